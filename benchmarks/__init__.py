@@ -1,0 +1,1 @@
+"""Measurements; each prints its figures last and fails when one falls short of its goal."""

@@ -1,0 +1,154 @@
+"""Puts the parts together: settings become databases, Memory and the stores of single agents."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
+
+import anyio
+
+from bethink.capture.history import History
+from bethink.errors import Misconfigured
+from bethink.extend import Redactor
+from bethink.memory import Memory
+from bethink.model.records import AgentKind
+from bethink.plugins.no_redaction import NoRedaction
+from bethink.recall.facts import Facts
+from bethink.settings import Settings, load
+from bethink.store.db import Database
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+
+DEFAULT_SPACE = "default"
+
+Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
+
+
+def _open_sqlite(settings: Settings) -> Database | None:
+    path = settings.database_path
+    return _sqlite_file(path, settings) if path else None
+
+
+def _sqlite_file(path: str, settings: Settings) -> Database:
+    return SqliteDatabase(
+        SqliteOptions(
+            path=path,
+            wal=settings.sqlite_wal,
+            synchronous=settings.sqlite_synchronous,
+            busy_timeout=settings.sqlite_busy_timeout,
+            readers=settings.sqlite_readers,
+        )
+    )
+
+
+def _open_postgres(settings: Settings) -> Database | None:
+    if not settings.postgres_dsn:
+        return None
+    # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
+    try:
+        from bethink.store.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
+    except ImportError as error:
+        raise Misconfigured(
+            "PostgreSQL needs a driver.", hint="Install it with: pip install 'bethink[postgres]'."
+        ) from error
+
+    return PostgresDatabase(
+        PostgresOptions(
+            dsn=settings.postgres_dsn,
+            pool_size=settings.postgres_pool_size,
+            connect_timeout=settings.postgres_connect_timeout,
+            statement_timeout=settings.postgres_statement_timeout,
+            lock_timeout=settings.postgres_lock_timeout,
+            idle_timeout=settings.postgres_idle_timeout,
+            tcp_timeout=settings.postgres_tcp_timeout,
+        )
+    )
+
+
+MODULES: dict[str, Callable[[Settings], Database | None]] = {
+    "memory.sqlite": _open_sqlite,
+    "memory.postgres": _open_postgres,
+}
+
+
+def memory_from(settings: Settings, *, redactor: Redactor | None = None) -> Memory:
+    """Build the Memory that the settings describe; switched off or unconfigured, one that does nothing."""
+    make = MODULES.get(settings.module)
+    if make is None:
+        raise Misconfigured(f"no module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
+    database = make(settings) if settings.enabled else None
+    return Memory(database, redactor=redactor, max_history_len=settings.max_history_len)
+
+
+def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
+    """Return the two tiers of a memory under the names a host registers them by."""
+    return {
+        "memory.history": memory.history(space=space, agent=agent),
+        "memory.store": memory.facts(space=space),
+    }
+
+
+def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> Memory:
+    """Return a Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `async with`.
+
+    Without a target, the settings file and the environment decide. Further arguments are settings.
+    """
+    name = str(target)
+    if name.startswith(("postgresql://", "postgres://")):
+        arguments |= {"module": "memory.postgres", "postgres_dsn": name}
+    elif name:
+        arguments |= {"module": "memory.sqlite", "sqlite_path": name}
+    return memory_from(load(**arguments), redactor=redactor)  # pyright: ignore[reportArgumentType]
+
+
+async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
+    """Open one file as the history of one agent, with no settings at all. Close the database when done."""
+    database = _sqlite_file(str(path), Settings())
+    await database.open()
+    return _history(database, agent, NoRedaction()), database
+
+
+def _history(database: Database, agent: str, redactor: Redactor) -> History:
+    return History(database, space=DEFAULT_SPACE, agent=agent, kind=AgentKind.PRIMARY, redactor=redactor)
+
+
+class AgentStores:
+    """One file for each agent, opened when it is first asked for and once only."""
+
+    def __init__(self, settings: Settings, *, redactor: Redactor | None = None) -> None:
+        self._settings = settings
+        self._redactor = redactor or NoRedaction()
+        self._opened: dict[str, tuple[History, Database]] = {}
+        self._guard = anyio.Lock()
+
+    def path_of(self, agent: str) -> Path | None:
+        """Say where an agent's file is, or None if it has no memory."""
+        own = self._settings.agent(agent)
+        if not (self._settings.enabled and own.enabled):
+            return None
+        if own.data_dir:
+            return Path(own.data_dir) / "memory.db"
+        if not self._settings.data_dir:
+            return None
+        return Path(self._settings.data_dir) / "agents" / agent / "memory.db"
+
+    async def resolve_history(self, agent: str) -> History | None:
+        """Return an agent's history, or None if its memory is switched off or has nowhere to be.
+
+        A file that failed to open is tried again next time.
+        """
+        if agent in self._opened:
+            return self._opened[agent][0]
+        path = self.path_of(agent)
+        if path is None:
+            return None
+        async with self._guard:
+            if agent not in self._opened:
+                database = _sqlite_file(str(path), self._settings)
+                await database.open()
+                self._opened[agent] = (_history(database, agent, self._redactor), database)
+        return self._opened[agent][0]
+
+    async def close(self) -> None:
+        """Close every file that was opened."""
+        opened, self._opened = self._opened, {}
+        for _, database in opened.values():
+            await database.close()

@@ -1,0 +1,1 @@
+"""What happened gets in: redacted, once, durable before we say yes."""

@@ -1,0 +1,100 @@
+"""The history of an agent's conversations, by key: it spans sessions and outlives them."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from bethink.capture import log
+from bethink.capture.sessions import open_session
+from bethink.extend import Redactor
+from bethink.model.records import AgentKind, ConversationKey, Message, Record
+from bethink.model.text import clean
+from bethink.store import messages, sessions
+from bethink.store.db import Database, Tx, ask
+
+T = TypeVar("T")
+
+
+class History:
+    """What was said in the conversations of one agent. Safe to share between tasks."""
+
+    def __init__(
+        self, database: Database | None, *, space: str, agent: str, kind: AgentKind, redactor: Redactor
+    ) -> None:
+        self.space = space
+        self.agent = agent
+        self.kind = kind
+        self._database = database
+        self._redactor = redactor
+
+    async def append(self, key: ConversationKey, message: Message | Mapping[str, object]) -> int | None:
+        """Add a message to the active session of a conversation, opening one if needed; return its number."""
+        rows = log.prepare([message], self._redactor)
+
+        def body(tx: Tx) -> list[int]:
+            session = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
+            return log.append(tx, session, rows)
+
+        numbers = await log.append_once(self._database, body, space=self.space, rows=rows)
+        return numbers[0] if numbers else None
+
+    async def recent(self, key: ConversationKey, n: int) -> list[Record]:
+        """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
+        return await self._read(
+            key,
+            lambda tx, found: messages.last_of(tx, space=self.space, conversation=found, limit=n),
+            empty=[],
+        )
+
+    async def all(self, key: ConversationKey) -> list[Record]:
+        """Return every message of a conversation in the order it was said."""
+        return await self.recent(key, messages.NO_LIMIT)
+
+    async def length(self, key: ConversationKey) -> int:
+        """Count the messages of a conversation."""
+        return await self._read(
+            key, lambda tx, found: messages.count_of(tx, space=self.space, conversation=found), empty=0
+        )
+
+    async def set_summary(self, key: ConversationKey, summary: str) -> None:
+        """Store the summary of a conversation, replacing the one before."""
+        content = self._redactor.redact(clean(summary))
+
+        def body(tx: Tx) -> None:
+            agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
+            conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
+            sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)
+
+        await ask(self._database, body, space=self.space, empty=None, repeatable=True)
+
+    async def get_summary(self, key: ConversationKey) -> str:
+        """Return the summary of a conversation, empty if it has none."""
+        return await self._read(
+            key, lambda tx, found: sessions.get_summary(tx, space=self.space, conversation=found), empty=""
+        )
+
+    async def purge(self, key: ConversationKey) -> int:
+        """Remove all messages and the summary of a conversation; return how many messages there were.
+
+        Numbers are not given out again, and nothing is left marked.
+        """
+
+        def body(tx: Tx) -> int:
+            conversation = self._find(tx, key)
+            if conversation is None:
+                return 0
+            sessions.lock_conversation(tx, space=self.space, conversation=conversation)
+            sessions.settle_purged(tx, space=self.space, conversation=conversation)
+            sessions.drop_summary(tx, space=self.space, conversation=conversation)
+            return messages.purge(tx, space=self.space, conversation=conversation)
+
+        return await ask(self._database, body, space=self.space, empty=0, repeatable=True)
+
+    async def _read(self, key: ConversationKey, question: Callable[[Tx, str], T], *, empty: T) -> T:
+        def body(tx: Tx) -> T:
+            conversation = self._find(tx, key)
+            return empty if conversation is None else question(tx, conversation)
+
+        return await ask(self._database, body, space=self.space, empty=empty, read=True)
+
+    def _find(self, tx: Tx, key: ConversationKey) -> str | None:
+        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=str(key))

@@ -1,0 +1,111 @@
+"""Appends messages: cleaned and redacted first, then stored whole, once, with their numbers."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from bethink.errors import Conflict, Duplicate, NotFound, SessionEnded
+from bethink.extend import Redactor
+from bethink.model.records import Message, Record, Session, message_from
+from bethink.model.text import canonical_json, clean
+from bethink.store import messages, sessions
+from bethink.store.db import Database, Tx, ask
+from bethink.store.messages import Prepared, Taken
+
+
+def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
+    """Turn messages into rows: every text is cleaned, then redacted, before any transaction begins."""
+    redact = redactor.redact
+
+    def cut(text: str) -> str:
+        return redact(clean(text))
+
+    return [_prepared(message_from(draft), cut) for draft in drafts]
+
+
+def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
+    return Prepared(
+        message.role,
+        cut(message.content),
+        None if message.name is None else cut(message.name),
+        canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
+        None if message.tool_call_id is None else clean(message.tool_call_id),
+        int(message.is_error),
+        canonical_json(message.metadata, cut) if message.metadata else "{}",
+        message.origin or "",
+        message.idempotency_key,
+        None if message.trace_parent is None else clean(message.trace_parent),
+        message.said_at,
+    )
+
+
+def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
+    """Store messages and return their numbers; one whose idempotency key is known keeps the number it has."""
+    known = _known(tx, session, rows)
+    fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
+    if not fresh:
+        return _numbers(rows, known, 1)
+    last = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
+    if last is None:
+        raise _refusal(tx, session)
+    first = last - len(fresh) + 1
+    messages.append(tx, space=session.space, session_id=session.id, first=first, rows=fresh)
+    return _numbers(rows, known, first)
+
+
+def _known(tx: Tx, session: Session, rows: list[Prepared]) -> dict[str | None, Taken]:
+    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
+    if not keys:
+        return {}
+    if len(set(keys)) != len(keys):
+        raise Conflict(
+            "two messages of one batch carry the same idempotency key.", hint="Give each message its own key."
+        )
+    known: dict[str | None, Taken] = {**messages.taken(tx, space=session.space, keys=keys)}
+    for row in rows:
+        holder = known.get(row.idempotency_key)
+        if holder is not None and (holder.session_id, holder.role, holder.content) != (
+            session.id,
+            row.role,
+            row.content,
+        ):
+            raise Conflict(
+                f"the idempotency key {row.idempotency_key!r} already belongs to another message, "
+                f"number {holder.number} of session {holder.session_id}.",
+                hint="Use a new key for a new message; repeat a key only with the message it was made for.",
+            )
+    return known
+
+
+def _numbers(rows: list[Prepared], known: Mapping[str | None, Taken], first: int) -> list[int]:
+    if not known:
+        return list(range(first, first + len(rows)))
+    fresh = iter(range(first, first + len(rows)))
+    return [holder.number if (holder := known.get(row.idempotency_key)) else next(fresh) for row in rows]
+
+
+def _refusal(tx: Tx, session: Session) -> Exception:
+    found = sessions.find(tx, space=session.space, session_id=session.id)
+    if found is None:
+        return NotFound(f"no session {session.id!r} in space {session.space!r}.")
+    return SessionEnded(f"session {session.id} ended ({found.end_reason}).")
+
+
+def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Record]:
+    """Return the messages of a session after a number, in order."""
+    return messages.after(
+        tx,
+        space=session.space,
+        session_id=session.id,
+        number=after,
+        limit=messages.NO_LIMIT if limit is None else limit,
+    )
+
+
+async def append_once(
+    database: Database | None, body: Callable[[Tx], list[int]], *, space: str, rows: list[Prepared]
+) -> list[int]:
+    """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
+    keyed = all(row.idempotency_key is not None for row in rows)
+    try:
+        return await ask(database, body, space=space, empty=[], repeatable=keyed)
+    except Duplicate:
+        return await ask(database, body, space=space, empty=[], repeatable=keyed)

@@ -1,0 +1,83 @@
+"""What can go wrong on purpose, as one tree; every error says what to do next.
+
+BethinkError
+├── Invalid            the value cannot be stored as it is
+├── NotFound           nothing here by that name
+├── Conflict           the request and what is stored disagree
+│   ├── Duplicate      a key that must be unique is taken
+│   └── SessionEnded   the session no longer takes messages
+├── Misconfigured      the settings or the database role cannot work
+└── StoreError         the database said no
+    ├── Corrupt        what is stored cannot be read
+    └── Unavailable    the database cannot be used right now
+        ├── Busy       another writer held it for too long
+        └── OutcomeUnknown   the connection was lost while committing
+"""
+
+
+class BethinkError(Exception):
+    """Root of the tree. `hint` is the next step, in one sentence."""
+
+    default_hint = ""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = self.default_hint if hint is None else hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} {self.hint}" if self.hint else message
+
+
+class Invalid(BethinkError, ValueError):
+    """The value cannot be stored as it is."""
+
+
+class NotFound(BethinkError, LookupError):
+    """Nothing here by that name."""
+
+    default_hint = "Check the space and the id: an id is only ever looked up inside its own space."
+
+
+class Conflict(BethinkError):
+    """The request and what is stored disagree."""
+
+
+class Duplicate(Conflict):
+    """A key that must be unique is taken."""
+
+
+class SessionEnded(Conflict):
+    """The session no longer takes messages."""
+
+    default_hint = "Call open_session for the same conversation and append to the session it returns."
+
+
+class Misconfigured(BethinkError):
+    """The settings or the database role cannot work."""
+
+
+class StoreError(BethinkError):
+    """The database said no."""
+
+
+class Corrupt(StoreError):
+    """What is stored cannot be read."""
+
+    default_hint = "Stop writing to this database and restore it from a backup."
+
+
+class Unavailable(StoreError):
+    """The database cannot be used right now."""
+
+    default_hint = "Nothing was written; the same call may be made again."
+
+
+class Busy(Unavailable):
+    """Another writer held the database for too long."""
+
+
+class OutcomeUnknown(Unavailable):
+    """The connection was lost while committing: the change may or may not be there."""
+
+    default_hint = "Append again with the same idempotency keys: what is there already is not stored twice."

@@ -1,0 +1,226 @@
+"""Memory: the verbs that every door calls."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
+from types import TracebackType
+
+from bethink.capture import log, sessions
+from bethink.capture.history import History
+from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
+from bethink.extend import Redactor
+from bethink.model.ids import new_id
+from bethink.model.records import (
+    AgentKind,
+    ConversationKey,
+    EndReason,
+    Message,
+    Micros,
+    Record,
+    Session,
+    Trigger,
+)
+from bethink.plugins.no_redaction import NoRedaction
+from bethink.recall.facts import Facts
+from bethink.store import messages
+from bethink.store import sessions as session_store
+from bethink.store.db import Database, Tx, ask
+
+
+class Memory:
+    """Stores what was said and says what is still to be learnt. Without a database every verb does nothing."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        *,
+        redactor: Redactor | None = None,
+        max_history_len: int = MAX_HISTORY_LEN,
+    ) -> None:
+        self._database = database
+        self._redactor = redactor or NoRedaction()
+        self._max_history_len = max_history_len
+
+    @property
+    def enabled(self) -> bool:
+        """Say whether anything is stored at all."""
+        return self._database is not None
+
+    async def open(self) -> None:
+        """Open the database and bring its schema up to date. `async with` does this."""
+        if self._database is not None:
+            await self._database.open()
+
+    async def close(self) -> None:
+        """Finish what is running and close the database."""
+        if self._database is not None:
+            await self._database.close()
+
+    async def __aenter__(self) -> "Memory":
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open_session(
+        self,
+        *,
+        space: str,
+        conversation: ConversationKey,
+        agent: str = "assistant",
+        kind: AgentKind = AgentKind.PRIMARY,
+    ) -> Session:
+        """Return the active session of a conversation, opening one if there is none.
+
+        Space, agent and conversation come into being at first use; an agent keeps the kind it first had.
+        """
+        nowhere = Session(
+            space=space,
+            id=new_id("ses"),
+            conversation_id=str(conversation),
+            agent_id=agent,
+            ordinal=1,
+            learns=False,
+            created_at=Micros(0),
+        )
+        return await ask(
+            self._database,
+            lambda tx: sessions.open_session(tx, space=space, agent=agent, kind=kind, key=conversation),
+            space=space,
+            empty=nowhere,
+            repeatable=True,
+        )
+
+    async def get_session(self, *, space: str, session_id: str) -> Session | None:
+        """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
+        return await ask(
+            self._database,
+            lambda tx: sessions.get_session(tx, space=space, session_id=session_id),
+            space=space,
+            empty=None,
+            read=True,
+        )
+
+    async def append(self, session: Session, messages: Iterable[Message | Mapping[str, object]]) -> list[int]:
+        """Store messages in one transaction and return their numbers; when it returns, they are durable.
+
+        A message whose idempotency key is known in the space is not stored again: it keeps its number.
+        """
+        rows = log.prepare(messages, self._redactor)
+        return await log.append_once(
+            self._database, lambda tx: log.append(tx, session, rows), space=session.space, rows=rows
+        )
+
+    async def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
+        """Return the messages of a session that follow a number, in order."""
+        return await ask(
+            self._database,
+            lambda tx: log.read(tx, session, after=after, limit=limit),
+            space=session.space,
+            empty=[],
+            read=True,
+        )
+
+    async def count_since(self, session: Session, number: int) -> int:
+        """Count the messages of a session that follow a number."""
+        return await ask(
+            self._database,
+            lambda tx: messages.count_since(tx, space=session.space, session_id=session.id, number=number),
+            space=session.space,
+            empty=0,
+            read=True,
+        )
+
+    async def max_number(self, session: Session) -> int | None:
+        """Return the number of the last message of a session, or None if it holds none."""
+        return await ask(
+            self._database,
+            lambda tx: messages.max_number(tx, space=session.space, session_id=session.id),
+            space=session.space,
+            empty=None,
+            read=True,
+        )
+
+    async def end_turn(self, session: Session) -> bool:
+        """Tell that a turn is over: marks the session past the threshold, and says whether it did."""
+        return await self._mark(session, lambda tx: sessions.mark_after_turn(tx, session))
+
+    async def idle(self, session: Session) -> bool:
+        """Tell that nothing more is waiting for the agent: marks the session if it has something to learn."""
+        return await self._mark(session, lambda tx: sessions.mark_pending(tx, session, trigger=Trigger.IDLE))
+
+    async def reset(self, session: Session, *, emergency: bool = False) -> Session:
+        """End and mark a session and return the next one of its conversation. Repeating it does no harm."""
+        return await self._succeed(session, EndReason.EMERGENCY if emergency else EndReason.RESET)
+
+    async def compacted(self, session: Session) -> Session:
+        """Tell that a session's context was compacted: it is ended and marked, and the next one returned."""
+        return await self._succeed(session, EndReason.COMPACTION)
+
+    async def end_session(self, session: Session) -> Session:
+        """End a session and mark it, with nothing to follow."""
+        return await ask(
+            self._database,
+            lambda tx: sessions.end_session(tx, session, reason=EndReason.CLOSED),
+            space=session.space,
+            empty=session,
+            repeatable=True,
+        )
+
+    async def invalidate(self, session: Session, number: int) -> bool:
+        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
+        return await self._mark(session, lambda tx: sessions.invalidate(tx, session, number=number))
+
+    async def find_invalidated(self, limit: int = 10) -> list[Session]:
+        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
+        found = await ask(
+            self._database,
+            lambda tx: session_store.marked(tx, limit=limit),
+            empty=list[tuple[str, str]](),
+            read=True,
+        )
+        place = {ids: index for index, ids in enumerate(found)}
+        marked: list[Session] = []
+        for space, ids in groupby(sorted(found), key=lambda pair: pair[0]):
+            wanted = [session_id for _, session_id in ids]
+            marked += await ask(
+                self._database,
+                lambda tx, space=space, wanted=wanted: session_store.still_marked(tx, space=space, ids=wanted),
+                space=space,
+                empty=[],
+                read=True,
+            )
+        return sorted(marked, key=lambda session: place[session.space, session.id])
+
+    async def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
+        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
+        return await self._mark(
+            session, lambda tx: sessions.mark_processed(tx, session, until=until, expected=expected)
+        )
+
+    def history(self, *, space: str, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> History:
+        """Return the history of an agent's conversations, addressed by conversation key."""
+        return History(self._database, space=space, agent=agent, kind=kind, redactor=self._redactor)
+
+    def facts(self, *, space: str) -> Facts:
+        """Return what is known in a space."""
+        return Facts(self._database, space=space, redactor=self._redactor)
+
+    def live(self, conversation: ConversationKey, *, space: str, agent: str = "assistant") -> LiveHistory:
+        """Return the history an agent works on: restored, trimmed, and written behind without ever raising."""
+        history = self.history(space=space, agent=agent) if self.enabled else None
+        return LiveHistory(history, conversation, max_history_len=self._max_history_len)
+
+    async def _mark(self, session: Session, body: Callable[[Tx], bool]) -> bool:
+        return await ask(self._database, body, space=session.space, empty=False, repeatable=True)
+
+    async def _succeed(self, session: Session, reason: EndReason) -> Session:
+        return await ask(
+            self._database,
+            lambda tx: sessions.succeed_session(tx, session, reason=reason),
+            space=session.space,
+            empty=session,
+            repeatable=True,
+        )

@@ -1,0 +1,202 @@
+"""What travels between the rooms: messages, sessions and the keys that name them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+from bethink.errors import Invalid
+from bethink.model.text import JsonObject
+
+Micros = NewType("Micros", int)
+"""A moment: microseconds since 1970-01-01 UTC."""
+
+_MAX_NAME = 200
+
+
+class Role(StrEnum):
+    """Who a message speaks as, in the words model APIs use."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class AgentKind(StrEnum):
+    """What an agent is for; `makes_memory` in `rules` says which kinds are learnt from."""
+
+    PRIMARY = "primary"
+    SUBAGENT = "subagent"
+    MEMORY_WRITER = "memory_writer"
+    MEMORY_SEARCH = "memory_search"
+    CONSOLIDATOR = "consolidator"
+
+
+class Trigger(StrEnum):
+    """The four reasons a session is marked."""
+
+    IDLE = "idle"
+    TURN_THRESHOLD = "turn_threshold"
+    COMPACTION = "compaction"
+    RESET = "reset"
+
+
+class EndReason(StrEnum):
+    """Why a session ended."""
+
+    CLOSED = "closed"
+    RESET = "reset"
+    EMERGENCY = "emergency"
+    COMPACTION = "compaction"
+
+
+class Origin(str):
+    """Where a text came from: user, assistant, document, import, memory, or `tool:` and its name."""
+
+    __slots__ = ()
+    _PLAIN = frozenset({"user", "assistant", "document", "import", "memory"})
+
+    def __new__(cls, value: str) -> "Origin":
+        """Refuse a word that is no origin."""
+        if value not in cls._PLAIN and not (value.startswith("tool:") and len(value) > len("tool:")):
+            raise Invalid(f"{value!r} is not an origin.", hint="Use one of the words of the glossary.")
+        return super().__new__(cls, value)
+
+
+_ORIGIN_OF_ROLE = {
+    Role.USER: Origin("user"),
+    Role.ASSISTANT: Origin("assistant"),
+    Role.SYSTEM: Origin("document"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationKey:
+    """Names a conversation for good, whatever session it is in: `channel:chat:thread`."""
+
+    channel: str
+    chat: str
+    thread: str = ""
+
+    def __str__(self) -> str:
+        return ":".join(map(_escaped, (self.channel, self.chat, self.thread)))
+
+    @classmethod
+    def parse(cls, text: str) -> "ConversationKey":
+        """Read back what `str(key)` wrote."""
+        parts = text.split(":")
+        if len(parts) != 3:
+            raise Invalid(
+                f"{text!r} is not a conversation key.",
+                hint="Write channel:chat:thread, with %3A for a colon.",
+            )
+        channel, chat, thread = (part.replace("%3A", ":").replace("%25", "%") for part in parts)
+        return cls(channel=channel, chat=chat, thread=thread)
+
+
+def _escaped(part: str) -> str:
+    return part.replace("%", "%25").replace(":", "%3A")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Something said, as the caller hands it in. Its origin follows from the role unless given."""
+
+    role: Role | str
+    content: str
+    name: str | None = None
+    tool_calls: Sequence[JsonObject] = ()
+    tool_call_id: str | None = None
+    is_error: bool = False
+    metadata: JsonObject = field(default_factory=dict[str, object])
+    origin: Origin | str | None = None
+    idempotency_key: str | None = None
+    trace_parent: str | None = None
+    said_at: Micros | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            role = Role(self.role)
+        except ValueError:
+            raise Invalid(f"{self.role!r} is not a role.", hint=f"Use one of {', '.join(Role)}.") from None
+        object.__setattr__(self, "role", role)
+        origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
+        object.__setattr__(self, "origin", origin)
+        if self.idempotency_key is not None:
+            checked_name(self.idempotency_key, "an idempotency key")
+
+
+def _origin_of(role: Role, name: str | None) -> Origin:
+    return _ORIGIN_OF_ROLE.get(role) or Origin(f"tool:{name or 'unnamed'}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A message as it stands in the log: its session, its number there, and when it was stored."""
+
+    session_id: str
+    number: int
+    recorded_at: Micros
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A bounded stretch of a conversation, with its mark and how far it has been learnt from.
+
+    A snapshot: reading it again may give other numbers.
+    """
+
+    space: str
+    id: str
+    conversation_id: str
+    agent_id: str
+    ordinal: int
+    learns: bool
+    created_at: Micros
+    ended_at: Micros | None = None
+    end_reason: EndReason | None = None
+    last_number: int = 0
+    invalidated_at: int | None = None
+    marked_at: Micros | None = None
+    processed_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Who speaks in a space."""
+
+    space: str
+    id: str
+    name: str
+    kind: AgentKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One statement, with the session it was learnt from."""
+
+    id: str
+    content: str
+    source: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    created_at: Micros | None = None
+
+
+def checked_name(value: str, what: str) -> str:
+    """Return `value` if it can name something in both databases, else raise `Invalid`."""
+    if not value or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
+        raise Invalid(f"{value!r} cannot be {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
+    return value
+
+
+def message_from(value: "Message | Mapping[str, object]") -> Message:
+    """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is."""
+    if isinstance(value, Message):
+        return value
+    try:
+        return Message(**value)  # pyright: ignore[reportArgumentType]
+    except TypeError as error:
+        raise Invalid(f"not a message: {error}.", hint="Give role and content, or a bethink.Message.") from error

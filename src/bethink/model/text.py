@@ -1,0 +1,58 @@
+"""One form of text and JSON for both databases: no NUL, no lone surrogate, keys in order."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from bethink.errors import Invalid
+
+JsonObject = Mapping[str, Any]
+
+_MAX_DEPTH = 32
+_REPLACEMENT = "\ufffd"
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+
+
+def clean(text: str) -> str:
+    """Replace NUL and lone surrogates, which one database or the other cannot hold, by U+FFFD."""
+    if "\0" in text:
+        text = text.replace("\0", _REPLACEMENT)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def canonical_json(value: object, rewrite: Callable[[str], str] = clean) -> str:
+    """Write JSON the one way we store it, with `rewrite` applied to every string in it, keys included."""
+    try:
+        return _encoder.encode(_rewritten(value, rewrite, _MAX_DEPTH))
+    except (TypeError, ValueError) as error:
+        raise Invalid(
+            f"not storable as JSON: {error}.",
+            hint="Use objects, lists, strings, finite numbers, booleans and null, at most 32 levels deep.",
+        ) from error
+
+
+def _rewritten(value: object, rewrite: Callable[[str], str], depth: int) -> object:
+    if isinstance(value, str):
+        return rewrite(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value).items()
+        return {_key(key, rewrite): _rewritten(item, rewrite, depth - 1) for key, item in items}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [_rewritten(item, rewrite, depth - 1) for item in cast("Sequence[object]", value)]
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _key(key: object, rewrite: Callable[[str], str]) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"object keys are strings, not {type(key).__name__}")
+    return rewrite(key)

@@ -1,0 +1,1 @@
+"""Answers a question from what was learnt, and shows why."""

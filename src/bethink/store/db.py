@@ -1,0 +1,142 @@
+"""A transaction is a plain synchronous function of a `Tx`; a `Database` runs it, whole or not at all."""
+
+import inspect
+import logging
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from bethink.model.records import Micros, checked_name
+from bethink.store.sql import Dialect, Query, queries
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+Clock = Callable[[], Micros]
+
+log = logging.getLogger("bethink.store")
+
+
+def system_clock() -> Micros:
+    """Read the time of day."""
+    return Micros(time.time_ns() // 1_000)
+
+
+class Tx(ABC):
+    """One open transaction. Queries are called by name with keyword parameters."""
+
+    dialect: Dialect
+
+    def __init__(self, *, now: Micros) -> None:
+        self.now = now
+        """The moment this transaction counts as happening at."""
+        self._queries = queries(self.dialect)
+
+    def run(self, name: str, /, **parameters: object) -> int:
+        """Run a statement and return how many rows it touched."""
+        query = self._queries[name]
+        return self._run(query, [parameters[key] for key in query.parameters])
+
+    def one(self, name: str, /, **parameters: object) -> Row | None:
+        """Return the first row, if any."""
+        rows = self.all(name, **parameters)
+        return rows[0] if rows else None
+
+    def all(self, name: str, /, **parameters: object) -> list[Row]:
+        """Return every row."""
+        query = self._queries[name]
+        return self._fetch(query, [parameters[key] for key in query.parameters])
+
+    @abstractmethod
+    def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
+        """Insert many rows of values, each in the order in which the query names its parameters."""
+
+    @abstractmethod
+    def script(self, text: str) -> None:
+        """Run several statements that take no parameters."""
+
+    @abstractmethod
+    def lock_schema(self) -> None:
+        """Keep every other process from migrating until this transaction ends."""
+
+    @abstractmethod
+    def has_table(self, name: str) -> bool:
+        """Say whether a table exists."""
+
+    @abstractmethod
+    def _run(self, query: Query, values: list[object]) -> int: ...
+
+    @abstractmethod
+    def _fetch(self, query: Query, values: list[object]) -> list[Row]: ...
+
+
+class Database(ABC):
+    """Runs transactions. Open it before use; it is safe to share between tasks."""
+
+    dialect: Dialect
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Connect, bring the schema up to date, and check that the database can be trusted."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what is running and let go of every connection."""
+
+    async def transact(
+        self,
+        body: Callable[[Tx], T],
+        *,
+        space: str | None = None,
+        read: bool = False,
+        repeatable: bool = False,
+    ) -> T:
+        """Run `body` in one transaction, on one thread, with `space` as the only space in sight.
+
+        `repeatable` says that running it twice does no harm, so that a commit of unknown outcome is tried again.
+        """
+        if inspect.iscoroutinefunction(body):
+            raise TypeError("a transaction body is a plain function: it cannot await, so it cannot hold a lock")
+        if space is not None:
+            checked_name(space, "a space")
+        return await self._transact(body, space=space, read=read, repeatable=repeatable)
+
+    @abstractmethod
+    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T: ...
+
+
+def checked_result(result: T) -> T:
+    """Refuse a coroutine that a body returned: nobody would ever await it."""
+    if inspect.iscoroutine(result):
+        result.close()
+        raise TypeError("a transaction body returned a coroutine: it must do its work before it returns")
+    return result
+
+
+def with_retries(attempt: Callable[[], T], *, retry_on: Callable[[Exception], bool], tries: int = 5) -> T:
+    """Call `attempt` again, with growing jittered pauses, while it fails in a way that left nothing behind."""
+    for number in range(1, tries):
+        try:
+            return attempt()
+        except Exception as error:
+            if not retry_on(error):
+                raise
+            log.warning("transaction failed, trying again", extra={"try": number, "error": type(error).__name__})
+            time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**number)  # noqa: S311 - spreading retries, not a secret
+    return attempt()
+
+
+async def ask(
+    database: Database | None,
+    body: Callable[[Tx], T],
+    *,
+    empty: T,
+    space: str | None = None,
+    read: bool = False,
+    repeatable: bool = False,
+) -> T:
+    """Run `body`, or return `empty` where memory is switched off: nothing is stored and nothing fails."""
+    if database is None:
+        return empty
+    return await database.transact(body, space=space, read=read, repeatable=repeatable)

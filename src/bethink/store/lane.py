@@ -1,0 +1,123 @@
+"""Threads that each own one connection and run transactions from a queue, one hop per transaction."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar
+
+import anyio
+from anyio.lowlevel import current_token
+
+from bethink.errors import Unavailable
+
+
+class Closable(Protocol):
+    """A connection, as far as a lane cares."""
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+ConnectionT = TypeVar("ConnectionT", bound=Closable)
+T = TypeVar("T")
+
+
+class _Job(Generic[ConnectionT, T]):
+    __slots__ = ("done", "error", "result", "wake", "work")
+
+    def __init__(self, work: "Callable[[Seat[ConnectionT]], T]") -> None:
+        self.work = work
+        self.done = anyio.Event()
+        native: Any = current_token().native_token
+        self.wake: Callable[[Callable[[], object]], object] = (
+            getattr(native, "call_soon_threadsafe", None) or native.run_sync_soon
+        )
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+
+class Seat(Generic[ConnectionT]):
+    """One thread's place: it opens its connection when first asked and again after losing it."""
+
+    def __init__(self, connect: Callable[[], ConnectionT]) -> None:
+        self._connect = connect
+        self.current: ConnectionT | None = None
+
+    def connection(self) -> ConnectionT:
+        """Return the connection of this thread."""
+        if self.current is None:
+            self.current = self._connect()
+        return self.current
+
+    def drop(self) -> None:
+        """Close the connection; the next transaction opens a new one."""
+        connection, self.current = self.current, None
+        if connection is not None:
+            connection.close()
+
+
+class Lane(Generic[ConnectionT]):
+    """Up to `size` threads sharing one queue. Work that has begun is never abandoned half-way."""
+
+    def __init__(self, name: str, size: int, connect: Callable[[], ConnectionT]) -> None:
+        self._name = name
+        self._size = size
+        self._connect = connect
+        self._queue: SimpleQueue[_Job[ConnectionT, object] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._guard = threading.Lock()
+        self._waiting = 0
+        self._closed = False
+
+    async def run(self, work: Callable[[Seat[ConnectionT]], T]) -> T:
+        """Run `work` on one of the threads. Being cancelled does not stop it: it commits or rolls back."""
+        job = _Job(work)
+        with self._guard:
+            if self._closed:
+                raise Unavailable("the memory is closed.", hint="Open it again before using it.")
+            if self._waiting <= 0 and len(self._threads) < self._size:
+                self._start_thread()
+            else:
+                self._waiting -= 1
+            self._queue.put(job)  # pyright: ignore[reportArgumentType]
+        try:
+            await job.done.wait()
+        except BaseException:  # cancelled: learn how it ended before passing that on
+            with anyio.CancelScope(shield=True):
+                await job.done.wait()
+            raise
+        if job.error is not None:
+            raise job.error
+        return job.result  # pyright: ignore[reportReturnType]
+
+    async def close(self) -> None:
+        """Finish what is queued, then close every connection."""
+        with self._guard:
+            self._closed = True
+            threads, self._threads = self._threads, []
+            for _ in threads:
+                self._queue.put(None)
+        for thread in threads:
+            await anyio.to_thread.run_sync(thread.join)
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(
+            target=self._serve, name=f"bethink-{self._name}-{len(self._threads) + 1}", daemon=True
+        )
+        self._threads.append(thread)
+        thread.start()
+
+    def _serve(self) -> None:
+        seat = Seat(self._connect)
+        while (job := self._queue.get()) is not None:
+            try:
+                job.result = job.work(seat)
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's task
+                job.error = error
+            with self._guard:
+                self._waiting += 1
+            with suppress(RuntimeError):  # the caller's event loop may be gone; the work is done all the same
+                job.wake(job.done.set)
+        seat.drop()

@@ -1,0 +1,121 @@
+"""The log: messages are added, read in order, and removed only by a purge."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bethink.model.records import Message, Micros, Origin, Record, Role
+from bethink.store.db import Row, Tx
+
+NO_LIMIT = 2**62
+
+
+class Prepared(NamedTuple):
+    """A message ready to store: cleaned, redacted, its JSON written out. The order is that of the columns."""
+
+    role: str
+    content: str
+    name: str | None
+    tool_calls: str
+    tool_call_id: str | None
+    is_error: int
+    metadata: str
+    origin: str
+    idempotency_key: str | None
+    trace_parent: str | None
+    said_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The message that already holds an idempotency key."""
+
+    session_id: str
+    number: int
+    role: str
+    content: str
+
+
+def append(tx: Tx, *, space: str, session_id: str, first: int, rows: Iterable[Prepared]) -> None:
+    """Store messages under the numbers from `first` on, which the caller has reserved."""
+    now = tx.now
+    tx.insert(
+        "insert_messages",
+        [
+            (space, session_id, number, *row[:-1], now if row.said_at is None else row.said_at, now)
+            for number, row in enumerate(rows, first)
+        ],
+    )
+
+
+def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
+    """Return which idempotency keys are in use in the space, and by what."""
+    return {
+        row["idempotency_key"]: Taken(
+            session_id=row["session_id"], number=row["number"], role=row["role"], content=row["content"]
+        )
+        for row in tx.all("find_keys", space=space, keys=keys)
+    }
+
+
+def after(tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_LIMIT) -> list[Record]:
+    """Return the messages of a session that follow a number, in order."""
+    rows = tx.all("read_messages", space=space, session=session_id, after=number, limit=limit)
+    return [_record(row) for row in rows]
+
+
+def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
+    """Return the newest messages of a conversation over all its sessions, in the order they were said."""
+    found: list[Record] = []
+    for session in tx.all("list_filled_sessions", space=space, conversation=conversation):
+        if len(found) >= limit:
+            break
+        rows = tx.all("read_last_messages", space=space, session=session["id"], limit=limit - len(found))
+        found.extend(_record(row) for row in rows)
+    return found[::-1]
+
+
+def count_since(tx: Tx, *, space: str, session_id: str, number: int) -> int:
+    """Count the messages of a session that follow a number."""
+    row = tx.one("count_since", space=space, session=session_id, after=number)
+    return 0 if row is None else row["count"]
+
+
+def max_number(tx: Tx, *, space: str, session_id: str) -> int | None:
+    """Return the number of the last message of a session, or None if it holds none."""
+    row = tx.one("max_number", space=space, session=session_id)
+    return None if row is None else row["number"]
+
+
+def count_of(tx: Tx, *, space: str, conversation: str) -> int:
+    """Count the messages of a conversation."""
+    row = tx.one("count_conversation", space=space, conversation=conversation)
+    return 0 if row is None else row["count"]
+
+
+def purge(tx: Tx, *, space: str, conversation: str) -> int:
+    """Remove every message of a conversation and return how many there were."""
+    return tx.run("purge_messages", space=space, conversation=conversation)
+
+
+def _record(row: Row) -> Record:
+    # The one place where a message's body is read: old bodies can move elsewhere behind it.
+    return Record(
+        session_id=row["session_id"],
+        number=row["number"],
+        recorded_at=row["recorded_at"],
+        message=Message(
+            role=Role(row["role"]),
+            content=row["content"],
+            name=row["name"],
+            tool_calls=tuple(json.loads(row["tool_calls"])),
+            tool_call_id=row["tool_call_id"],
+            is_error=bool(row["is_error"]),
+            metadata=json.loads(row["metadata"]),
+            origin=Origin(row["origin"]),
+            idempotency_key=row["idempotency_key"],
+            trace_parent=row["trace_parent"],
+            said_at=row["said_at"],
+        ),
+    )

@@ -1,0 +1,269 @@
+"""PostgreSQL through psycopg: a lane of connections, bounded waits, whole transactions tried again."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from psycopg import sql as pgsql
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.raw_cursor import RawCursor
+from psycopg.rows import dict_row
+from psycopg.types.string import TextLoader
+
+from bethink.errors import (
+    BethinkError,
+    Busy,
+    Conflict,
+    Duplicate,
+    Misconfigured,
+    OutcomeUnknown,
+    StoreError,
+    Unavailable,
+)
+from bethink.model.records import Micros
+from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
+from bethink.store.lane import Lane, Seat
+from bethink.store.migrate import migrate
+from bethink.store.sql import Dialect, Query
+
+T = TypeVar("T")
+Connection = psycopg.Connection[dict[str, Any]]
+
+_SCHEMA_LOCK = 0x6265_7468  # "beth"
+_SHARED_TABLES = ("jobs",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresOptions:
+    """How a server is reached. Every wait has an end; times are milliseconds."""
+
+    dsn: str
+    pool_size: int = 10
+    connect_timeout: int = 5_000
+    statement_timeout: int = 30_000
+    lock_timeout: int = 5_000
+    idle_timeout: int = 60_000
+    tcp_timeout: int = 10_000
+
+    def parameters(self) -> dict[str, Any]:
+        """Spell the timeouts for libpq and the server."""
+        server = {
+            "statement_timeout": self.statement_timeout,
+            "lock_timeout": self.lock_timeout,
+            "idle_in_transaction_session_timeout": self.idle_timeout,
+        }
+        return {
+            "connect_timeout": max(1, self.connect_timeout // 1000),
+            "keepalives": 1,
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": self.tcp_timeout,
+            "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+            "application_name": "bethink",
+            "client_encoding": "utf8",
+        }
+
+
+class PostgresTx(Tx):
+    """A transaction on one psycopg connection."""
+
+    dialect = Dialect.POSTGRES
+
+    def __init__(self, connection: Connection, *, now: Micros) -> None:
+        super().__init__(now=now)
+        self._connection = connection
+        self._cursor = connection.cursor()
+
+    def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
+        """Send one row as it is, more as one JSON value: a parameter for each cell would cost more than the rows."""
+        query, values = self._queries[name], list(rows)
+        if len(values) == 1:
+            self._run(query, list(values[0]))
+            return
+        objects = [dict(zip(query.parameters, row, strict=True)) for row in values]
+        self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
+
+    def script(self, text: str) -> None:
+        """Run several statements."""
+        self._cursor.execute(text.encode())
+
+    def lock_schema(self) -> None:
+        """Hold the advisory lock that every migrating process takes first."""
+        self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
+
+    def has_table(self, name: str) -> bool:
+        """Look the table up on the search path."""
+        found = self._cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", [name]).fetchone()
+        return found is not None and found["found"]
+
+    def _run(self, query: Query, values: list[object]) -> int:
+        return self._cursor.execute(query.text.encode(), values).rowcount
+
+    def _fetch(self, query: Query, values: list[object]) -> list[Row]:
+        return list(self._cursor.execute(query.text.encode(), values).fetchall())
+
+
+class _Retry(Exception):
+    """The transaction left nothing behind and may run again; carries what to raise if it may not."""
+
+    def __init__(self, meaning: BethinkError) -> None:
+        super().__init__(str(meaning))
+        self.meaning = meaning
+
+
+class PostgresDatabase(Database):
+    """One server. Row-level security shows a transaction its own space and nothing else."""
+
+    dialect = Dialect.POSTGRES
+
+    def __init__(self, options: PostgresOptions, *, clock: Clock = system_clock) -> None:
+        self.options = options
+        self._clock = clock
+        self._lane = Lane("postgres", options.pool_size, self._connect)
+
+    async def open(self) -> None:
+        """Connect, bring the schema up to date, and refuse a role that row-level security cannot hold."""
+
+        def prepare(tx: Tx) -> None:
+            migrate(tx)
+            _check_role(tx)
+            _check_tables(tx)
+
+        await self.transact(prepare, repeatable=True)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._lane.close()
+
+    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
+        begin = _begin(space, read=read)
+
+        def work(seat: Seat[Connection]) -> T:
+            try:
+                return with_retries(
+                    lambda: self._attempt(seat, body, begin=begin, repeatable=repeatable),
+                    retry_on=lambda error: isinstance(error, _Retry),
+                )
+            except _Retry as exhausted:
+                raise exhausted.meaning from exhausted.__cause__
+
+        return await self._lane.run(work)
+
+    def _attempt(self, seat: Seat[Connection], body: Callable[[Tx], T], *, begin: bytes, repeatable: bool) -> T:
+        committing = False
+        try:
+            connection = seat.connection()
+            _command(connection, begin)
+            result = checked_result(body(PostgresTx(connection, now=self._clock())))
+            committing = True
+            _command(connection, b"COMMIT")
+        except psycopg.Error as error:
+            lost = _is_lost(seat, error)
+            meaning = translated(error, lost=lost)
+            if lost and committing:
+                meaning = OutcomeUnknown("the connection was lost while committing.")
+            if (lost and (repeatable or not committing)) or isinstance(
+                error, (pg.SerializationFailure, pg.DeadlockDetected)
+            ):
+                raise _Retry(meaning) from error
+            raise meaning from error
+        except BaseException:
+            _roll_back(seat)
+            raise
+        return result
+
+    def _connect(self) -> Connection:
+        connection = Connection.connect(
+            self.options.dsn,
+            autocommit=True,
+            row_factory=dict_row,
+            cursor_factory=RawCursor[dict[str, Any]],
+            **self.options.parameters(),
+        )
+        # JSON is stored as we wrote it and read back as text, as on SQLite.
+        connection.adapters.register_loader("json", TextLoader)
+        return connection
+
+
+@lru_cache(maxsize=4096)
+def _begin(space: str | None, *, read: bool) -> bytes:
+    # One string, one round trip: open the transaction and set the only space it may see.
+    text = pgsql.SQL("BEGIN{}; SELECT set_config('bethink.space', {}, true)")
+    return text.format(pgsql.SQL(" READ ONLY" if read else ""), pgsql.Literal(space or "")).as_bytes()
+
+
+def _command(connection: Connection, text: bytes) -> None:
+    # Straight to libpq: these run around every transaction, and a cursor costs more than the round trip.
+    result = connection.pgconn.exec_(text)
+    if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+        raise pg.error_from_result(result)
+
+
+def _is_lost(seat: Seat[Connection], error: psycopg.Error) -> bool:
+    """Say whether the connection is gone; if it lives, leave it ready for the next transaction."""
+    if isinstance(error, (pg.AdminShutdown, pg.CrashShutdown, pg.CannotConnectNow)):
+        seat.drop()
+        return True
+    return _roll_back(seat)
+
+
+def _roll_back(seat: Seat[Connection]) -> bool:
+    if seat.current is None:
+        return True
+    try:
+        if seat.current.info.transaction_status is not TransactionStatus.IDLE:
+            seat.current.execute("ROLLBACK")
+    except psycopg.Error:
+        seat.drop()
+        return True
+    return False
+
+
+def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
+    """Say what a driver error means for the caller."""
+    if lost:
+        return Unavailable(f"the database cannot be reached: {_brief(error)}.")
+    match error:
+        case pg.UniqueViolation():
+            return Duplicate(f"already there: {_brief(error)}.")
+        case psycopg.IntegrityError():
+            return Conflict(f"refused by the schema: {_brief(error)}.")
+        case pg.SerializationFailure() | pg.DeadlockDetected() | pg.LockNotAvailable() | pg.QueryCanceled():
+            return Busy(f"waited too long for others: {_brief(error)}.")
+        case pg.InsufficientPrivilege():
+            return Misconfigured(
+                f"the database role may not do this: {_brief(error)}.",
+                hint="Let the role that runs Bethink own its tables.",
+            )
+        case psycopg.OperationalError():
+            return Unavailable(f"the database cannot work now: {_brief(error)}.")
+        case _:
+            return StoreError(f"{type(error).__name__}: {_brief(error)}.")
+
+
+def _brief(error: psycopg.Error) -> str:
+    # The detail lines can quote stored text; an error message never should.
+    return error.diag.message_primary or str(error).partition("\n")[0]
+
+
+def _check_role(tx: Tx) -> None:
+    role = tx.one("describe_role")
+    if role is not None and role["unbound"]:
+        raise Misconfigured(
+            f"the role {role['name']!r} can bypass row-level security, so one space could read another.",
+            hint="Connect as a role created with LOGIN NOSUPERUSER NOBYPASSRLS that owns the database.",
+        )
+
+
+def _check_tables(tx: Tx) -> None:
+    bare = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
+    if bare:
+        raise Misconfigured(
+            f"row-level security is not forced on {', '.join(bare)}.",
+            hint="Run ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY on each.",
+        )

@@ -1,0 +1,62 @@
+-- name: insert_messages
+-- Append messages; the rows carry their numbers.
+INSERT INTO messages (space_id, session_id, number, role, content, name, tool_calls, tool_call_id, is_error,
+                      metadata, origin, idempotency_key, trace_parent, said_at, recorded_at)
+VALUES (:space, :session, :number, :role, :content, :name, :tool_calls, :tool_call_id, :is_error,
+        :metadata, :origin, :idempotency_key, :trace_parent, :said_at, :recorded_at);
+
+-- name: insert_messages_together (postgres)
+-- Append many messages, all rows as one JSON value.
+INSERT INTO messages (space_id, session_id, number, role, content, name, tool_calls, tool_call_id, is_error,
+                      metadata, origin, idempotency_key, trace_parent, said_at, recorded_at)
+SELECT r.space, r.session, r.number, r.role, r.content, r.name, CAST(r.tool_calls AS json), r.tool_call_id,
+       r.is_error, CAST(r.metadata AS json), r.origin, r.idempotency_key, r.trace_parent, r.said_at, r.recorded_at
+FROM json_to_recordset(:rows) AS r (
+    space text, session text, number bigint, role text, content text, name text, tool_calls text,
+    tool_call_id text, is_error integer, metadata text, origin text, idempotency_key text, trace_parent text,
+    said_at bigint, recorded_at bigint
+);
+
+-- name: find_keys
+-- Which of these idempotency keys are taken in the space, by which message.
+SELECT idempotency_key, session_id, number, role, content FROM messages
+WHERE space_id = :space AND idempotency_key in_list(:keys);
+
+-- name: read_messages
+-- Messages of a session after a number, in order.
+SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
+       idempotency_key, trace_parent, said_at, recorded_at
+FROM messages WHERE space_id = :space AND session_id = :session AND number > :after
+ORDER BY number LIMIT :limit;
+
+-- name: read_last_messages
+-- The newest messages of a session, newest first.
+SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
+       idempotency_key, trace_parent, said_at, recorded_at
+FROM messages WHERE space_id = :space AND session_id = :session
+ORDER BY number DESC LIMIT :limit;
+
+-- name: count_since
+-- How many messages of a session follow a number.
+SELECT count(*) AS count FROM messages WHERE space_id = :space AND session_id = :session AND number > :after;
+
+-- name: max_number
+-- The number of the last message of a session.
+SELECT max(number) AS number FROM messages WHERE space_id = :space AND session_id = :session;
+
+-- name: count_conversation
+-- How many messages a conversation holds over all its sessions.
+SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
+WHERE m.space_id = :space AND s.conversation_id = :conversation;
+
+-- name: purge_messages
+-- Remove every message of a conversation.
+DELETE FROM messages WHERE space_id = :space AND session_id IN (
+    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
+);
+
+-- name: list_filled_sessions
+-- The sessions of a conversation that hold messages, newest first.
+SELECT s.id FROM sessions s WHERE s.space_id = :space AND s.conversation_id = :conversation
+  AND EXISTS (SELECT 1 FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id)
+ORDER BY s.ordinal DESC;

@@ -1,0 +1,107 @@
+-- name: ensure_space
+-- Create a space at its first use.
+INSERT INTO spaces (id, shard, created_at) VALUES (:space, :shard, :now) ON CONFLICT (id) DO NOTHING;
+
+-- name: ensure_agent
+-- Create an agent at its first use; its kind never changes afterwards.
+INSERT INTO agents (space_id, id, name, kind, created_at) VALUES (:space, :id, :name, :kind, :now)
+ON CONFLICT (space_id, name) DO NOTHING;
+
+-- name: find_agent
+-- An agent by its name in the space.
+SELECT id, name, kind FROM agents WHERE space_id = :space AND name = :name;
+
+-- name: ensure_conversation
+-- Create a conversation at its first use.
+INSERT INTO conversations (space_id, id, agent_id, key, created_at) VALUES (:space, :id, :agent, :key, :now)
+ON CONFLICT (space_id, agent_id, key) DO NOTHING;
+
+-- name: find_conversation
+-- A conversation of an agent by its key.
+SELECT c.id, c.agent_id FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
+WHERE c.space_id = :space AND a.name = :agent AND c.key = :key;
+
+-- name: lock_conversation
+-- Hold a conversation still while its active session changes.
+SELECT id, agent_id FROM conversations WHERE space_id = :space AND id = :id /*for_update*/;
+
+-- name: insert_session
+-- Open the next session of a conversation.
+INSERT INTO sessions (space_id, id, conversation_id, agent_id, ordinal, learns, created_at)
+SELECT :space, :id, c.id, c.agent_id, :ordinal, :learns, :now
+FROM conversations c WHERE c.space_id = :space AND c.id = :conversation;
+
+-- name: find_session
+-- One session by its id.
+SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
+       last_number, invalidated_at, marked_at, processed_until
+FROM sessions WHERE space_id = :space AND id = :id;
+
+-- name: newest_session
+-- The newest session of a conversation, ended or not.
+SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
+       last_number, invalidated_at, marked_at, processed_until
+FROM sessions WHERE space_id = :space AND conversation_id = :conversation
+ORDER BY ordinal DESC LIMIT 1;
+
+-- name: find_marked
+-- Those of these sessions that carry a mark.
+SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
+       last_number, invalidated_at, marked_at, processed_until
+FROM sessions WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
+
+-- name: end_session
+-- Close a session; touches nothing if it is closed already.
+UPDATE sessions SET ended_at = :now, end_reason = :reason
+WHERE space_id = :space AND id = :id AND ended_at IS NULL;
+
+-- name: take_numbers
+-- Reserve the next numbers of an open session under its row lock, and mark it past the threshold.
+UPDATE sessions SET
+    last_number = last_number + :count,
+    invalidated_at = CASE
+        WHEN learns = 1 AND last_number + :count - COALESCE(processed_until, 0) > :threshold
+        THEN last_number + :count ELSE invalidated_at END,
+    marked_at = CASE
+        WHEN invalidated_at IS NULL AND learns = 1
+             AND last_number + :count - COALESCE(processed_until, 0) > :threshold
+        THEN CAST(:now AS bigint) ELSE marked_at END,
+    marked_by = CASE
+        WHEN invalidated_at IS NULL AND learns = 1
+             AND last_number + :count - COALESCE(processed_until, 0) > :threshold
+        THEN 'turn_threshold' ELSE marked_by END
+WHERE space_id = :space AND id = :id AND ended_at IS NULL
+RETURNING last_number, marked_at;
+
+-- name: mark_session
+-- Raise a session's mark; never lowers it, and never marks a session that is not learnt from.
+UPDATE sessions SET
+    invalidated_at = :number,
+    marked_at = COALESCE(marked_at, :now),
+    marked_by = COALESCE(marked_by, :trigger)
+WHERE space_id = :space AND id = :id AND learns = 1
+  AND (invalidated_at IS NULL OR invalidated_at < :number);
+
+-- name: clear_mark
+-- Record what was learnt, if the mark is still the one that was worked on.
+UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, processed_until = :until
+WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
+
+-- name: settle_purged
+-- After a purge nothing is left to learn from: count from the last number given out.
+UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL,
+    processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END
+WHERE space_id = :space AND conversation_id = :conversation;
+
+-- name: set_summary
+-- Keep one summary per conversation, replacing the one before.
+INSERT INTO summaries (space_id, conversation_id, content, set_at) VALUES (:space, :conversation, :content, :now)
+ON CONFLICT (space_id, conversation_id) DO UPDATE SET content = excluded.content, set_at = excluded.set_at;
+
+-- name: get_summary
+-- The summary of a conversation.
+SELECT content FROM summaries WHERE space_id = :space AND conversation_id = :conversation;
+
+-- name: drop_summary
+-- Forget the summary of a conversation.
+DELETE FROM summaries WHERE space_id = :space AND conversation_id = :conversation;

@@ -1,0 +1,149 @@
+"""Spaces, agents, conversations, sessions and their marks: one short function per question."""
+
+from bethink.model.ids import new_id, shard_for
+from bethink.model.records import Agent, AgentKind, EndReason, Session, Trigger
+from bethink.model.rules import TURN_THRESHOLD
+from bethink.store import jobs
+from bethink.store.db import Row, Tx
+
+_EXTRACT = "extract"
+
+
+def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
+    """Find an agent by name, creating it and its space at first use. An agent keeps its first kind."""
+    row = tx.one("find_agent", space=space, name=name)
+    if row is None:
+        tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+        tx.run("ensure_agent", space=space, id=new_id("agt"), name=name, kind=kind, now=tx.now)
+        row = tx.one("find_agent", space=space, name=name)
+        assert row is not None  # noqa: S101 - written in this transaction
+    return Agent(space=space, id=row["id"], name=row["name"], kind=AgentKind(row["kind"]))
+
+
+def ensure_conversation(tx: Tx, *, agent: Agent, key: str) -> str:
+    """Return the id of an agent's conversation, creating it at first use."""
+    found = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
+    if found is None:
+        tx.run("ensure_conversation", space=agent.space, id=new_id("cnv"), agent=agent.id, key=key, now=tx.now)
+        found = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
+        assert found is not None  # noqa: S101 - written in this transaction
+    return found
+
+
+def find_conversation(tx: Tx, *, space: str, agent: str, key: str) -> str | None:
+    """Return the id of a conversation, if there is one."""
+    row = tx.one("find_conversation", space=space, agent=agent, key=key)
+    return None if row is None else row["id"]
+
+
+def lock_conversation(tx: Tx, *, space: str, conversation: str) -> None:
+    """Hold a conversation until this transaction ends, so that only one session can become active."""
+    tx.one("lock_conversation", space=space, id=conversation)
+
+
+def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bool) -> Session:
+    """Open the next session of a conversation whose lock is held."""
+    session_id = new_id("ses")
+    tx.run(
+        "insert_session",
+        space=space, id=session_id, conversation=conversation, ordinal=ordinal, learns=int(learns), now=tx.now,
+    )  # fmt: skip
+    found = find(tx, space=space, session_id=session_id)
+    assert found is not None  # noqa: S101 - written in this transaction
+    return found
+
+
+def find(tx: Tx, *, space: str, session_id: str) -> Session | None:
+    """Return one session, if it is there."""
+    row = tx.one("find_session", space=space, id=session_id)
+    return None if row is None else _session(row)
+
+
+def newest(tx: Tx, *, space: str, conversation: str) -> Session | None:
+    """Return the newest session of a conversation, ended or not."""
+    row = tx.one("newest_session", space=space, conversation=conversation)
+    return None if row is None else _session(row)
+
+
+def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
+    """End a session. False if it had ended before."""
+    return tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
+
+
+def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> int | None:
+    """Reserve `count` numbers and return the last, or None if no open session has this id.
+
+    The row stays locked until the commit, so numbers become visible in order. Past the threshold it marks.
+    """
+    row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
+    if row is None:
+        return None
+    if row["marked_at"] == tx.now:
+        jobs.queue(tx, space=space, kind=_EXTRACT, key=session_id)
+    return row["last_number"]
+
+
+def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:
+    """Set or raise a session's mark. False if it stands at `number` or above, or must not be learnt from."""
+    raised = tx.run("mark_session", space=space, id=session_id, number=number, trigger=trigger, now=tx.now) == 1
+    if raised:
+        jobs.queue(tx, space=space, kind=_EXTRACT, key=session_id)
+    return raised
+
+
+def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int) -> bool:
+    """Clear the mark and record how far was learnt, only if the mark is still `expected`."""
+    cleared = tx.run("clear_mark", space=space, id=session_id, until=until, expected=expected) == 1
+    if cleared:
+        jobs.drop(tx, space=space, kind=_EXTRACT, key=session_id)
+    return cleared
+
+
+def settle_purged(tx: Tx, *, space: str, conversation: str) -> None:
+    """Clear the marks of a conversation whose messages are gone; their numbers are never given out again."""
+    tx.run("settle_purged", space=space, conversation=conversation)
+    tx.run("drop_session_jobs", space=space, conversation=conversation, kind=_EXTRACT)
+
+
+def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
+    """Return space and id of marked sessions in all spaces, the oldest mark first."""
+    return [(row["space_id"], row["key"]) for row in tx.all("list_jobs", kind=_EXTRACT, limit=limit)]
+
+
+def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[Session]:
+    """Return those of the sessions that carry a mark right now."""
+    return [_session(row) for row in tx.all("find_marked", space=space, ids=ids)]
+
+
+def set_summary(tx: Tx, *, space: str, conversation: str, content: str) -> None:
+    """Replace the summary of a conversation."""
+    tx.run("set_summary", space=space, conversation=conversation, content=content, now=tx.now)
+
+
+def get_summary(tx: Tx, *, space: str, conversation: str) -> str:
+    """Return the summary of a conversation, empty if it has none."""
+    row = tx.one("get_summary", space=space, conversation=conversation)
+    return "" if row is None else row["content"]
+
+
+def drop_summary(tx: Tx, *, space: str, conversation: str) -> None:
+    """Forget the summary of a conversation."""
+    tx.run("drop_summary", space=space, conversation=conversation)
+
+
+def _session(row: Row) -> Session:
+    return Session(
+        space=row["space_id"],
+        id=row["id"],
+        conversation_id=row["conversation_id"],
+        agent_id=row["agent_id"],
+        ordinal=row["ordinal"],
+        learns=bool(row["learns"]),
+        created_at=row["created_at"],
+        ended_at=row["ended_at"],
+        end_reason=None if row["end_reason"] is None else EndReason(row["end_reason"]),
+        last_number=row["last_number"],
+        invalidated_at=row["invalidated_at"],
+        marked_at=row["marked_at"],
+        processed_until=row["processed_until"],
+    )

@@ -1,0 +1,79 @@
+"""Reads the named queries: one text for both databases, an override by name only where they differ."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+
+_HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
+_TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_]+)")
+_IN_LIST = re.compile(r"in_list\((:[a-z_]+)\)")
+
+
+class Dialect(StrEnum):
+    """The two databases we speak to."""
+
+    SQLITE = "sqlite"
+    POSTGRES = "postgres"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One statement in a driver's own spelling, and its parameters in the order they are bound."""
+
+    name: str
+    text: str
+    parameters: tuple[str, ...]
+
+
+@cache
+def queries(dialect: Dialect) -> dict[str, Query]:
+    """Load every named query for a database."""
+    found: dict[str, Query] = {}
+    for name, wanted, text in _sections():
+        if wanted in ("", dialect):
+            if name in found:
+                raise ValueError(f"query {name!r} is defined twice for {dialect}")
+            found[name] = _spell(name, text, dialect)
+    return found
+
+
+def overrides() -> list[str]:
+    """Name the queries that need a text for each database; a test keeps this list short."""
+    return sorted({name for name, wanted, _ in _sections() if wanted})
+
+
+def _sections() -> list[tuple[str, str, str]]:
+    sections: list[tuple[str, str, str]] = []
+    folder = resources.files("bethink.store") / "queries"
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if not file.name.endswith(".sql"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        headers = list(_HEADER.finditer(text))
+        ends = [header.start() for header in headers[1:]] + [len(text)]
+        for header, end in zip(headers, ends, strict=True):
+            sections.append((header["name"], header["dialect"] or "", text[header.end() : end].strip()))
+    return sections
+
+
+def _spell(name: str, text: str, dialect: Dialect) -> Query:
+    if dialect is Dialect.POSTGRES:
+        text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR UPDATE")
+        mark = "$"
+    else:
+        text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)
+        mark = "?"
+    names: list[str] = []
+
+    def place(match: re.Match[str]) -> str:
+        parameter = match["name"]
+        if parameter is None:
+            return "" if match[0].startswith("--") else match[0]
+        if parameter not in names:
+            names.append(parameter)
+        return f"{mark}{names.index(parameter) + 1}"
+
+    spelt = _TOKEN.sub(place, text).strip()
+    return Query(name=name, text=spelt, parameters=tuple(names))

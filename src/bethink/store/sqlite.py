@@ -1,0 +1,196 @@
+"""SQLite through apsw: one writer thread, a few readers, durable before it says yes."""
+
+# pyright: reportUnknownMemberType=false
+# apsw spells its values with a Buffer type that Python 3.11 does not have.
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, StoreError, Unavailable
+from bethink.model.records import Micros
+from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
+from bethink.store.lane import Lane, Seat
+from bethink.store.migrate import migrate
+from bethink.store.sql import Dialect, Query
+
+T = TypeVar("T")
+
+_MEMORY = ":memory:"
+_UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
+_columns: dict[str, tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteOptions:
+    """How a file is opened. `synchronous` below FULL can lose acknowledged messages at a power cut."""
+
+    path: str
+    wal: bool = True
+    synchronous: str = "FULL"
+    busy_timeout: int = 5000
+    readers: int = 2
+
+    def __post_init__(self) -> None:
+        if self.synchronous.upper() not in {"OFF", "NORMAL", "FULL", "EXTRA"}:
+            raise Misconfigured(f"synchronous = {self.synchronous!r} is unknown.", hint="Use FULL.")
+        if self.busy_timeout < 0:
+            raise Misconfigured("busy_timeout is negative.", hint="Give milliseconds, 5000 for instance.")
+
+
+class SqliteTx(Tx):
+    """A transaction on one apsw connection."""
+
+    dialect = Dialect.SQLITE
+
+    def __init__(self, connection: apsw.Connection, *, now: Micros) -> None:
+        super().__init__(now=now)
+        self._connection = connection
+
+    def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one prepared statement for each row."""
+        self._connection.executemany(self._queries[name].text, rows)
+
+    def script(self, text: str) -> None:
+        """Run several statements."""
+        self._connection.execute(text)
+
+    def lock_schema(self) -> None:
+        """Do nothing: a writing transaction here already has the file to itself."""
+
+    def has_table(self, name: str) -> bool:
+        """Look the table up in SQLite's own list."""
+        return self._connection.table_exists(None, name)
+
+    def _run(self, query: Query, values: list[object]) -> int:
+        self._connection.execute(query.text, _bound(values))
+        return self._connection.changes()
+
+    def _fetch(self, query: Query, values: list[object]) -> list[Row]:
+        cursor = self._connection.execute(query.text, _bound(values))
+        columns = _columns.get(query.name)
+        if columns is None:
+            try:
+                columns = tuple(column[0] for column in cursor.get_description())
+            except apsw.ExecutionCompleteError:  # no row came back, so apsw has forgotten the columns
+                return []
+            _columns[query.name] = columns
+        return [dict(zip(columns, row, strict=True)) for row in cursor]
+
+
+def _bound(values: list[object]) -> tuple[Any, ...]:
+    return tuple(json.dumps(value) if isinstance(value, list) else value for value in values)
+
+
+class SqliteDatabase(Database):
+    """One file. Every write goes through one connection; readers see the last commit."""
+
+    dialect = Dialect.SQLITE
+
+    def __init__(self, options: SqliteOptions, *, clock: Clock = system_clock) -> None:
+        self.options = options
+        self._clock = clock
+        self._writer = Lane("writer", 1, self._connect)
+        in_memory = options.path == _MEMORY
+        alone = in_memory or options.readers == 0
+        self._readers = self._writer if alone else Lane("reader", options.readers, self._connect_reader)
+
+    async def open(self) -> None:
+        """Open the file, creating it and its folder, and bring its schema up to date."""
+        await self._writer.run(lambda seat: self._attempt(seat, migrate, begin="BEGIN IMMEDIATE"))
+
+    async def close(self) -> None:
+        """Close every connection; the last one folds the write-ahead log into the file."""
+        if self._readers is not self._writer:
+            await self._readers.close()
+        await self._writer.close()
+
+    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
+        del space, repeatable  # one file is one trust domain, and a commit here either happened or did not
+        lane, begin = (self._readers, "BEGIN") if read else (self._writer, "BEGIN IMMEDIATE")
+        return await lane.run(lambda seat: self._attempt(seat, body, begin=begin))
+
+    def _attempt(self, seat: Seat[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
+        try:
+            connection = seat.connection()
+            connection.execute(begin)
+            try:
+                result = checked_result(body(SqliteTx(connection, now=self._clock())))
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except apsw.Error as error:
+            raise translated(error, self.options) from error
+        return result
+
+    def _connect(self) -> apsw.Connection:
+        options = self.options
+        path = options.path
+        if path != _MEMORY:
+            file = Path(path).expanduser()
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = str(file)
+        connection = apsw.Connection(path)
+        connection.set_busy_timeout(options.busy_timeout)
+        connection.pragma("foreign_keys", True)  # noqa: FBT003 - apsw's own signature
+        connection.pragma("secure_delete", True)  # noqa: FBT003
+        connection.pragma("trusted_schema", False)  # noqa: FBT003
+        connection.pragma("journal_size_limit", 64 * 1024 * 1024)
+        self._set_journal(connection)
+        connection.pragma("synchronous", options.synchronous)
+        return connection
+
+    def _connect_reader(self) -> apsw.Connection:
+        connection = self._connect()
+        connection.pragma("query_only", True)  # noqa: FBT003
+        return connection
+
+    def _set_journal(self, connection: apsw.Connection) -> None:
+        # Changing the journal mode of a new file needs it alone and does not wait by itself.
+        mode = "wal" if self.options.wal else "delete"
+        deadline = time.monotonic() + self.options.busy_timeout / 1000
+        while True:
+            try:
+                connection.pragma("journal_mode", mode)
+            except apsw.BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+            else:
+                return
+
+
+def _extended(error: apsw.Error) -> int:
+    return getattr(error, "extendedresult", 0)
+
+
+def translated(error: apsw.Error, options: SqliteOptions) -> Exception:
+    """Say what a driver error means for the caller."""
+    match error:
+        case apsw.ConstraintError() if _extended(error) in _UNIQUE:
+            return Duplicate(f"already there: {error}.")
+        case apsw.ConstraintError():
+            return Conflict(f"refused by the schema: {error}.")
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy(
+                f"another writer held {options.path} for {options.busy_timeout} ms.",
+                hint="Nothing was written; try again, or raise busy_timeout.",
+            )
+        case apsw.CorruptError() | apsw.NotADBError():
+            return Corrupt(f"{options.path} cannot be read as a database: {error}.")
+        case apsw.CantOpenError() | apsw.ReadOnlyError() | apsw.PermissionsError():
+            return Misconfigured(
+                f"{options.path} cannot be opened for writing: {error}.",
+                hint="Check the path and its permissions.",
+            )
+        case apsw.FullError() | apsw.IOError():
+            return Unavailable(f"the disk refused: {error}.", hint="Nothing was written; check space and health.")
+        case _:
+            return StoreError(f"{type(error).__name__}: {error}.")

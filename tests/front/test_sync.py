@@ -1,0 +1,80 @@
+import inspect
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import bethink
+import bethink.sync
+from bethink import Fact
+from bethink.errors import Misconfigured, NotFound, Unavailable
+from tests.conftest import KEY, Quiet, many
+from tools import make_sync
+
+
+def test_the_blocking_api_is_what_the_generator_writes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.make_sync", "--check"], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_generator_notices_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stale = tmp_path / "sync.py"
+    stale.write_text("old")
+    monkeypatch.setattr(make_sync, "_TARGET", stale)
+    monkeypatch.setattr(sys, "argv", ["make_sync", "--check"])
+
+    assert make_sync.main() == 1
+
+
+@pytest.mark.parametrize("name", ["Memory", "History", "LiveHistory", "Facts"])
+def test_both_apis_have_the_same_verbs_with_the_same_parameters(name: str) -> None:
+    def verbs(owner: object) -> dict[str, list[str]]:
+        return {
+            verb: list(inspect.signature(method).parameters)
+            for verb, method in vars(owner).items()
+            if not verb.startswith("_") and callable(method)
+        }
+
+    assert verbs(getattr(bethink.sync, name)) == verbs(getattr(bethink, name))
+
+
+def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
+    with bethink.sync.connect(target, redactor=Quiet()) as memory:
+        session = memory.open_session(space="alice", conversation=KEY)
+        assert memory.append(session, many(6)) == [1, 2, 3, 4, 5, 6]
+        assert [found.id for found in memory.find_invalidated()] == [session.id]
+        assert memory.mark_processed(session, until=6, expected=6)
+        history = memory.history(space="alice")
+        assert [record.number for record in history.recent(KEY, 2)] == [5, 6]
+        memory.facts(space="alice").index(Fact(id="f", content="tea"))
+        assert memory.facts(space="alice").length() == 1
+        with memory.live(KEY, space="alice") as live:
+            live.append({"role": "user", "content": "seven"})
+            assert live.messages[-1].content == "seven"
+            assert live.failures == 0
+        assert history.length(KEY) == 7
+        with pytest.raises(NotFound):
+            memory.get_session(space="alice", session_id="ses_nobody")
+
+
+def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
+    memory = bethink.sync.connect(":memory:", redactor=Quiet())
+
+    with pytest.raises(Unavailable, match="with block"):
+        memory.find_invalidated()
+    with pytest.raises(Unavailable, match="with block"), memory.live(KEY, space="alice"):
+        pass
+
+
+def test_a_blocking_memory_that_failed_to_open_leaves_no_thread_behind(tmp_path: Path) -> None:
+    before = threading.active_count()
+    memory = bethink.sync.connect(f"{tmp_path}", redactor=Quiet())
+
+    with pytest.raises(Misconfigured):
+        memory.open()
+    assert threading.active_count() <= before + 1  # the writer's thread waits for a close that never came

@@ -1,0 +1,237 @@
+import json
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from bethink import Memory, Message, Session
+from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
+from bethink.model.records import Micros
+from bethink.store.db import Database
+from tests.conftest import KEY, database_at, many, said
+
+
+async def contents(memory: Memory, session: Session) -> list[str]:
+    return [record.message.content for record in await memory.read(session)]
+
+
+@pytest.mark.spec("S4.6")
+async def test_messages_are_numbered_from_one_without_gaps_in_the_order_they_were_said(
+    memory: Memory, session: Session
+) -> None:
+    assert await memory.append(session, said("a")) == [1]
+    assert await memory.append(session, said("b", "c")) == [2, 3]
+
+    assert [(record.number, record.message.content) for record in await memory.read(session)] == [
+        (1, "a"),
+        (2, "b"),
+        (3, "c"),
+    ]
+
+
+@pytest.mark.spec("S4.4", "S4.52")
+async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, session: Session) -> None:
+    call = {"id": "call_1", "function": {"name": "look", "arguments": '{"q": "é"}'}}
+    message = Message(
+        role="tool",
+        content="naïve 😀",
+        name="look",
+        tool_calls=[call],
+        tool_call_id="call_1",
+        is_error=True,
+        metadata={"z": [1, 2.5, None, True], "a": {"b": "c"}},
+        origin="tool:look",
+        idempotency_key="k1",
+        trace_parent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        said_at=Micros(1_600_000_000_000_000),
+    )
+    await memory.append(session, [message])
+
+    [record] = await memory.read(session)
+
+    assert record.session_id == session.id
+    assert record.recorded_at > session.created_at
+    assert record.message == replace(message, tool_calls=(call,))
+
+
+async def test_a_message_without_a_time_was_said_when_it_was_recorded(memory: Memory, session: Session) -> None:
+    await memory.append(session, said("now"))
+
+    [record] = await memory.read(session)
+
+    assert record.message.said_at == record.recorded_at
+
+
+async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory: Memory, session: Session) -> None:
+    await memory.append(
+        session,
+        [Message(role="user", content="a\0b\ud800c", metadata={"k\0": "v\0"}, tool_calls=[{"x": "\udfff"}])],
+    )
+
+    [record] = await memory.read(session)
+
+    assert record.message.content == "a\ufffdb\ufffdc"
+    assert record.message.metadata == {"k\ufffd": "v\ufffd"}
+    assert record.message.tool_calls == ({"x": "\ufffd"},)
+
+
+async def test_what_is_not_json_is_refused_before_anything_is_written(memory: Memory, session: Session) -> None:
+    with pytest.raises(Invalid):
+        await memory.append(session, [*said("fine"), Message(role="user", content="x", metadata={"o": object()})])
+
+    assert await memory.read(session) == []
+
+
+async def test_a_retry_with_the_same_keys_leaves_one_row_and_returns_the_same_numbers(
+    memory: Memory, session: Session
+) -> None:
+    batch = [Message(role="user", content=text, idempotency_key=f"key-{text}") for text in "ab"]
+    first = await memory.append(session, batch)
+    await memory.append(session, said("between"))
+
+    assert await memory.append(session, batch) == first == [1, 2]
+    assert await contents(memory, session) == ["a", "b", "between"]
+
+
+async def test_a_batch_half_stored_is_completed(memory: Memory, session: Session) -> None:
+    keyed = [Message(role="user", content=text, idempotency_key=f"key-{text}") for text in "abc"]
+    await memory.append(session, [keyed[1]])
+
+    assert await memory.append(session, [keyed[0], *said("plain"), keyed[1], keyed[2]]) == [2, 3, 1, 4]
+    assert await contents(memory, session) == ["b", "a", "plain", "c"]
+
+
+async def test_a_retry_is_answered_even_after_the_session_ended(memory: Memory, session: Session) -> None:
+    message = Message(role="user", content="a", idempotency_key="k")
+    await memory.append(session, [message])
+    await memory.reset(session)
+
+    assert await memory.append(session, [message]) == [1]
+
+
+async def test_a_key_that_belongs_to_another_message_is_refused(memory: Memory, session: Session) -> None:
+    await memory.append(session, [Message(role="user", content="a", idempotency_key="k")])
+
+    with pytest.raises(Conflict, match="already belongs to another message"):
+        await memory.append(session, [Message(role="user", content="b", idempotency_key="k")])
+    with pytest.raises(Conflict, match="its own key"):
+        await memory.append(session, [Message(role="user", content="x", idempotency_key="twice")] * 2)
+
+
+async def test_a_key_is_known_in_its_space_only(memory: Memory, session: Session) -> None:
+    other = await memory.open_session(space="bob", conversation=KEY)
+    message = Message(role="user", content="a", idempotency_key="k")
+
+    assert await memory.append(session, [message]) == [1]
+    assert await memory.append(other, [message]) == [1]
+
+
+async def test_the_same_key_sent_twice_at_once_is_stored_once(memory: Memory, session: Session) -> None:
+    answers: list[list[int]] = []
+
+    async def send() -> None:
+        answers.append(await memory.append(session, [Message(role="user", content="a", idempotency_key="k")]))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(send)
+
+    assert answers == [[1]] * 8
+    assert await contents(memory, session) == ["a"]
+
+
+@pytest.mark.spec("S4.13", "S4.21")
+async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory: Memory, session: Session) -> None:
+    numbers: list[int] = []
+
+    async def send(text: str) -> None:
+        numbers.extend(await memory.append(session, said(text, text)))
+
+    async with anyio.create_task_group() as tasks:
+        for text in range(40):
+            tasks.start_soon(send, str(text))
+
+    assert sorted(numbers) == list(range(1, 81))
+    assert sorted(await contents(memory, session)) == sorted(str(text) for text in range(40) for _ in "12")
+
+
+async def test_an_ended_session_takes_no_message_and_says_what_to_do(memory: Memory, session: Session) -> None:
+    await memory.end_session(session)
+
+    with pytest.raises(SessionEnded, match="open_session"):
+        await memory.append(session, said("late"))
+    assert await memory.read(session) == []
+
+
+async def test_an_unknown_session_is_not_found(memory: Memory, session: Session) -> None:
+    stranger = replace(session, id="ses_nobody")
+
+    with pytest.raises(NotFound, match="ses_nobody"):
+        await memory.append(stranger, said("hello"))
+    with pytest.raises(NotFound, match="ses_nobody"):
+        await memory.get_session(space="alice", session_id="ses_nobody")
+
+
+async def test_a_session_is_not_found_from_another_space(memory: Memory, session: Session) -> None:
+    with pytest.raises(NotFound):
+        await memory.append(replace(session, space="mallory"), said("hello"))
+
+
+async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
+    assert await memory.append(session, []) == []
+
+
+async def test_reading_goes_on_after_a_number_and_stops_at_a_limit(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(5))
+
+    assert [record.number for record in await memory.read(session, after=2, limit=2)] == [3, 4]
+
+
+class Censor:
+    def redact(self, text: str) -> str:
+        return text.replace("hunter2", "[REDACTED]")
+
+
+async def test_the_redactor_sees_every_text_before_the_first_write(database: Database, target: str) -> None:
+    memory = Memory(database, redactor=Censor())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    message = Message(
+        role="tool",
+        content="password hunter2",
+        name="hunter2",
+        metadata={"hunter2": {"deep": ["hunter2"]}},
+        tool_calls=[{"arguments": "hunter2"}],
+    )
+    await memory.append(session, [message])
+    await memory.history(space="alice").set_summary(KEY, "it was hunter2")
+
+    [record] = await memory.read(session)
+
+    assert record.message.content == "password [REDACTED]"
+    assert record.message.name == "[REDACTED]"
+    assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
+    assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)
+    assert await memory.history(space="alice").get_summary(KEY) == "it was [REDACTED]"
+
+
+async def test_a_memory_without_rules_says_that_it_redacts_nothing(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Memory(database)
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said("hunter2"))
+
+    assert "no redaction rules are installed" in caplog.text
+    assert await contents(memory, session) == ["hunter2"]
+
+
+async def test_an_acknowledged_message_is_there_after_closing_and_opening_again(target: str) -> None:
+    for expected in ([], ["kept"]):
+        database = database_at(target)
+        await database.open()
+        memory = Memory(database, redactor=Censor())
+        session = await memory.open_session(space="alice", conversation=KEY)
+        assert await contents(memory, session) == expected
+        if not expected:
+            await memory.append(session, said("kept"))
+        await database.close()

@@ -1,0 +1,119 @@
+import pytest
+
+from bethink import ConversationKey, Fact, History, Memory, Message
+from tests.conftest import KEY, many, said
+
+
+@pytest.fixture
+def history(memory: Memory) -> History:
+    return memory.history(space="alice")
+
+
+async def texts(history: History, n: int, key: ConversationKey = KEY) -> list[str]:
+    return [record.message.content for record in await history.recent(key, n)]
+
+
+@pytest.mark.spec("S4.6", "S4.12", "S4.8")
+async def test_appending_opens_a_session_by_itself(history: History) -> None:
+    assert [await history.append(KEY, message) for message in many(3)] == [1, 2, 3]
+
+    assert await history.length(KEY) == 3
+    assert [record.message.content for record in await history.all(KEY)] == ["message 1", "message 2", "message 3"]
+
+
+@pytest.mark.spec("S4.7")
+async def test_recent_messages_come_in_the_order_they_were_said(history: History) -> None:
+    for message in many(5):
+        await history.append(KEY, message)
+
+    assert await texts(history, 2) == ["message 4", "message 5"]
+    assert await texts(history, 99) == [f"message {number}" for number in range(1, 6)]
+    assert await texts(history, 0) == []
+    assert await texts(history, -3) == []
+
+
+@pytest.mark.spec("S4.5", "S4.7", "S4.8", "S4.12")
+async def test_history_spans_the_sessions_of_a_conversation(memory: Memory, history: History) -> None:
+    for part in ("a", "b", "c"):
+        session = await memory.open_session(space="alice", conversation=KEY)
+        await memory.append(session, said(f"{part}1", f"{part}2"))
+        await memory.reset(session)
+
+    assert await texts(history, 3) == ["b2", "c1", "c2"]
+    assert [record.message.content for record in await history.all(KEY)] == ["a1", "a2", "b1", "b2", "c1", "c2"]
+    assert await history.length(KEY) == 6
+
+
+async def test_a_conversation_nobody_had_is_empty(history: History) -> None:
+    assert await history.recent(KEY, 5) == []
+    assert await history.all(KEY) == []
+    assert await history.length(KEY) == 0
+    assert await history.get_summary(KEY) == ""
+    assert await history.purge(KEY) == 0
+
+
+@pytest.mark.spec("S4.9", "S4.10", "S4.51")
+async def test_a_summary_replaces_the_one_before(history: History) -> None:
+    assert await history.get_summary(KEY) == ""
+
+    await history.set_summary(KEY, "first")
+    await history.set_summary(KEY, "second")
+
+    assert await history.get_summary(KEY) == "second"
+    other = ConversationKey(channel="cli", chat="other")
+    assert await history.get_summary(other) == ""
+
+
+@pytest.mark.spec("S4.11")
+async def test_a_purge_removes_history_and_summary_of_that_conversation_only(memory: Memory, history: History) -> None:
+    other = ConversationKey(channel="cli", chat="other")
+    for key in (KEY, other):
+        await history.append(key, Message(role="user", content="x"))
+        await history.set_summary(key, "s")
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(await memory.reset(session), many(2))
+
+    assert await history.purge(KEY) == 3
+
+    assert await history.length(KEY) == 0
+    assert await history.get_summary(KEY) == ""
+    assert await history.length(other) == 1
+    assert await history.get_summary(other) == "s"
+
+
+async def test_numbers_are_not_given_out_again_after_a_purge(memory: Memory, history: History) -> None:
+    await history.append(KEY, Message(role="user", content="gone"))
+    await history.purge(KEY)
+
+    assert await history.append(KEY, Message(role="user", content="new")) == 2
+
+
+async def test_after_a_purge_nothing_is_marked_and_the_count_starts_again(memory: Memory, history: History) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(7))
+    await history.purge(KEY)
+    assert await memory.find_invalidated() == []
+    assert await memory.mark_processed(session, until=7, expected=7) is False
+
+    await memory.append(session, many(5))
+    assert await memory.find_invalidated() == []
+
+    await memory.append(session, many(1))
+    assert [found.invalidated_at for found in await memory.find_invalidated()] == [13]
+
+
+async def test_histories_of_two_agents_are_apart(memory: Memory, history: History) -> None:
+    await history.append(KEY, Message(role="user", content="to one"))
+
+    assert await memory.history(space="alice", agent="other").all(KEY) == []
+    assert await memory.history(space="bob").all(KEY) == []
+
+
+@pytest.mark.spec("S4.1")
+async def test_what_was_said_and_what_is_known_are_two_tiers_of_one_memory(memory: Memory) -> None:
+    await memory.history(space="alice").append(KEY, Message(role="user", content="I like tea"))
+    await memory.facts(space="alice").index(Fact(id="f1", content="Alice likes tea"))
+
+    assert await memory.history(space="alice").length(KEY) == 1
+    assert await memory.facts(space="alice").length() == 1
+    assert [fact.id for fact in await memory.facts(space="alice").search("tea", 5)] == ["f1"]

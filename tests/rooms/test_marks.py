@@ -1,0 +1,316 @@
+import pytest
+
+from bethink import AgentKind, Memory, Session
+from bethink.errors import NotFound
+from bethink.store.db import Database
+from tests.conftest import KEY, FakeClock, many, said
+
+INTERNAL = [AgentKind.MEMORY_WRITER, AgentKind.MEMORY_SEARCH, AgentKind.CONSOLIDATOR]
+NOT_LEARNT_FROM = [AgentKind.SUBAGENT, *INTERNAL]
+
+
+async def fresh(memory: Memory, session: Session) -> Session:
+    found = await memory.get_session(space=session.space, session_id=session.id)
+    assert found is not None
+    return found
+
+
+async def mark(memory: Memory, session: Session) -> int | None:
+    return (await fresh(memory, session)).invalidated_at
+
+
+@pytest.mark.spec("S0.3", "S0.17", "S1.12", "S0.1")
+async def test_the_sixth_record_marks_the_session_with_its_number_and_the_fifth_does_not(
+    memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(5))
+    assert await mark(memory, session) is None
+
+    await memory.append(session, said("the sixth"))
+    assert await mark(memory, session) == 6
+
+
+@pytest.mark.spec("S0.3", "S0.17")
+async def test_every_record_past_the_threshold_raises_the_mark(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(6))
+    await memory.append(session, many(3))
+
+    assert await mark(memory, session) == 9
+
+
+async def test_a_batch_that_crosses_the_threshold_marks_its_last_record(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(20))
+
+    assert await mark(memory, session) == 20
+
+
+@pytest.mark.spec("S0.4")
+async def test_the_count_starts_again_from_what_was_processed(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(6))
+    assert await memory.mark_processed(session, until=6, expected=6)
+
+    await memory.append(session, many(5))
+    assert await mark(memory, session) is None
+
+    await memory.append(session, many(1))
+    assert await mark(memory, session) == 12
+
+
+@pytest.mark.spec("S1.12")
+async def test_after_five_turns_of_question_and_answer_a_session_is_always_marked(
+    memory: Memory, session: Session
+) -> None:
+    for _ in range(5):
+        await memory.append(session, said("question", "answer"))
+        await memory.end_turn(session)
+
+    assert await mark(memory, session) == 10
+
+
+@pytest.mark.spec("S1.12")
+async def test_the_end_of_a_turn_marks_by_the_same_rule(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(5))
+    assert await memory.end_turn(session) is False
+
+    await memory.append(session, many(1))
+    assert await memory.mark_processed(session, until=0, expected=6)  # as if the worker had learnt nothing
+    assert await memory.end_turn(session) is True
+    assert await mark(memory, session) == 6
+
+
+@pytest.mark.spec("S0.1", "S0.2", "S1.16")
+async def test_an_agent_that_goes_idle_leaves_its_session_marked_at_the_last_record(
+    memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(2))
+
+    assert await memory.idle(session) is True
+    assert await mark(memory, session) == 2
+
+
+async def test_going_idle_with_nothing_new_marks_nothing(memory: Memory, session: Session) -> None:
+    assert await memory.idle(session) is False
+
+    await memory.append(session, many(2))
+    await memory.idle(session)
+    assert await memory.mark_processed(session, until=2, expected=2)
+    assert await memory.idle(session) is False
+    assert await mark(memory, session) is None
+
+
+@pytest.mark.spec("S0.1", "S0.6", "S1.13")
+async def test_a_reset_marks_the_old_session(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+    following = await memory.reset(session)
+
+    assert await mark(memory, session) == 2
+    assert following.invalidated_at is None
+
+
+@pytest.mark.spec("S1.14")
+async def test_an_emergency_reset_marks_the_old_session(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+    await memory.reset(session, emergency=True)
+
+    old = await fresh(memory, session)
+    assert (old.invalidated_at, old.end_reason) == (2, "emergency")
+
+
+@pytest.mark.spec("S0.5", "S1.15")
+async def test_a_compaction_marks_and_archives_the_old_session(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+    await memory.compacted(session)
+
+    old = await fresh(memory, session)
+    assert (old.invalidated_at, old.end_reason) == (2, "compaction")
+    assert old.ended_at is not None
+
+
+async def test_an_empty_session_is_never_marked(memory: Memory, session: Session) -> None:
+    await memory.reset(session)
+
+    assert await mark(memory, session) is None
+    assert await memory.find_invalidated() == []
+
+
+@pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
+@pytest.mark.spec("S1.9", "S1.17")
+async def test_agents_of_other_kinds_are_not_marked_by_the_threshold(memory: Memory, kind: AgentKind) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
+    await memory.append(session, many(9))
+    await memory.end_turn(session)
+
+    assert await mark(memory, session) is None
+
+
+@pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
+@pytest.mark.spec("S1.9", "S1.17")
+async def test_agents_of_other_kinds_are_not_marked_when_idle(memory: Memory, kind: AgentKind) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
+    await memory.append(session, many(2))
+
+    assert await memory.idle(session) is False
+    assert await mark(memory, session) is None
+
+
+@pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
+@pytest.mark.spec("S1.9", "S1.17")
+async def test_agents_of_other_kinds_are_not_marked_by_a_reset(memory: Memory, kind: AgentKind) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
+    await memory.append(session, many(2))
+    following = await memory.reset(session)
+
+    assert await mark(memory, session) is None
+    assert following.learns is False
+
+
+@pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
+@pytest.mark.spec("S1.9", "S1.17")
+async def test_agents_of_other_kinds_are_not_marked_by_a_compaction(memory: Memory, kind: AgentKind) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
+    await memory.append(session, many(2))
+    await memory.compacted(session)
+
+    assert await mark(memory, session) is None
+    assert await memory.invalidate(session, 2) is False
+    assert await memory.find_invalidated() == []
+
+
+@pytest.mark.spec("S0.7", "S0.10")
+async def test_invalidate_sets_the_mark_and_only_ever_raises_it(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(4))
+    assert await mark(memory, session) is None
+
+    assert await memory.invalidate(session, 3) is True
+    assert await memory.invalidate(session, 2) is False
+    assert await memory.invalidate(session, 3) is False
+    assert await mark(memory, session) == 3
+    assert await memory.invalidate(session, 4) is True
+    assert await mark(memory, session) == 4
+
+
+async def test_a_session_that_is_not_there_cannot_be_marked(memory: Memory, session: Session) -> None:
+    stranger = Session(
+        space="alice",
+        id="ses_x",
+        conversation_id="",
+        agent_id="",
+        ordinal=1,
+        learns=True,
+        created_at=session.created_at,
+    )
+
+    with pytest.raises(NotFound):
+        await memory.invalidate(stranger, 1)
+    with pytest.raises(NotFound):
+        await memory.end_session(stranger)
+
+
+@pytest.mark.spec("S0.11")
+async def test_marked_sessions_of_all_spaces_are_found_oldest_mark_first_up_to_a_limit(
+    memory: Memory, clock: FakeClock
+) -> None:
+    marked: list[str] = []
+    for space in ("zoe", "alice", "mia", "bob"):
+        session = await memory.open_session(space=space, conversation=KEY)
+        await memory.append(session, many(2))
+        clock.time += 1000
+        if space != "mia":
+            await memory.idle(session)
+            marked.append(session.id)
+
+    assert [found.id for found in await memory.find_invalidated(10)] == marked
+    assert [found.id for found in await memory.find_invalidated(2)] == marked[:2]
+    assert all(found.invalidated_at == 2 for found in await memory.find_invalidated(10))
+
+
+async def test_a_mark_that_is_raised_keeps_its_place_in_the_queue(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(6))
+    other = await memory.open_session(space="bob", conversation=KEY)
+    await memory.append(other, many(6))
+    await memory.append(session, many(6))
+
+    assert [found.id for found in await memory.find_invalidated()] == [session.id, other.id]
+
+
+@pytest.mark.spec("S0.12", "S0.13", "S0.7", "S0.8")
+async def test_marking_processed_clears_the_mark_that_was_expected(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(6))
+    assert (await fresh(memory, session)).processed_until is None
+
+    assert await memory.mark_processed(session, until=6, expected=6) is True
+
+    now = await fresh(memory, session)
+    assert (now.invalidated_at, now.processed_until, now.marked_at) == (None, 6, None)
+    assert await memory.find_invalidated() == []
+
+
+@pytest.mark.spec("S0.12", "S0.14", "S0.21")
+async def test_a_message_that_arrives_during_processing_keeps_the_session_pending(
+    memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(6))
+    await memory.append(session, said("while the worker was busy"))
+
+    assert await memory.mark_processed(session, until=6, expected=6) is False
+
+    now = await fresh(memory, session)
+    assert (now.invalidated_at, now.processed_until) == (7, None)
+    assert [found.id for found in await memory.find_invalidated()] == [session.id]
+
+
+@pytest.mark.spec("S0.21", "S1.19")
+async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+    await memory.idle(session)
+    until = await memory.max_number(session)  # what the worker has seen, taken before it works
+    await memory.append(session, said("too quiet to move the mark"))
+
+    assert until == 2
+    assert await memory.mark_processed(session, until=until, expected=2) is True
+
+    processed = (await fresh(memory, session)).processed_until
+    assert processed == 2
+    assert [record.message.content for record in await memory.read(session, after=processed)] == [
+        "too quiet to move the mark"
+    ]
+
+
+async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+
+    assert await memory.mark_processed(session, until=2, expected=2) is False
+    assert (await fresh(memory, session)).processed_until is None
+
+
+@pytest.mark.spec("S0.15", "S0.16")
+async def test_records_are_counted_after_a_number_and_the_last_number_is_known(
+    memory: Memory, session: Session
+) -> None:
+    assert await memory.max_number(session) is None
+    assert await memory.count_since(session, 0) == 0
+
+    await memory.append(session, many(4))
+
+    assert await memory.max_number(session) == 4
+    assert [await memory.count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
+
+
+@pytest.mark.spec("S1.19")
+async def test_only_records_after_what_was_processed_are_loaded(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(8))
+    assert await memory.mark_processed(session, until=5, expected=8)
+
+    processed = (await fresh(memory, session)).processed_until
+    assert processed is not None
+    assert [record.number for record in await memory.read(session, after=processed)] == [6, 7, 8]
+
+
+async def test_a_mark_says_what_set_it_and_when(memory: Memory, database: Database, session: Session) -> None:
+    await memory.append(session, many(2))
+    await memory.idle(session)
+    first = (await fresh(memory, session)).marked_at
+    await memory.append(session, many(9))
+
+    assert first is not None
+    assert (await fresh(memory, session)).marked_at == first

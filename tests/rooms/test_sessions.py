@@ -1,0 +1,152 @@
+from typing import Any
+
+import anyio
+import pytest
+
+from bethink import AgentKind, ConversationKey, Memory, Session
+from bethink.capture import sessions
+from bethink.errors import Invalid
+from bethink.model.records import EndReason
+from bethink.store.db import Database, Tx
+from tests.conftest import KEY, many, said
+
+
+async def test_a_conversation_has_one_active_session_and_gets_it_back(memory: Memory, session: Session) -> None:
+    assert await memory.open_session(space="alice", conversation=KEY) == session
+
+
+async def test_sessions_of_different_conversations_agents_and_spaces_are_different(
+    memory: Memory, session: Session
+) -> None:
+    others = [
+        await memory.open_session(space="alice", conversation=ConversationKey(channel="cli", chat="desk", thread="2")),
+        await memory.open_session(space="alice", conversation=KEY, agent="other"),
+        await memory.open_session(space="bob", conversation=KEY),
+    ]
+
+    assert len({session.id, *(other.id for other in others)}) == 4
+
+
+async def test_opening_a_conversation_at_once_from_many_tasks_opens_one_session(memory: Memory) -> None:
+    opened: set[str] = set()
+
+    async def open_one() -> None:
+        opened.add((await memory.open_session(space="alice", conversation=KEY)).id)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(12):
+            tasks.start_soon(open_one)
+
+    assert len(opened) == 1
+
+
+@pytest.mark.spec("S4.5")
+async def test_a_conversation_survives_its_sessions(memory: Memory, session: Session) -> None:
+    await memory.append(session, said("before"))
+    following = await memory.reset(session)
+    await memory.append(following, said("after"))
+
+    assert following.id != session.id
+    assert following.conversation_id == session.conversation_id
+    assert (session.ordinal, following.ordinal) == (1, 2)
+    history = memory.history(space="alice")
+    assert [record.message.content for record in await history.all(KEY)] == ["before", "after"]
+
+
+async def test_a_reset_that_is_repeated_returns_the_session_that_followed(memory: Memory, session: Session) -> None:
+    following = await memory.reset(session)
+
+    assert await memory.reset(session) == following
+    assert await memory.compacted(session) == following
+    assert (await memory.open_session(space="alice", conversation=KEY)).id == following.id
+
+
+async def test_resets_at_once_from_many_tasks_open_one_session(memory: Memory, session: Session) -> None:
+    following: set[str] = set()
+
+    async def reset() -> None:
+        following.add((await memory.reset(session)).id)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(reset)
+
+    assert len(following) == 1
+
+
+async def test_an_ended_session_is_followed_by_a_new_one_when_the_conversation_goes_on(
+    memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(1))
+    ended = await memory.end_session(session)
+    again = await memory.end_session(session)
+
+    assert ended.end_reason == "closed"
+    assert ended.invalidated_at == 1
+    assert again == ended
+    following = await memory.open_session(space="alice", conversation=KEY)
+    assert following.ordinal == 2
+
+
+async def test_a_reset_of_an_ended_session_opens_the_next(memory: Memory, session: Session) -> None:
+    await memory.end_session(session)
+
+    assert (await memory.reset(session)).ordinal == 2
+
+
+async def test_an_agent_keeps_the_kind_it_first_had(memory: Memory) -> None:
+    inner = await memory.open_session(space="alice", conversation=KEY, agent="writer", kind=AgentKind.MEMORY_WRITER)
+    disguised = await memory.open_session(
+        space="alice", conversation=ConversationKey(channel="cli", chat="2"), agent="writer", kind=AgentKind.PRIMARY
+    )
+
+    assert (inner.learns, disguised.learns) == (False, False)
+
+
+@pytest.mark.parametrize("name", ["", "a\0", "x" * 201])
+async def test_a_space_or_agent_that_cannot_be_named_is_refused(memory: Memory, name: str) -> None:
+    with pytest.raises(Invalid):
+        await memory.open_session(space=name, conversation=KEY)
+    with pytest.raises(Invalid):
+        await memory.open_session(space="alice", conversation=KEY, agent=name)
+
+
+class Recording:
+    """Stands before a transaction and writes down which queries were run."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+        self.names: list[str] = []
+
+    def __getattr__(self, attribute: str) -> Any:
+        method = getattr(self._tx, attribute)
+        if attribute not in ("run", "one", "all"):
+            return method
+
+        def recorded(name: str, /, **parameters: object) -> object:
+            self.names.append(name)
+            return method(name, **parameters)
+
+        return recorded
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        pytest.param(EndReason.RESET, marks=pytest.mark.spec("S0.6")),
+        pytest.param(EndReason.COMPACTION, marks=pytest.mark.spec("S0.5")),
+    ],
+)
+async def test_the_old_session_is_marked_before_the_new_one_is_created_in_one_transaction(
+    memory: Memory, database: Database, session: Session, reason: EndReason
+) -> None:
+    await memory.append(session, many(2))
+
+    def body(tx: Tx) -> list[str]:
+        recording = Recording(tx)
+        sessions.succeed_session(recording, session, reason=reason)  # pyright: ignore[reportArgumentType]
+        return recording.names
+
+    names = await database.transact(body, space="alice")
+
+    assert names.index("end_session") < names.index("mark_session") < names.index("insert_session")

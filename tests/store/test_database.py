@@ -1,0 +1,173 @@
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import anyio
+import pytest
+
+from bethink.errors import BethinkError, Conflict, Duplicate, Invalid, Unavailable
+from bethink.store.db import Database, Tx
+from tests.conftest import database_at
+
+
+def spaces(tx: Tx) -> None:
+    tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+
+
+def agents(tx: Tx) -> list[str]:
+    row = tx.one("find_agent", space="alice", name="a")
+    return [] if row is None else [row["id"]]
+
+
+def add_agent(tx: Tx, agent_id: str = "agt_1", name: str = "a") -> None:
+    spaces(tx)
+    tx.run("ensure_agent", space="alice", id=agent_id, name=name, kind="primary", now=tx.now)
+
+
+async def test_what_a_transaction_did_is_there_when_it_returns(database: Database) -> None:
+    await database.transact(add_agent, space="alice")
+
+    assert await database.transact(agents, space="alice", read=True) == ["agt_1"]
+
+
+async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> None:
+    def body(tx: Tx) -> None:
+        add_agent(tx)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await database.transact(body, space="alice")
+
+    assert await database.transact(agents, space="alice", read=True) == []
+
+
+async def test_an_async_body_is_refused_before_it_could_hold_a_lock(database: Database) -> None:
+    async def body(tx: Tx) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    with pytest.raises(TypeError, match="plain function"):
+        await database.transact(body)
+
+    with pytest.raises(TypeError, match="plain function"):
+        await database.transact(partial(body))
+
+
+async def test_a_coroutine_returned_by_a_body_rolls_it_back(database: Database) -> None:
+    async def later() -> None: ...
+
+    def body(tx: Tx) -> object:
+        add_agent(tx)
+        return later()
+
+    with pytest.raises(TypeError, match="returned a coroutine"):
+        await database.transact(body, space="alice")
+
+    assert await database.transact(agents, space="alice", read=True) == []
+
+
+async def test_a_transaction_runs_on_one_thread_that_is_not_the_event_loops(database: Database) -> None:
+    def body(tx: Tx) -> set[int]:
+        add_agent(tx)
+        agents(tx)
+        return {threading.get_ident()}
+
+    threads = await database.transact(body, space="alice")
+
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+async def test_reading_transactions_cannot_write(database: Database) -> None:
+    with pytest.raises(BethinkError, match=r"read-?only"):
+        await database.transact(add_agent, space="alice", read=True)
+
+
+async def test_a_cancelled_caller_learns_of_it_only_after_the_transaction_ended(database: Database) -> None:
+    running, go_on = threading.Event(), threading.Event()
+
+    def body(tx: Tx) -> None:
+        add_agent(tx)
+        running.set()
+        assert go_on.wait(5)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: database.transact(body, space="alice"))
+        await anyio.to_thread.run_sync(running.wait)
+        tasks.cancel_scope.cancel()
+        go_on.set()
+
+    assert await database.transact(agents, space="alice", read=True) == ["agt_1"]
+
+
+async def test_a_taken_key_is_a_duplicate_and_a_missing_parent_is_a_conflict(database: Database) -> None:
+    def twice(tx: Tx) -> None:
+        add_agent(tx)
+        add_agent(tx, name="b")
+
+    with pytest.raises(Duplicate):
+        await database.transact(twice, space="alice")
+
+    def orphan(tx: Tx) -> None:
+        tx.run("queue_job", space="nowhere", kind="extract", key="x", now=tx.now)
+
+    with pytest.raises(Conflict):
+        await database.transact(orphan, space="nowhere")
+
+
+async def test_a_closed_database_says_that_it_is_closed(target: str) -> None:
+    database = database_at(target)
+    await database.open()
+    await database.close()
+
+    with pytest.raises(Unavailable, match="closed"):
+        await database.transact(agents, space="alice")
+
+
+async def test_a_space_that_cannot_be_named_never_reaches_the_database(database: Database) -> None:
+    with pytest.raises(Invalid):
+        await database.transact(agents, space="a\0b")
+
+
+async def test_hostile_names_are_data_and_nothing_else(database: Database) -> None:
+    space = "x'; DROP TABLE messages; --"
+
+    def body(tx: Tx) -> int:
+        tx.run("ensure_space", space=space, shard=0, now=tx.now)
+        return tx.run("ensure_agent", space=space, id="a", name="$1 ?1 %s :name", kind="primary", now=tx.now)
+
+    assert await database.transact(body, space=space) == 1
+
+
+async def test_transactions_work_under_trio_too(target: str) -> None:
+    def run() -> list[str]:
+        async def main() -> list[str]:
+            database = database_at(target)
+            await database.open()
+            await database.transact(add_agent, space="alice")
+            found = await database.transact(agents, space="alice", read=True)
+            await database.close()
+            return found
+
+        return anyio.run(main, backend="trio")
+
+    assert await anyio.to_thread.run_sync(run) == ["agt_1"]
+
+
+async def test_many_transactions_at_once_all_finish(database: Database) -> None:
+    done: list[int] = []
+
+    def body_of(number: int) -> Callable[[Tx], int]:
+        def body(tx: Tx) -> int:
+            add_agent(tx, agent_id=f"agt_{number}", name=f"n{number}")
+            return number
+
+        return body
+
+    async def one(number: int) -> None:
+        done.append(await database.transact(body_of(number), space="alice"))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(30):
+            tasks.start_soon(one, number)
+
+    assert sorted(done) == list(range(30))

@@ -1,0 +1,298 @@
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import psycopg
+import pytest
+from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict
+
+from bethink import Memory
+from bethink.errors import Busy, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.store import postgres as store
+from bethink.store.db import Tx
+from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from tests.conftest import KEY, Quiet, many, said
+from tools.postgres import APP_ROLE, in_database
+
+
+@pytest.fixture
+async def database(clean_dsn: str) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, pool_size=2))
+    await database.open()
+    yield database
+    await database.close()
+
+
+def name_of(dsn: str) -> str:
+    return str(conninfo_to_dict(dsn)["dbname"])
+
+
+def backend(tx: Tx) -> int:
+    assert isinstance(tx, PostgresTx)
+    return tx._connection.info.backend_pid
+
+
+def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
+    """Ask the server anything, inside a transaction of ours."""
+    assert isinstance(tx, PostgresTx)
+    return tx._connection.execute(text.encode()).fetchall()
+
+
+async def test_pgvector_is_at_hand(superuser_dsn: str, clean_dsn: str) -> None:
+    with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn))) as connection:
+        row = connection.execute("SELECT '[1,2,3]'::vector <-> '[1,2,5]'::vector").fetchone()
+
+    assert row == (2.0,)
+
+
+async def test_every_wait_has_an_end(database: PostgresDatabase) -> None:
+    def show(tx: Tx) -> dict[str, str]:
+        names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+        return {name: rows(tx, f"SHOW {name}")[0][name] for name in names}
+
+    assert await database.transact(show) == {
+        "statement_timeout": "30s",
+        "lock_timeout": "5s",
+        "idle_in_transaction_session_timeout": "1min",
+    }
+    parameters = database.options.parameters()
+    assert parameters["connect_timeout"] == 5
+    assert parameters["tcp_user_timeout"] == 10_000
+    assert parameters["keepalives"] == 1
+
+
+async def test_a_role_above_row_level_security_is_refused(superuser_dsn: str, clean_dsn: str) -> None:
+    database = PostgresDatabase(PostgresOptions(dsn=in_database(superuser_dsn, name_of(clean_dsn))))
+
+    with pytest.raises(Misconfigured, match="NOBYPASSRLS"):
+        await database.open()
+    await database.close()
+
+
+async def test_a_table_without_forced_row_level_security_is_refused(superuser_dsn: str, fresh_dsn: str) -> None:
+    database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn))
+    await database.open()
+    await database.transact(lambda tx: tx.script("CREATE TABLE leaky (space_id text)"))
+
+    with pytest.raises(Misconfigured, match="leaky"):
+        await database.open()
+    await database.close()
+
+
+async def test_no_space_sees_another_even_without_a_where_clause(database: PostgresDatabase) -> None:
+    memory = Memory(database, redactor=Quiet())
+    for space in ("alice", "bob"):
+        session = await memory.open_session(space=space, conversation=KEY)
+        await memory.append(session, many(3))
+
+    def everything(tx: Tx) -> list[tuple[str, int]]:
+        tables = ("spaces", "agents", "conversations", "sessions", "messages")
+        return [(table, rows(tx, f"SELECT count(*) AS n FROM {table}")[0]["n"]) for table in tables]
+
+    assert await database.transact(everything, space="alice") == [
+        ("spaces", 1), ("agents", 1), ("conversations", 1), ("sessions", 1), ("messages", 3),
+    ]  # fmt: skip
+    assert {count for _, count in await database.transact(everything, space="carol")} == {0}
+    assert {count for _, count in await database.transact(everything)} == {0}
+
+
+async def test_a_row_for_another_space_cannot_be_written(database: PostgresDatabase) -> None:
+    with pytest.raises(Misconfigured, match="row-level security"):
+        await database.transact(lambda tx: tx.run("ensure_space", space="bob", shard=0, now=tx.now), space="alice")
+
+
+async def test_the_partitions_cannot_be_read_behind_their_parent(database: PostgresDatabase) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(3))
+
+    def behind(tx: Tx) -> int:
+        return sum(rows(tx, f"SELECT count(*) AS n FROM messages_{part:02}")[0]["n"] for part in range(64))
+
+    assert await database.transact(behind, space="alice") == 0
+
+
+async def test_a_space_is_forgotten_when_its_transaction_ends(database: PostgresDatabase) -> None:
+    one = PostgresDatabase(PostgresOptions(dsn=database.options.dsn, pool_size=1))
+    await one.transact(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=1), space="alice")
+
+    def setting(tx: Tx) -> str:
+        return rows(tx, "SELECT current_setting('bethink.space') AS s")[0]["s"]
+
+    assert await one.transact(setting) == ""
+    await one.close()
+
+
+async def kill(superuser_dsn: str, pid: int) -> None:
+    with psycopg.connect(superuser_dsn, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+
+async def test_a_connection_lost_between_transactions_is_replaced_unnoticed(
+    database: PostgresDatabase, superuser_dsn: str
+) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    for number in range(3):
+        await kill(superuser_dsn, await database.transact(backend))
+        assert await memory.append(session, said("x")) == [number + 1]
+
+
+async def test_a_connection_lost_before_the_commit_repeats_the_whole_transaction(
+    database: PostgresDatabase, superuser_dsn: str
+) -> None:
+    tries: list[int] = []
+
+    def body(tx: Tx) -> int:
+        tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        tries.append(backend(tx))
+        if len(tries) == 1:
+            with psycopg.connect(superuser_dsn, autocommit=True) as connection:
+                connection.execute("SELECT pg_terminate_backend(%s)", [tries[0]])
+        return tx.run("ensure_agent", space="alice", id="agt_1", name="a", kind="primary", now=tx.now)
+
+    assert await database.transact(body, space="alice") == 1
+    assert len(tries) == 2
+
+
+def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times: int) -> list[bool]:
+    """Let the commit reach the server, then take the connection away before its answer is believed."""
+    lost: list[bool] = []
+    real = store._command
+
+    def command(connection: store.Connection, text: bytes) -> None:
+        real(connection, text)
+        if text == b"COMMIT" and len(lost) < times:
+            lost.append(True)
+            connection.close()
+            raise psycopg.OperationalError("the connection is closed")
+
+    monkeypatch.setattr(store, "_command", command)
+    return lost
+
+
+async def test_a_commit_of_unknown_outcome_is_said_to_be_so(
+    database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    losing_the_commit(monkeypatch, superuser_dsn, 1)
+
+    with pytest.raises(OutcomeUnknown, match="same idempotency keys"):
+        await memory.append(session, said("perhaps"))
+
+
+async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_has_a_key(
+    database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    lost = losing_the_commit(monkeypatch, superuser_dsn, 1)
+
+    keyed = [{"role": "user", "content": "surely", "idempotency_key": "k"}]
+    assert await memory.append(session, keyed) == [1]
+    assert lost == [True]
+    assert await memory.max_number(session) == 1
+
+
+async def test_a_serialisation_failure_repeats_the_whole_transaction(database: PostgresDatabase) -> None:
+    tries: list[int] = []
+
+    def body(tx: Tx) -> str:
+        tries.append(1)
+        if len(tries) < 3:
+            tx.script("DO $$ BEGIN RAISE EXCEPTION 'unlucky' USING ERRCODE = '40001'; END $$")
+        return "done"
+
+    assert await database.transact(body) == "done"
+    assert len(tries) == 3
+
+
+async def test_a_transaction_that_stays_unlucky_ends_as_busy(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def body(tx: Tx) -> None:
+        tx.script("DO $$ BEGIN RAISE EXCEPTION 'unlucky' USING ERRCODE = '40001'; END $$")
+
+    with pytest.raises(Busy, match="unlucky"):
+        await database.transact(body)
+
+
+async def test_a_lock_held_by_another_is_waited_for_only_so_long(clean_dsn: str, superuser_dsn: str) -> None:
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, lock_timeout=50))
+    await database.open()
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn))) as other:
+        other.execute("SELECT 1 FROM sessions FOR UPDATE")
+
+        with pytest.raises(Busy, match="lock timeout"):
+            await memory.append(session, said("x"))
+    await database.close()
+
+
+async def test_a_server_that_is_not_there_is_unavailable() -> None:
+    database = PostgresDatabase(PostgresOptions(dsn="postgresql://nobody@127.0.0.1:1/x", connect_timeout=1000))
+
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await database.open()
+    await database.close()
+
+
+async def test_an_error_never_quotes_what_was_stored(database: PostgresDatabase) -> None:
+    def twice(tx: Tx) -> None:
+        tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        for name in ("a secret", "another"):
+            tx.run("ensure_agent", space="alice", id="agt_1", name=name, kind="primary", now=tx.now)
+
+    with pytest.raises(Exception, match="already there") as caught:
+        await database.transact(twice, space="alice")
+    assert "secret" not in str(caught.value)
+    assert "agt_1" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning"),
+    [
+        (pg.QueryCanceled("slow"), Busy),
+        (pg.DiskFull("full"), Unavailable),
+        (pg.SyntaxError("oops"), StoreError),
+        (pg.InsufficientPrivilege("no"), Misconfigured),
+    ],
+)
+def test_driver_errors_are_translated(error: psycopg.Error, meaning: type[Exception]) -> None:
+    assert type(store.translated(error, lost=False)) is meaning
+
+
+async def test_as_many_transactions_run_at_once_as_there_are_connections(database: PostgresDatabase) -> None:
+    barrier = threading.Barrier(2, timeout=5)
+
+    async def one() -> None:
+        await database.transact(lambda tx: barrier.wait())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one)
+        tasks.start_soon(one)
+
+
+async def test_the_role_of_the_tests_is_an_ordinary_one(superuser_dsn: str) -> None:
+    with psycopg.connect(superuser_dsn) as connection:
+        row = connection.execute(
+            "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = %s", [APP_ROLE]
+        ).fetchone()
+
+    assert row == (False, False)
+
+
+async def test_hot_queries_use_their_index_in_one_partition(database: PostgresDatabase) -> None:
+    def plan(tx: Tx) -> str:
+        tx.script("SET LOCAL enable_seqscan = off")
+        question = "SELECT content FROM messages WHERE space_id = 'alice' AND session_id = 's' AND number > 3"
+        return "\n".join(row["QUERY PLAN"] for row in rows(tx, f"EXPLAIN {question} ORDER BY number LIMIT 5"))
+
+    text = await database.transact(plan, space="alice")
+
+    assert text.count("Scan") == 1
+    assert "pkey" in text

@@ -1,0 +1,237 @@
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+import os
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from bethink import Fact, Memory
+from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, StoreError, Unavailable
+from bethink.store.db import Tx
+from bethink.store.lane import Seat
+from bethink.store.sql import Dialect, queries
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
+from tests.conftest import KEY, Quiet, many
+
+
+async def pragma(database: SqliteDatabase, name: str, *, read: bool = False) -> object:
+    lane = database._readers if read else database._writer
+    return await lane.run(lambda seat: seat.connection().pragma(name))
+
+
+async def opened(path: Path, **options: object) -> SqliteDatabase:
+    database = SqliteDatabase(SqliteOptions(path=str(path), **options))  # pyright: ignore[reportArgumentType]
+    await database.open()
+    return database
+
+
+@pytest.mark.spec("S4.44", "S4.48", "S4.58")
+async def test_a_file_is_opened_in_wal_mode_fully_synchronous_and_patient(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db")
+
+    assert await pragma(database, "journal_mode") == "wal"
+    assert await pragma(database, "synchronous") == 2
+    assert await pragma(database, "busy_timeout") == 5000
+    assert await pragma(database, "foreign_keys") == 1
+    await database.close()
+
+
+@pytest.mark.spec("S4.44", "S4.48", "S4.58")
+async def test_wal_synchronous_and_busy_timeout_can_be_set(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db", wal=False, synchronous="EXTRA", busy_timeout=7)
+
+    assert await pragma(database, "journal_mode") == "delete"
+    assert await pragma(database, "synchronous") == 3
+    assert await pragma(database, "busy_timeout") == 7
+    await database.close()
+
+
+@pytest.mark.parametrize(("option", "value"), [("synchronous", "MAYBE"), ("busy_timeout", -1)])
+def test_options_that_make_no_sense_are_refused(option: str, value: object) -> None:
+    with pytest.raises(Misconfigured, match=option):
+        SqliteOptions(path="x", **{option: value})  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.spec("S4.57")
+async def test_the_folder_of_the_file_is_created_for_its_owner_only(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "data" / "memory.db")
+
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+    await database.close()
+
+
+@pytest.mark.spec("S4.86")
+async def test_the_write_ahead_log_lies_beside_the_file_while_it_is_open(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+
+    assert set(os.listdir(tmp_path)) == {"memory.db", "memory.db-wal", "memory.db-shm"}
+    await database.close()
+    assert os.listdir(tmp_path) == ["memory.db"]
+
+
+@pytest.mark.spec("S4.47")
+async def test_every_write_goes_through_one_connection_and_readers_have_their_own(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db")
+
+    def connection(tx: Tx) -> int:
+        assert isinstance(tx, SqliteTx)
+        return id(tx._connection)
+
+    writers = {await database.transact(connection) for _ in range(5)}
+    readers = {await database.transact(connection, read=True) for _ in range(5)}
+
+    assert len(writers) == 1
+    assert not writers & readers
+    await database.close()
+
+
+@pytest.mark.spec("S4.2", "S4.21")
+async def test_a_database_in_memory_is_the_same_code_without_a_file() -> None:
+    database = SqliteDatabase(SqliteOptions(path=":memory:"))
+    await database.open()
+    memory = Memory(database, redactor=Quiet())
+
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(3))
+
+    assert len(await memory.read(session)) == 3
+    await database.close()
+
+
+@pytest.mark.spec("S4.43", "S4.49", "S4.50", "S4.51", "S4.52", "S4.85")
+async def test_one_file_holds_the_whole_schema(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    await database.close()
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+
+    def columns(table: str, *, key: bool = False) -> list[str]:
+        text = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 OR ? ORDER BY pk"
+        return [str(row[0]) for row in connection.execute(text, (table, not key))]
+
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert {"messages", "summaries", "facts", "facts_fts", "schema_version", "sessions"} <= tables
+    assert columns("messages", key=True) == ["space_id", "session_id", "number"]
+    assert columns("summaries", key=True) == ["space_id", "conversation_id"]
+    assert {"metadata", "tool_calls"} <= set(columns("messages"))
+    assert {"invalidated_at", "processed_until"} <= set(columns("sessions"))
+    connection.close()
+
+
+async def test_metadata_that_is_not_json_cannot_be_stored_even_by_hand(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(1))
+
+    with pytest.raises(Conflict, match="json_valid"):
+        await database.transact(lambda tx: tx.script("UPDATE messages SET metadata = '{'"))
+    await database.close()
+
+
+@pytest.mark.spec("S4.45", "S4.53")
+async def test_triggers_keep_the_full_text_in_step_through_insert_upsert_and_delete(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    for round_ in range(5):
+        for number in range(10):
+            await facts.index(Fact(id=f"f{number}", content=f"word{number} round{round_}"))
+    for number in range(0, 10, 2):
+        await facts.delete(f"f{number}")
+
+    await database.transact(
+        lambda tx: tx.script("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
+    )
+    assert len(await facts.search("round4", 99)) == 5
+    assert await facts.search("round3", 99) == []
+    assert await facts.search("word2", 99) == []
+    await database.close()
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    triggers = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    assert triggers == {"facts_ai", "facts_ad", "facts_au"}
+    connection.close()
+
+
+async def test_deleted_text_is_not_left_in_the_file(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    memory = Memory(database, redactor=Quiet())
+    history = memory.history(space="alice")
+    await history.append(KEY, {"role": "user", "content": "canarycanary " * 40})
+    await memory.facts(space="alice").index(Fact(id="f", content="canarycanary sings"))
+    await history.purge(KEY)
+    await memory.facts(space="alice").delete("f")
+    await database.close()
+
+    assert b"canarycanary" not in (tmp_path / "memory.db").read_bytes()
+
+
+async def test_a_file_held_by_another_writer_is_busy_and_nothing_is_written(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db", busy_timeout=20)
+    other = apsw.Connection(str(tmp_path / "m.db"))
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(Busy, match="20 ms"):
+        await database.transact(lambda tx: tx.run("ensure_space", space="a", shard=0, now=1))
+
+    other.execute("ROLLBACK")
+    await database.transact(lambda tx: tx.run("ensure_space", space="a", shard=0, now=1))
+    other.close()
+    await database.close()
+
+
+async def test_a_file_locked_while_it_is_new_is_waited_for_and_then_said_to_be_busy(tmp_path: Path) -> None:
+    other = apsw.Connection(str(tmp_path / "m.db"))
+    other.execute("BEGIN EXCLUSIVE; CREATE TABLE x (y)")
+
+    with pytest.raises(Busy):
+        await opened(tmp_path / "m.db", busy_timeout=20)
+    other.close()
+
+
+async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    path.write_bytes(b"these are somebody's notes, not a database" * 99)
+
+    with pytest.raises(Corrupt, match="backup"):
+        await opened(path)
+    assert path.read_bytes().startswith(b"these are")
+
+
+async def test_a_path_that_cannot_be_opened_is_a_matter_of_settings(tmp_path: Path) -> None:
+    (tmp_path / "m.db").mkdir()
+
+    with pytest.raises(Misconfigured, match="permissions"):
+        await opened(tmp_path / "m.db")
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning"),
+    [(apsw.FullError("full"), Unavailable), (apsw.IOError("eio"), Unavailable), (apsw.SQLError("syntax"), StoreError)],
+)
+def test_driver_errors_are_translated(error: apsw.Error, meaning: type[Exception]) -> None:
+    assert type(translated(error, SqliteOptions(path="x"))) is meaning
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("read_messages", "sqlite_autoindex_messages_1"),
+        ("count_since", "sqlite_autoindex_messages_1"),
+        ("find_keys", "messages_idempotency"),
+        ("list_jobs", "jobs_queue"),
+        ("take_numbers", "sqlite_autoindex_sessions_1"),
+    ],
+)
+async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str) -> None:
+    database = await opened(tmp_path / "m.db")
+
+    def plan(seat: Seat[apsw.Connection]) -> str:
+        query = queries(Dialect.SQLITE)[name]
+        rows = seat.connection().execute(f"EXPLAIN QUERY PLAN {query.text}", (None,) * len(query.parameters))
+        return " ".join(str(row[3]) for row in rows)
+
+    text = await database._writer.run(plan)
+
+    assert index in text
+    assert "SCAN messages" not in text
+    await database.close()

@@ -1,0 +1,87 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink import AgentKind, ConversationKey, Message, Origin, Role
+from bethink.errors import Invalid
+from bethink.model.records import EndReason, Trigger, checked_name, message_from
+from bethink.model.rules import makes_memory, trigger_of
+
+PART = st.text(alphabet="ab:%3A5 é", max_size=6)
+
+
+@pytest.mark.spec("S4.5")
+@given(PART, PART, PART)
+def test_a_conversation_key_reads_back_as_it_was_whatever_is_in_its_parts(channel: str, chat: str, thread: str) -> None:
+    key = ConversationKey(channel=channel, chat=chat, thread=thread)
+
+    assert ConversationKey.parse(str(key)) == key
+    assert str(key).count(":") == 2
+
+
+@given(st.tuples(PART, PART, PART), st.tuples(PART, PART, PART))
+def test_two_conversations_never_share_a_key(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+    names = ("channel", "chat", "thread")
+    keys = [str(ConversationKey(**dict(zip(names, parts, strict=True)))) for parts in (one, other)]
+
+    assert (keys[0] == keys[1]) == (one == other)
+
+
+def test_a_key_without_a_thread_has_an_empty_third_part() -> None:
+    assert str(ConversationKey(channel="tg", chat="42")) == "tg:42:"
+
+
+def test_a_text_that_is_no_key_is_refused() -> None:
+    with pytest.raises(Invalid, match="channel:chat:thread"):
+        ConversationKey.parse("only:two")
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "origin"),
+    [("user", None, "user"), ("assistant", None, "assistant"), ("system", None, "document"),
+     ("tool", "search", "tool:search"), ("tool", None, "tool:unnamed")],
+)  # fmt: skip
+def test_a_message_has_the_origin_of_who_spoke(role: str, name: str | None, origin: str) -> None:
+    assert Message(role=role, content="x", name=name).origin == origin
+
+
+def test_an_origin_the_caller_names_is_kept() -> None:
+    assert Message(role="user", content="x", origin="import").origin == Origin("import")
+
+
+@pytest.mark.parametrize("word", ["", "tool:", "model", "USER"])
+def test_a_word_that_is_no_origin_is_refused(word: str) -> None:
+    with pytest.raises(Invalid, match="origin"):
+        Origin(word)
+
+
+def test_a_role_nobody_knows_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(Invalid, match="user, assistant, system, tool"):
+        Message(role="robot", content="x")
+
+
+def test_a_message_may_be_given_as_model_apis_write_it() -> None:
+    assert message_from({"role": "user", "content": "hi"}) == Message(role=Role.USER, content="hi")
+    with pytest.raises(Invalid, match="role and content"):
+        message_from({"role": "user", "text": "hi"})
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "a\0b", "a\nb", "\ud800"])
+def test_a_name_that_one_database_could_not_hold_is_refused(name: str) -> None:
+    with pytest.raises(Invalid, match="printable"):
+        checked_name(name, "a space")
+    with pytest.raises(Invalid, match="printable"):
+        Message(role="user", content="x", idempotency_key=name)
+
+
+def test_only_primary_agents_are_learnt_from() -> None:
+    assert [kind for kind in AgentKind if makes_memory(kind)] == [AgentKind.PRIMARY]
+
+
+def test_every_way_a_session_ends_is_one_of_the_four_triggers() -> None:
+    assert {reason: trigger_of(reason) for reason in EndReason} == {
+        EndReason.CLOSED: Trigger.IDLE,
+        EndReason.RESET: Trigger.RESET,
+        EndReason.EMERGENCY: Trigger.RESET,
+        EndReason.COMPACTION: Trigger.COMPACTION,
+    }

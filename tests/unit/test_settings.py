@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+
+from bethink.errors import Misconfigured
+from bethink.settings import Settings, load
+
+FILE = """
+data_dir = "/data"
+max_history_len = 7
+
+[modules."memory.sqlite"]
+path = "/data/shared.db"
+wal = false
+busy_timeout = 250
+
+[modules."memory.postgres"]
+pool_size = 3
+
+[agents.support]
+data_dir = "/elsewhere"
+
+[agents.quiet.memory]
+enabled = false
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bethink.toml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.mark.spec("S4.62", "S4.63", "S4.64", "S4.65", "S4.67")
+def test_the_defaults_are_those_of_the_specification() -> None:
+    settings = load(environ={}, data_dir="/data")
+
+    assert settings.database_path == str(Path("/data") / "memory.db")
+    assert settings.sqlite_wal is True
+    assert settings.sqlite_busy_timeout == 5000
+    assert settings.sqlite_synchronous == "FULL"
+    assert settings.agent("anyone").enabled is True
+    assert settings.max_history_len == 100
+
+
+@pytest.mark.spec("S4.62", "S4.63", "S4.64", "S4.65", "S4.67")
+def test_a_file_sets_what_the_specification_names(file: Path) -> None:
+    settings = load(file, environ={})
+
+    assert settings.database_path == "/data/shared.db"
+    assert settings.sqlite_wal is False
+    assert settings.sqlite_busy_timeout == 250
+    assert settings.postgres_pool_size == 3
+    assert settings.agent("support").data_dir == "/elsewhere"
+    assert settings.agent("quiet").enabled is False
+    assert settings.max_history_len == 7
+
+
+def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so(file: Path) -> None:
+    environ = {"BETHINK_SQLITE_BUSY_TIMEOUT": "300", "BETHINK_MAX_HISTORY_LEN": "8", "BETHINK_ENABLED": "off"}
+
+    settings = load(file, environ=environ, max_history_len=9)
+
+    assert (settings.sqlite_busy_timeout, settings.max_history_len, settings.enabled) == (300, 9, False)
+    assert settings.origins["max_history_len"] == "argument"
+    assert settings.origins["sqlite_busy_timeout"] == "environment"
+    assert settings.origins["sqlite_wal"] == f"file {file}"
+    assert settings.origins["postgres_dsn"] == "default"
+
+
+def test_the_environment_can_name_the_file(file: Path) -> None:
+    assert load(environ={"BETHINK_CONFIG": str(file)}).data_dir == "/data"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("busy_timout = 3", "busy_timout"),
+        ('[modules."memory.sqlite"]\nbusy_timout = 3', "sqlite_busy_timout"),
+        ('[modules."memory.oracle"]\nx = 3', "memory.oracle"),
+        ("[agents.a]\nmemry = 1", "memry"),
+        ("[agents.a.memory]\nenable = true", "memory.enable"),
+        ("data_dir = 3", "right type"),
+        ("[agents.a.memory]\nenabled = 3", "right type"),
+        ("max_history_len = true", "right type"),
+        ("=", "cannot be read"),
+    ],
+)
+def test_a_setting_nobody_knows_or_of_the_wrong_type_is_refused_by_name(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+
+    with pytest.raises(Misconfigured, match=complaint):
+        load(path, environ={})
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        load(tmp_path / "missing.toml", environ={})
+
+
+def test_settings_without_a_place_have_no_database() -> None:
+    assert Settings().database_path == ""

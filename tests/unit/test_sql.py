@@ -1,0 +1,57 @@
+import re
+from importlib import resources
+
+import pytest
+
+from bethink.store import sql
+from bethink.store.migrate import migrations
+from bethink.store.sql import Dialect, overrides, queries
+
+
+def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> None:
+    assert overrides() == [
+        "describe_role",
+        "facts_with_metadata",
+        "insert_messages_together",
+        "list_unguarded_tables",
+        "search_facts",
+    ]
+
+
+def test_every_query_says_what_it_is_for() -> None:
+    for file in (resources.files("bethink.store") / "queries").iterdir():
+        sections = re.split(r"^-- name: .*$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert all(section.lstrip().startswith("-- ") for section in sections[1:]), file.name
+
+
+def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> None:
+    text = "SELECT ':no', :b, :a, :b -- :never\nFROM t WHERE x in_list(:c) /*for_update*/;"
+
+    lite, pg = (sql._spell("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+
+    assert lite.parameters == pg.parameters == ("b", "a", "c")
+    assert "SELECT ':no', ?1, ?2, ?1" in lite.text
+    assert "IN (SELECT value FROM json_each(?3))" in lite.text
+    assert "SELECT ':no', $1, $2, $1" in pg.text
+    assert pg.text.endswith("= ANY($3) FOR UPDATE;")
+    assert "never" not in lite.text + pg.text
+
+
+def test_a_query_defined_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "_sections", lambda: [("q", "", "SELECT 1"), ("q", "", "SELECT 2")])
+
+    with pytest.raises(ValueError, match="defined twice"):
+        sql.queries.__wrapped__(Dialect.SQLITE)
+
+
+def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> None:
+    missing = set(queries(Dialect.POSTGRES)) ^ set(queries(Dialect.SQLITE))
+
+    assert missing == {"describe_role", "list_unguarded_tables", "insert_messages_together"}
+
+
+def test_migrations_come_in_pairs_of_the_same_number_and_name() -> None:
+    pairs = [[(number, name) for number, name, _ in migrations(dialect)] for dialect in Dialect]
+
+    assert pairs[0] == pairs[1]
+    assert [number for number, _ in pairs[0]] == list(range(1, len(pairs[0]) + 1))

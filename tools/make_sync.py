@@ -1,0 +1,174 @@
+"""Writes `bethink/sync.py`, the blocking API, from the signatures and docstrings of the async one."""
+
+import argparse
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).parent.parent
+_SOURCE = _ROOT / "src" / "bethink"
+_TARGET = _SOURCE / "sync.py"
+_CLASSES = {
+    "History": "capture/history.py",
+    "LiveHistory": "capture/live.py",
+    "Facts": "recall/facts.py",
+    "Memory": "memory.py",
+}
+
+_HEAD = '''"""The blocking API: the same verbs for code without an event loop.
+
+Written by tools/make_sync.py; change the async source and run it again.
+"""
+
+'''
+
+_BODY = '''
+T = TypeVar("T")
+ContextT = TypeVar("ContextT")
+
+
+class _Loop:
+    """A private event loop on a thread of its own. Open it after a fork, never before."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+
+    def start(self, opening: Callable[[], Awaitable[None]]) -> None:
+        with ExitStack() as stack:
+            self._portal = stack.enter_context(start_blocking_portal())
+            self._portal.call(opening)
+            self._stack = stack.pop_all()
+
+    def stop(self, closing: Callable[[], Awaitable[None]]) -> None:
+        with self._stack:
+            self.run(closing)
+        self._portal = None
+
+    def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        if self._portal is None:
+            raise Unavailable("the memory is not open.", hint="Use it inside a with block.")
+        return self._portal.call(call)
+
+    def context(self, inner: AbstractAsyncContextManager[ContextT]) -> AbstractContextManager[ContextT]:
+        if self._portal is None:
+            raise Unavailable("the memory is not open.", hint="Use it inside a with block.")
+        return self._portal.wrap_async_context_manager(inner)
+
+
+def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> "Memory":
+    """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
+    return Memory(build.connect(target, redactor=redactor, **arguments), _Loop())
+'''
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail if sync.py is not what would be written")
+    options = parser.parse_args()
+    wanted = _formatted(generate())
+    if options.check:
+        if not _TARGET.exists() or _TARGET.read_text(encoding="utf-8") != wanted:
+            print("src/bethink/sync.py is out of date: run python -m tools.make_sync")
+            return 1
+        print("src/bethink/sync.py is up to date")
+        return 0
+    _TARGET.write_text(wanted, encoding="utf-8")
+    print("wrote src/bethink/sync.py")
+    return 0
+
+
+def generate() -> str:
+    imports = [
+        "from collections.abc import Awaitable, Callable, Iterable, Mapping",
+        "from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack",
+        "from pathlib import Path",
+        "from types import TracebackType",
+        "from typing import TypeVar",
+        "",
+        "from anyio.from_thread import BlockingPortal, start_blocking_portal",
+        "",
+        "from bethink import build",
+        *(
+            f"from bethink.{path.removesuffix('.py').replace('/', '.')} import {name} as Async{name}"
+            for name, path in _CLASSES.items()
+        ),
+        "from bethink.errors import Unavailable",
+        "from bethink.extend import Redactor",
+        "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Record, Session",
+    ]
+    classes = [_class(name, _SOURCE / path) for name, path in _CLASSES.items()]
+    return _HEAD + "\n".join(imports) + "\n" + _BODY + "\n\n" + "\n\n".join(classes)
+
+
+def _class(name: str, path: Path) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    source = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    lines = [f"class {name}:", f'    """{ast.get_docstring(source, clean=True)}"""'.replace("\n", "\n    ")]
+    lines += ["", f"    def __init__(self, inner: Async{name}, loop: _Loop) -> None:"]
+    lines += ["        self._inner = inner", "        self._loop = loop", ""]
+    for node in source.body:
+        if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and not node.name.startswith("_"):
+            lines += [_method(node), ""]
+    if any(getattr(node, "name", "") == "__aenter__" for node in source.body):
+        lines.append(_context(name))
+    return "\n".join(lines)
+
+
+def _method(node: ast.AsyncFunctionDef | ast.FunctionDef) -> str:
+    returns = ast.unparse(node.returns) if node.returns else "None"
+    decorators = [f"    @{ast.unparse(each)}" for each in node.decorator_list]
+    head = [*decorators, f"    def {node.name}({ast.unparse(node.args)}) -> {returns}:"]
+    doc = f'        """{ast.get_docstring(node, clean=True)}"""'.replace("\n", "\n        ").replace(
+        "\n        \n", "\n\n"
+    )
+    call = f"self._inner.{node.name}"
+    if not decorators:
+        call += f"({_passed_on(node.args)})"
+    return "\n".join([*head, doc, f"        {_result(node, call, returns)}"])
+
+
+def _result(node: ast.AsyncFunctionDef | ast.FunctionDef, call: str, returns: str) -> str:
+    if isinstance(node, ast.AsyncFunctionDef):
+        if node.name == "open":
+            return "self._loop.start(self._inner.open)"
+        if node.name == "close":
+            return "self._loop.stop(self._inner.close)"
+        return f"return self._loop.run(lambda: {call})"
+    return f"return {returns}({call}, self._loop)" if returns in _CLASSES else f"return {call}"
+
+
+def _passed_on(arguments: ast.arguments) -> str:
+    positional = [each.arg for each in arguments.args if each.arg != "self"]
+    keywords = [f"{each.arg}={each.arg}" for each in arguments.kwonlyargs]
+    return ", ".join(positional + keywords)
+
+
+def _context(name: str) -> str:
+    types = "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None"
+    if name == "Memory":
+        enter, leave = "self.open()", "self.close()"
+    else:
+        enter = "self._context = self._loop.context(self._inner)\n        self._context.__enter__()"
+        leave = "self._context.__exit__(kind, error, trace)"
+    return f'''    def __enter__(self) -> "{name}":
+        {enter}
+        return self
+
+    def __exit__(self, {types}) -> None:
+        {leave}
+'''
+
+
+def _formatted(text: str) -> str:
+    command = [sys.executable, "-m", "ruff"]
+    steps = (["check", "--select", "I", "--fix", "--quiet"], ["format"])
+    for step in steps:
+        call = [*command, *step, "--stdin-filename", str(_TARGET), "-"]
+        text = subprocess.run(call, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

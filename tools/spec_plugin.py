@@ -1,0 +1,44 @@
+"""A pytest plugin that writes down which statements of the checklist were claimed by tests that ran and passed."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+
+class Claims:
+    """Collects, for every statement, how each test that claims it ended."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._claims: dict[str, list[str]] = {}
+        self._outcomes: dict[str, set[str]] = defaultdict(set)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            statements = [str(each) for marker in item.iter_markers("spec") for each in marker.args]
+            if statements:
+                self._claims[item.nodeid] = statements
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self._outcomes[report.nodeid].add(report.outcome)
+
+    def pytest_sessionfinish(self) -> None:
+        held: dict[str, bool] = {}
+        for test, statements in self._claims.items():
+            passed = self._outcomes[test] == {"passed"}
+            for statement in statements:
+                held[statement] = held.get(statement, True) and passed
+        self._target.write_text(json.dumps({name: held[name] for name in sorted(held)}), encoding="utf-8")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--spec-results", help="write the claims of the checklist that held to this file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    target = config.getoption("--spec-results")
+    if target:
+        config.pluginmanager.register(Claims(Path(target)))
