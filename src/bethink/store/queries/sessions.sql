@@ -61,6 +61,7 @@ UPDATE sessions SET
     last_number = last_number + :count,
     invalidated_at = CASE
         WHEN learns = 1 AND last_number + :count - COALESCE(processed_until, 0) > :threshold
+             AND COALESCE(invalidated_at, 0) < last_number + :count
         THEN last_number + :count ELSE invalidated_at END,
     marked_at = CASE
         WHEN invalidated_at IS NULL AND learns = 1
@@ -83,8 +84,9 @@ WHERE space_id = :space AND id = :id AND learns = 1
   AND (invalidated_at IS NULL OR invalidated_at < :number);
 
 -- name: clear_mark
--- Record what was learnt, if the mark is still the one that was worked on.
-UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, processed_until = :until
+-- Record what was learnt, if the mark is still the one that was worked on; the watermark never moves back.
+UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL,
+    processed_until = CASE WHEN processed_until > :until THEN processed_until ELSE :until END
 WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 
 -- name: settle_purged
