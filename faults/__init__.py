@@ -1,0 +1,1 @@
+"""Fault campaigns: each prints its figures last, fails when an invariant broke, and prints the seed that repeats it."""

@@ -1,0 +1,167 @@
+"""Many processes append at once (--messages), or are killed while they do (--kills): nothing acknowledged is lost."""
+
+import argparse
+import os
+import random
+import secrets
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import anyio
+
+import bethink
+from bethink.errors import Busy
+from faults.ledger import Ledger, Verdict, check
+from tools import postgres
+
+PROCESSES = 8
+SHARED = 2
+"""So many sessions are written by every process; each process has one of its own besides."""
+
+
+_BLOCK = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What one run does to one database."""
+
+    database: str
+    target: str
+    ledger: Path
+    seed: int
+
+
+def _chat(number: int) -> bethink.ConversationKey:
+    return bethink.ConversationKey(channel="faults", chat=str(number))
+
+
+async def _sessions(memory: bethink.Memory, process: int) -> list[bethink.Session]:
+    chats = [*range(SHARED), SHARED + process]
+    return [await memory.open_session(space="faults", conversation=_chat(chat)) for chat in chats]
+
+
+async def _append_until(campaign: Campaign, process: int, last: int, batch: Callable[[], int]) -> None:
+    """Append messages with keys `process-1`, `process-2`, … up to `last`, going on where the ledger ends."""
+    ledger = Ledger(campaign.ledger, process)
+    async with bethink.connect(campaign.target, redactor=_AsItIs(), postgres_pool_size=2) as memory:
+        sessions = await _sessions(memory, process)
+        while ledger.acknowledged < last:
+            first = ledger.acknowledged + 1
+            # A key's block decides its session, so a process that was killed retries where it tried before.
+            block = first // _BLOCK
+            count = min(batch(), last + 1 - first, (block + 1) * _BLOCK - first)
+            session = sessions[block % len(sessions)]
+            keys = [f"{process}-{number}" for number in range(first, first + count)]
+            messages = [bethink.Message(role="user", content=f"message {key}", idempotency_key=key) for key in keys]
+            try:
+                numbers = await memory.append(session, messages)
+            except Busy:
+                continue  # nothing was written; the same keys again
+            ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
+
+
+class _AsItIs:
+    def redact(self, text: str) -> str:
+        return text
+
+
+def _fork(work: Callable[[], None]) -> int:
+    """Run `work` in a child that ends without any of Python's tidying up; return its process id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        work()
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - the child's outermost handler
+        print(f"process {os.getpid()}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def crowd(campaign: Campaign, messages: int) -> Verdict:
+    """Let eight processes append at once, to sessions of their own and to shared ones."""
+    share = messages // PROCESSES
+    children: list[int] = []
+    for process in range(PROCESSES):
+        dice = random.Random(f"{campaign.seed}/{process}")
+        children.append(
+            _fork(lambda process=process, dice=dice: anyio.run(
+                _append_until, campaign, process, share, lambda: dice.choice((1, 1, 2, 5, 10))
+            ))
+        )  # fmt: skip
+    failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
+    return check(campaign.target, campaign.ledger, failed_processes=failed, expected=share * PROCESSES)
+
+
+def kill(campaign: Campaign, kills: int) -> Verdict:
+    """Kill an appending process again and again, at a random moment, and let the next go on with the same keys."""
+    dice = random.Random(campaign.seed)
+    # Once in a process that lives, for the schema; and all imports come before the first fork, so that kills meet work.
+    import_module("bethink.store.postgres")
+    anyio.run(anyio.sleep, 0)
+    failed = os.waitpid(_fork(lambda: anyio.run(_append_until, campaign, 0, 1, lambda: 1)), 0)[1] != 0
+    for round_ in range(kills):
+        process = round_ % PROCESSES
+        child = _fork(
+            lambda process=process: anyio.run(_append_until, campaign, process, 10**9, lambda: random.choice((1, 1, 3)))
+        )
+        # From before the database is open to well into the appends.
+        time.sleep(dice.uniform(0.0, 0.05))
+        os.kill(child, signal.SIGKILL)
+        failed += os.WIFEXITED(os.waitpid(child, 0)[1])  # it must have lived until it was killed
+        if (round_ + 1) % 100 == 0:
+            print(f"  {campaign.database}: {round_ + 1} of {kills} kills", file=sys.stderr, flush=True)
+    for process in range(min(PROCESSES, kills)):  # the client's last retry: one more message than was acknowledged
+        goal = Ledger(campaign.ledger, process).acknowledged + 1
+        child = _fork(lambda process=process, goal=goal: anyio.run(_append_until, campaign, process, goal, lambda: 1))
+        failed += os.waitpid(child, 0)[1] != 0
+    return check(campaign.target, campaign.ledger, failed_processes=failed, expected=None)
+
+
+@contextmanager
+def _campaign(database: str, seed: int) -> Generator[Campaign]:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder) / "ledger"
+        ledger.mkdir()
+        if database == "sqlite":
+            yield Campaign(database=database, target=str(Path(folder) / "memory.db"), ledger=ledger, seed=seed)
+        else:
+            with postgres.running(durable=True) as superuser:
+                target = postgres.create_database(superuser, "faults")
+                yield Campaign(database=database, target=target, ledger=ledger, seed=seed)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--messages", type=int, help="how many messages eight processes append, 20000 for a release")
+    what.add_argument("--kills", type=int, help="how many processes are killed, 1000 for a release")
+    parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
+    options = parser.parse_args()
+    seed = secrets.randbelow(2**31) if options.seed is None else options.seed
+    verdicts: list[tuple[str, Verdict]] = []
+    for database in ("sqlite", "postgres") if options.database == "both" else (options.database,):
+        with _campaign(database, seed) as campaign:
+            verdict = kill(campaign, options.kills) if options.kills else crowd(campaign, options.messages)
+            verdicts.append((database, verdict))
+    for database, verdict in verdicts:
+        for violation in verdict.violations[:20]:
+            print(f"{database}: {violation}")
+    done = f"{options.kills} kills" if options.kills else f"{PROCESSES} processes"
+    for database, verdict in verdicts:
+        print(f"{database}: {done}, {verdict.figures}, {len(verdict.violations)} violations (seed {seed})")
+    return 1 if any(verdict.violations for _, verdict in verdicts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
