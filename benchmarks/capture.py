@@ -1,4 +1,7 @@
-"""Appends per second through Memory beside the same rows written by the bare driver, at the same durability."""
+"""Appends per second through Memory beside the same rows written by the bare driver, at the same durability.
+
+The same rows are the messages and the row of their session, which an append updates with the last number and the mark.
+"""
 
 # pyright: reportUnknownMemberType=false
 
@@ -8,7 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +20,17 @@ from typing import Any
 import anyio
 import apsw
 import psycopg
-from psycopg.rows import tuple_row
+from psycopg.raw_cursor import RawCursor
 
 import bethink
 from bethink.model.records import Session
+from bethink.store import sessions
 from bethink.store.sql import Dialect, queries
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from tools import postgres
 
 GOALS = {1: 0.5, 100: 0.75}
 _CONTENT = ("what was said is what we keep, " * 20)[:600]  # 150 tokens, the mean of chat messages in the field
-_INSERT = queries(Dialect.SQLITE)["insert_messages"]
 _TURN = 10
 Write = Callable[[Sequence[tuple[Any, ...]]], None]
 
@@ -50,18 +54,21 @@ class Figure:
 
 
 def _rows(session: Session, first: int, count: int) -> list[tuple[Any, ...]]:
-    tail = (None, "[]", None, 0, "{}", "user", None, None, 1, 1)
-    return [(session.space, session.id, first + index, "user", _CONTENT, *tail) for index in range(count)]
+    tail = (None, "[]", None, 0, "{}", "user", None, None, None)
+    return [(session.space, session.id, first + index, 1, "user", _CONTENT, *tail) for index in range(count)]
 
 
 @contextmanager
 def _bare_sqlite(path: str) -> Generator[Write]:
     connection = apsw.Connection(path)
     connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000")
+    insert, update = (queries(Dialect.SQLITE)[name].text for name in ("insert_messages", "take_numbers"))
 
     def write(rows: Sequence[tuple[Any, ...]]) -> None:
+        space, session = rows[0][:2]
         connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(_INSERT.text, rows)
+        connection.execute(update, (len(rows), 5, 1, space, session)).fetchall()
+        connection.executemany(insert, rows)
         connection.execute("COMMIT")
 
     yield write
@@ -70,29 +77,38 @@ def _bare_sqlite(path: str) -> Generator[Write]:
 
 @contextmanager
 def _bare_postgres(dsn: str, space: str) -> Generator[Write]:
-    names = "space_id, session_id, number, " + ", ".join(_INSERT.parameters[3:])
-    text = f"INSERT INTO messages ({names}) VALUES ({', '.join(['%s'] * len(_INSERT.parameters))})".encode()
-    with psycopg.connect(dsn, autocommit=True, row_factory=tuple_row) as connection:
-        connection.execute("SELECT set_config('bethink.space', %s, false)", [space])
+    insert, update = (queries(Dialect.POSTGRES)[name].text.encode() for name in ("insert_messages", "take_numbers"))
+    with psycopg.connect(dsn, autocommit=True, cursor_factory=RawCursor) as connection:
+        connection.execute("SELECT set_config('bethink.space', $1, false)", [space])
+        cursor = connection.cursor()
 
         def write(rows: Sequence[tuple[Any, ...]]) -> None:
-            if len(rows) == 1:
-                connection.execute(text, rows[0])
-                return
-            with connection.transaction(), connection.cursor() as cursor:
-                cursor.executemany(text, rows)
+            space, session = rows[0][:2]
+            with connection.transaction():
+                cursor.execute(update, (len(rows), 5, 1, space, session)).fetchall()
+                if len(rows) == 1:
+                    cursor.execute(insert, rows[0])
+                else:
+                    cursor.executemany(insert, rows)
 
         yield write
 
 
-async def _measure(name: str, target: str, batch: int, rounds: int, turns: int) -> Figure:
-    figure = Figure(database=name, batch=batch, bare=[], memory=[])
+async def _twin(target: str, key: bethink.ConversationKey) -> Session:
+    """Make the schema and an empty session in the database that the bare driver writes to."""
     async with bethink.connect(target) as memory:
-        key = bethink.ConversationKey(channel="benchmark", chat=str(batch))
+        return await memory.open_session(space="benchmark", conversation=key)
+
+
+async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int, turns: int) -> Figure:
+    target, bare_target = targets
+    figure = Figure(database=name, batch=batch, bare=[], memory=[])
+    key = bethink.ConversationKey(channel="benchmark", chat=str(batch))
+    twin = await _twin(bare_target, key)
+    messages = [bethink.Message(role="user", content=_CONTENT) for _ in range(batch)]
+    bare = _bare_sqlite(bare_target) if name == "sqlite" else _bare_postgres(bare_target, twin.space)
+    async with bethink.connect(target) as memory:
         session = await memory.open_session(space="benchmark", conversation=key)
-        twin = await memory.open_session(space="benchmark", conversation=key, agent="bare")
-        messages = [bethink.Message(role="user", content=_CONTENT, said_at=None) for _ in range(batch)]
-        bare = _bare_sqlite(target) if name == "sqlite" else _bare_postgres(target, "benchmark")
         with bare as write:
             written = 0
             for _ in range(rounds):
@@ -114,24 +130,55 @@ async def _measure(name: str, target: str, batch: int, rounds: int, turns: int) 
     return figure
 
 
+async def _profile(path: str) -> list[tuple[str, float]]:
+    """Time what one append of one message is made of, on SQLite, each step adding to the one before."""
+    database = SqliteDatabase(SqliteOptions(path=path))
+    memory = bethink.Memory(database)
+    await memory.open()
+    session = await memory.open_session(space="p", conversation=bethink.ConversationKey(channel="p", chat="p"))
+    message = [bethink.Message(role="user", content=_CONTENT)]
+    place = {"space": session.space, "session_id": session.id}
+    steps: list[tuple[str, Callable[[], Awaitable[object]]]] = [
+        ("a hop to the writer's thread and back", lambda: database.transact(lambda _: None)),
+        ("+ a transaction that writes the session's row", lambda: database.transact(
+            lambda tx: sessions.take_numbers(tx, **place, count=1))),
+        ("+ the message: all of Memory.append", lambda: memory.append(session, message)),
+    ]  # fmt: skip
+    times: list[list[float]] = [[] for _ in steps]
+    for _ in range(2000):
+        for spent, (_, step) in zip(times, steps, strict=True):
+            started = time.perf_counter()
+            await step()
+            spent.append(time.perf_counter() - started)
+    await memory.close()
+    return [(name, statistics.median(spent) * 1e6) for spent, (name, _) in zip(times, steps, strict=True)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9, help="alternating rounds of bare and Memory")
     parser.add_argument("--turns", type=int, default=30, help="turns of 10 batches each side takes in a round")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--profile", action="store_true", help="say instead what an append on SQLite is made of")
     options = parser.parse_args()
+    if options.profile:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, micros in anyio.run(_profile, str(Path(folder) / "profile.db")):
+                print(f"{micros:8.1f} microseconds  {name}")
+        return 0
     figures: list[Figure] = []
     if options.database != "postgres":
         with tempfile.TemporaryDirectory() as folder:
             for batch in GOALS:
-                path = str(Path(folder) / f"{batch}.db")
-                figures.append(anyio.run(_measure, "sqlite", path, batch, options.rounds, options.turns))
+                paths = (str(Path(folder) / f"memory{batch}.db"), str(Path(folder) / f"bare{batch}.db"))
+                figures.append(anyio.run(_measure, "sqlite", paths, batch, options.rounds, options.turns))
     if options.database != "sqlite":
         with postgres.running(durable=True) as superuser:
             for batch in GOALS:
-                dsn = postgres.create_database(superuser, f"batch{batch}")
-                figures.append(anyio.run(_measure, "postgres", dsn, batch, options.rounds, options.turns))
+                memory, bare = (postgres.create_database(superuser, f"{side}{batch}") for side in ("memory", "bare"))
+                dsns = (memory, bare)
+                figures.append(anyio.run(_measure, "postgres", dsns, batch, options.rounds, options.turns))
     return _report(figures, as_json=options.json)
 
 

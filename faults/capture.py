@@ -37,6 +37,8 @@ class Campaign:
     target: str
     ledger: Path
     seed: int
+    acknowledge_first: bool = False
+    """A seeded bug: say yes before the message is stored. The campaign must notice."""
 
 
 def _chat(number: int) -> bethink.ConversationKey:
@@ -61,11 +63,14 @@ async def _append_until(campaign: Campaign, process: int, last: int, batch: Call
             session = sessions[block % len(sessions)]
             keys = [f"{process}-{number}" for number in range(first, first + count)]
             messages = [bethink.Message(role="user", content=f"message {key}", idempotency_key=key) for key in keys]
+            if campaign.acknowledge_first:
+                ledger.acknowledge(session.id, dict.fromkeys(keys, 0))
             try:
                 numbers = await memory.append(session, messages)
             except Busy:
                 continue  # nothing was written; the same keys again
-            ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
+            if not campaign.acknowledge_first:
+                ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
 
 
 class _AsItIs:
@@ -128,16 +133,21 @@ def kill(campaign: Campaign, kills: int) -> Verdict:
 
 
 @contextmanager
-def _campaign(database: str, seed: int) -> Generator[Campaign]:
+def _campaign(database: str, seed: int, *, acknowledge_first: bool) -> Generator[Campaign]:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger"
         ledger.mkdir()
         if database == "sqlite":
-            yield Campaign(database=database, target=str(Path(folder) / "memory.db"), ledger=ledger, seed=seed)
+            target = str(Path(folder) / "memory.db")
+            yield Campaign(
+                database=database, target=target, ledger=ledger, seed=seed, acknowledge_first=acknowledge_first
+            )
         else:
             with postgres.running(durable=True) as superuser:
                 target = postgres.create_database(superuser, "faults")
-                yield Campaign(database=database, target=target, ledger=ledger, seed=seed)
+                yield Campaign(
+                    database=database, target=target, ledger=ledger, seed=seed, acknowledge_first=acknowledge_first
+                )
 
 
 def main() -> int:
@@ -147,11 +157,12 @@ def main() -> int:
     what.add_argument("--kills", type=int, help="how many processes are killed, 1000 for a release")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
+    parser.add_argument("--mutant", action="store_true", help="acknowledge before storing: this run must fail")
     options = parser.parse_args()
     seed = secrets.randbelow(2**31) if options.seed is None else options.seed
     verdicts: list[tuple[str, Verdict]] = []
     for database in ("sqlite", "postgres") if options.database == "both" else (options.database,):
-        with _campaign(database, seed) as campaign:
+        with _campaign(database, seed, acknowledge_first=options.mutant) as campaign:
             verdict = kill(campaign, options.kills) if options.kills else crowd(campaign, options.messages)
             verdicts.append((database, verdict))
     for database, verdict in verdicts:

@@ -69,8 +69,10 @@ def _lost_or_doubled(messages: list[Stored], acknowledged: list[tuple[str, int, 
     found = [f"key {key} has {count} rows" for key, count in rows.items() if count > 1]
     found += [f"key {key} was acknowledged {count} times" for key, count in acks.items() if count > 1]
     for key, _, session, number in acknowledged:
-        if places.get(key) != (session, number):
-            found.append(f"acknowledged message {key} is at {places.get(key)}, not at {(session, number)}")
+        if key not in places:
+            found.append(f"acknowledged message {key} is lost")
+        elif number and places[key] != (session, number):
+            found.append(f"acknowledged message {key} is at {places[key]}, not at {(session, number)}")
     found += [f"message {key} holds {content!r}" for _, _, key, content in messages if content != f"message {key}"]
     return found
 

@@ -108,10 +108,12 @@ class Memory:
 
         A message whose idempotency key is known in the space is not stored again: it keeps its number.
         """
-        rows = log.prepare(messages, self._redactor)
-        return await log.append_once(
-            self._database, lambda tx: log.append(tx, session, rows), space=session.space, rows=rows
-        )
+        drafts = list(messages)
+
+        def body(tx: Tx) -> list[int]:
+            return log.append(tx, session, log.prepare(drafts, self._redactor))
+
+        return await log.append_once(self._database, body, space=session.space)
 
     async def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the messages of a session that follow a number, in order."""

@@ -37,6 +37,7 @@ def backend(tx: Tx) -> int:
 def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
     """Ask the server anything, inside a transaction of ours."""
     assert isinstance(tx, PostgresTx)
+    tx._begin()
     return tx._connection.execute(text.encode()).fetchall()
 
 

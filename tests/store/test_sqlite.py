@@ -8,6 +8,7 @@ import pytest
 
 from bethink import Fact, Memory
 from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, StoreError, Unavailable
+from bethink.store import checkpoint
 from bethink.store.db import Tx
 from bethink.store.lane import Seat
 from bethink.store.sql import Dialect, queries
@@ -234,4 +235,54 @@ async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str
 
     assert index in text
     assert "SCAN messages" not in text
+    await database.close()
+
+
+async def test_the_log_is_folded_beside_the_writer_and_by_it_when_it_grows_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "_WORTH_IT", 5)
+    database = await opened(tmp_path / "m.db")
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    for _ in range(30):
+        await memory.append(session, many(20))
+    thread = database._checkpointer._thread
+    assert thread is not None
+    assert thread.is_alive()
+
+    monkeypatch.setattr(checkpoint, "_TOO_MANY", 1)
+    for _ in range(5):
+        await memory.append(session, many(20))
+    assert (tmp_path / "m.db-wal").stat().st_size < 1_000_000
+
+    await database.close()
+    assert not thread.is_alive()
+    again = await opened(tmp_path / "m.db")
+    assert len(await Memory(again, redactor=Quiet()).read(session)) == 700
+    await again.close()
+
+
+@pytest.mark.parametrize(("error", "said"), [(apsw.BusyError("busy"), False), (apsw.IOError("eio"), True)])
+def test_a_fold_that_fails_never_fails_the_commit(
+    error: apsw.Error, said: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def wal_checkpoint(self, **_: object) -> None:
+            raise error
+
+    checkpoint._fold(Broken())  # pyright: ignore[reportArgumentType]
+
+    assert ("could not be folded" in caplog.text) is said
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 25])
+async def test_batches_of_any_size_are_stored_whole_and_in_order(tmp_path: Path, count: int) -> None:
+    database = await opened(tmp_path / "m.db")
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+
+    assert await memory.append(session, many(count)) == list(range(1, count + 1))
+    stored = [(record.number, record.message.content) for record in await memory.read(session)]
+    assert stored == [(number, f"message {number}") for number in range(1, count + 1)]
     await database.close()

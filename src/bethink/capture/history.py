@@ -28,13 +28,13 @@ class History:
 
     async def append(self, key: ConversationKey, message: Message | Mapping[str, object]) -> int | None:
         """Add a message to the active session of a conversation, opening one if needed; return its number."""
-        rows = log.prepare([message], self._redactor)
 
         def body(tx: Tx) -> list[int]:
+            rows = log.prepare([message], self._redactor)
             session = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, session, rows)
 
-        numbers = await log.append_once(self._database, body, space=self.space, rows=rows)
+        numbers = await log.append_once(self._database, body, space=self.space)
         return numbers[0] if numbers else None
 
     async def recent(self, key: ConversationKey, n: int) -> list[Record]:
@@ -57,9 +57,9 @@ class History:
 
     async def set_summary(self, key: ConversationKey, summary: str) -> None:
         """Store the summary of a conversation, replacing the one before."""
-        content = self._redactor.redact(clean(summary))
 
         def body(tx: Tx) -> None:
+            content = self._redactor.redact(clean(summary))
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
             conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)

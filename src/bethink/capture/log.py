@@ -12,7 +12,7 @@ from bethink.store.messages import Prepared, Taken
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
-    """Turn messages into rows: every text is cleaned, then redacted, before any transaction begins."""
+    """Turn messages into rows: every text is cleaned, then redacted. Call it before a transaction's first query."""
     redact = redactor.redact
 
     def cut(text: str) -> str:
@@ -39,7 +39,9 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
 
 def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
     """Store messages and return their numbers; one whose idempotency key is known keeps the number it has."""
-    known = _known(tx, session, rows)
+    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
+    tx.repeatable = len(keys) == len(rows)
+    known = _known(tx, session, rows, keys) if keys else {}
     fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
     if not fresh:
         return _numbers(rows, known, 1)
@@ -51,10 +53,7 @@ def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
     return _numbers(rows, known, first)
 
 
-def _known(tx: Tx, session: Session, rows: list[Prepared]) -> dict[str | None, Taken]:
-    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
-    if not keys:
-        return {}
+def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
     if len(set(keys)) != len(keys):
         raise Conflict(
             "two messages of one batch carry the same idempotency key.", hint="Give each message its own key."
@@ -100,12 +99,9 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
     )
 
 
-async def append_once(
-    database: Database | None, body: Callable[[Tx], list[int]], *, space: str, rows: list[Prepared]
-) -> list[int]:
+async def append_once(database: Database | None, body: Callable[[Tx], list[int]], *, space: str) -> list[int]:
     """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
-    keyed = all(row.idempotency_key is not None for row in rows)
     try:
-        return await ask(database, body, space=space, empty=[], repeatable=keyed)
+        return await ask(database, body, space=space, empty=[])
     except Duplicate:
-        return await ask(database, body, space=space, empty=[], repeatable=keyed)
+        return await ask(database, body, space=space, empty=[])

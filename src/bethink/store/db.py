@@ -24,17 +24,30 @@ def system_clock() -> Micros:
 
 
 class Tx(ABC):
-    """One open transaction. Queries are called by name with keyword parameters."""
+    """One transaction. Queries are called by name with keyword parameters.
+
+    It begins with its first query: what a body does before that, it does on its thread without holding a lock.
+    """
 
     dialect: Dialect
 
-    def __init__(self, *, now: Micros) -> None:
-        self.now = now
-        """The moment this transaction counts as happening at."""
+    def __init__(self, *, clock: Clock, repeatable: bool) -> None:
+        self.repeatable = repeatable
+        """Whether doing all of it twice would do no harm; a body that knows better may say so."""
+        self.begun = False
+        self._clock = clock
+        self._now = Micros(0)
         self._queries = queries(self.dialect)
+
+    @property
+    def now(self) -> Micros:
+        """The moment this transaction counts as happening at: when it began."""
+        self._begin()
+        return self._now
 
     def run(self, name: str, /, **parameters: object) -> int:
         """Run a statement and return how many rows it touched."""
+        self._begin()
         query = self._queries[name]
         return self._run(query, [parameters[key] for key in query.parameters])
 
@@ -45,16 +58,25 @@ class Tx(ABC):
 
     def all(self, name: str, /, **parameters: object) -> list[Row]:
         """Return every row."""
+        self._begin()
         query = self._queries[name]
         return self._fetch(query, [parameters[key] for key in query.parameters])
 
-    @abstractmethod
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         """Insert many rows of values, each in the order in which the query names its parameters."""
+        self._begin()
+        self._insert(name, rows)
 
-    @abstractmethod
     def script(self, text: str) -> None:
         """Run several statements that take no parameters."""
+        self._begin()
+        self._script(text)
+
+    def _begin(self) -> None:
+        if not self.begun:
+            self._open()
+            self.begun = True
+            self._now = self._clock()
 
     @abstractmethod
     def lock_schema(self) -> None:
@@ -65,10 +87,19 @@ class Tx(ABC):
         """Say whether a table exists."""
 
     @abstractmethod
+    def _open(self) -> None: ...
+
+    @abstractmethod
     def _run(self, query: Query, values: list[object]) -> int: ...
 
     @abstractmethod
     def _fetch(self, query: Query, values: list[object]) -> list[Row]: ...
+
+    @abstractmethod
+    def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None: ...
+
+    @abstractmethod
+    def _script(self, text: str) -> None: ...
 
 
 class Database(ABC):

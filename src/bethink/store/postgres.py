@@ -24,7 +24,6 @@ from bethink.errors import (
     StoreError,
     Unavailable,
 )
-from bethink.model.records import Micros
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.lane import Lane, Seat
 from bethink.store.migrate import migrate
@@ -74,32 +73,37 @@ class PostgresTx(Tx):
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, connection: Connection, *, now: Micros) -> None:
-        super().__init__(now=now)
+    def __init__(self, connection: Connection, *, begin: bytes, clock: Clock, repeatable: bool) -> None:
+        super().__init__(clock=clock, repeatable=repeatable)
         self._connection = connection
         self._cursor = connection.cursor()
-
-    def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
-        """Send one row as it is, more as one JSON value: a parameter for each cell would cost more than the rows."""
-        query, values = self._queries[name], list(rows)
-        if len(values) == 1:
-            self._run(query, list(values[0]))
-            return
-        objects = [dict(zip(query.parameters, row, strict=True)) for row in values]
-        self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
-
-    def script(self, text: str) -> None:
-        """Run several statements."""
-        self._cursor.execute(text.encode())
+        self._opening = begin
 
     def lock_schema(self) -> None:
         """Hold the advisory lock that every migrating process takes first."""
+        self._begin()
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
 
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
+        self._begin()
         found = self._cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", [name]).fetchone()
         return found is not None and found["found"]
+
+    def _open(self) -> None:
+        _command(self._connection, self._opening)
+
+    def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
+        query, values = self._queries[name], list(rows)
+        if len(values) == 1:
+            self._run(query, list(values[0]))
+            return
+        # One JSON value: a parameter for each cell would cost more than the rows do.
+        objects = [dict(zip(query.parameters, row, strict=True)) for row in values]
+        self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
+
+    def _script(self, text: str) -> None:
+        self._cursor.execute(text.encode())
 
     def _run(self, query: Query, values: list[object]) -> int:
         return self._cursor.execute(query.text.encode(), values).rowcount
@@ -158,20 +162,13 @@ class PostgresDatabase(Database):
         committing = False
         try:
             connection = seat.connection()
-            _command(connection, begin)
-            result = checked_result(body(PostgresTx(connection, now=self._clock())))
-            committing = True
-            _command(connection, b"COMMIT")
+            tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
+            result = checked_result(body(tx))
+            if tx.begun:
+                repeatable, committing = tx.repeatable, True
+                _command(connection, b"COMMIT")
         except psycopg.Error as error:
-            lost = _is_lost(seat, error)
-            meaning = translated(error, lost=lost)
-            if lost and committing:
-                meaning = OutcomeUnknown("the connection was lost while committing.")
-            if (lost and (repeatable or not committing)) or isinstance(
-                error, (pg.SerializationFailure, pg.DeadlockDetected)
-            ):
-                raise _Retry(meaning) from error
-            raise meaning from error
+            raise _outcome(seat, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
             _roll_back(seat)
             raise
@@ -202,6 +199,16 @@ def _command(connection: Connection, text: bytes) -> None:
     result = connection.pgconn.exec_(text)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise pg.error_from_result(result)
+
+
+def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool) -> Exception:
+    """Say what a failed transaction means, as a `_Retry` if it may run again."""
+    lost = _is_lost(seat, error)
+    if lost and committing and not repeatable:
+        return OutcomeUnknown("the connection was lost while committing.")
+    meaning = translated(error, lost=lost)
+    again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
+    return _Retry(meaning) if again else meaning
 
 
 def _is_lost(seat: Seat[Connection], error: psycopg.Error) -> bool:

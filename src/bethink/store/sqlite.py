@@ -4,16 +4,20 @@
 # apsw spells its values with a Buffer type that Python 3.11 does not have.
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
+from anyio import to_thread
 
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, StoreError, Unavailable
-from bethink.model.records import Micros
+from bethink.store.checkpoint import Checkpointer
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.lane import Lane, Seat
 from bethink.store.migrate import migrate
@@ -22,6 +26,7 @@ from bethink.store.sql import Dialect, Query
 T = TypeVar("T")
 
 _MEMORY = ":memory:"
+_TOGETHER = 10
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 _columns: dict[str, tuple[str, ...]] = {}
 
@@ -48,24 +53,32 @@ class SqliteTx(Tx):
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, connection: apsw.Connection, *, now: Micros) -> None:
-        super().__init__(now=now)
+    def __init__(self, connection: apsw.Connection, *, begin: str, clock: Clock) -> None:
+        super().__init__(clock=clock, repeatable=True)
         self._connection = connection
-
-    def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
-        """Run one prepared statement for each row."""
-        self._connection.executemany(self._queries[name].text, rows)
-
-    def script(self, text: str) -> None:
-        """Run several statements."""
-        self._connection.execute(text)
+        self._opening = begin
 
     def lock_schema(self) -> None:
         """Do nothing: a writing transaction here already has the file to itself."""
 
     def has_table(self, name: str) -> bool:
         """Look the table up in SQLite's own list."""
+        self._begin()
         return self._connection.table_exists(None, name)
+
+    def _open(self) -> None:
+        self._connection.execute(self._opening)
+
+    def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
+        query, waiting = self._queries[name], iter(rows)
+        while chunk := tuple(islice(waiting, _TOGETHER)):
+            if len(chunk) == _TOGETHER:
+                self._connection.execute(_together(query), tuple(chain.from_iterable(chunk)))
+            else:
+                self._connection.executemany(query.text, chunk)
+
+    def _script(self, text: str) -> None:
+        self._connection.execute(text)
 
     def _run(self, query: Query, values: list[object]) -> int:
         self._connection.execute(query.text, _bound(values))
@@ -83,8 +96,19 @@ class SqliteTx(Tx):
         return [dict(zip(columns, row, strict=True)) for row in cursor]
 
 
+@cache
+def _together(query: Query) -> str:
+    """Spell an insert for several rows at once, which saves a tenth of the time of one statement for each."""
+    head, _, group = query.text.rstrip(";").partition("VALUES")
+    width = len(query.parameters)
+    groups = [
+        re.sub(r"\?(\d+)", lambda place, row=row: f"?{int(place[1]) + row * width}", group) for row in range(_TOGETHER)
+    ]
+    return f"{head}VALUES {', '.join(groups)}"
+
+
 def _bound(values: list[object]) -> tuple[Any, ...]:
-    return tuple(json.dumps(value) if isinstance(value, list) else value for value in values)
+    return tuple([json.dumps(value) if isinstance(value, list) else value for value in values])
 
 
 class SqliteDatabase(Database):
@@ -95,7 +119,8 @@ class SqliteDatabase(Database):
     def __init__(self, options: SqliteOptions, *, clock: Clock = system_clock) -> None:
         self.options = options
         self._clock = clock
-        self._writer = Lane("writer", 1, self._connect)
+        self._checkpointer = Checkpointer(self._connect)
+        self._writer = Lane("writer", 1, self._connect_writer)
         in_memory = options.path == _MEMORY
         alone = in_memory or options.readers == 0
         self._readers = self._writer if alone else Lane("reader", options.readers, self._connect_reader)
@@ -108,6 +133,7 @@ class SqliteDatabase(Database):
         """Close every connection; the last one folds the write-ahead log into the file."""
         if self._readers is not self._writer:
             await self._readers.close()
+        await to_thread.run_sync(self._checkpointer.close)
         await self._writer.close()
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
@@ -118,10 +144,11 @@ class SqliteDatabase(Database):
     def _attempt(self, seat: Seat[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
         try:
             connection = seat.connection()
-            connection.execute(begin)
+            tx = SqliteTx(connection, begin=begin, clock=self._clock)
             try:
-                result = checked_result(body(SqliteTx(connection, now=self._clock())))
-                connection.execute("COMMIT")
+                result = checked_result(body(tx))
+                if tx.begun:
+                    connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -145,6 +172,12 @@ class SqliteDatabase(Database):
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         self._set_journal(connection)
         connection.pragma("synchronous", options.synchronous)
+        return connection
+
+    def _connect_writer(self) -> apsw.Connection:
+        connection = self._connect()
+        if self.options.wal:
+            self._checkpointer.watch(connection)
         return connection
 
     def _connect_reader(self) -> apsw.Connection:

@@ -1,20 +1,21 @@
 -- name: insert_messages
--- Append messages; the rows carry their numbers.
-INSERT INTO messages (space_id, session_id, number, role, content, name, tool_calls, tool_call_id, is_error,
-                      metadata, origin, idempotency_key, trace_parent, said_at, recorded_at)
-VALUES (:space, :session, :number, :role, :content, :name, :tool_calls, :tool_call_id, :is_error,
-        :metadata, :origin, :idempotency_key, :trace_parent, :said_at, :recorded_at);
+-- Append a message under the number its row carries; what has no time was said when it was recorded.
+INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at)
+VALUES (:space, :session, :number, :recorded_at, :role, :content, :name, :tool_calls, :tool_call_id,
+        :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at));
 
 -- name: insert_messages_together (postgres)
--- Append many messages, all rows as one JSON value.
-INSERT INTO messages (space_id, session_id, number, role, content, name, tool_calls, tool_call_id, is_error,
-                      metadata, origin, idempotency_key, trace_parent, said_at, recorded_at)
-SELECT r.space, r.session, r.number, r.role, r.content, r.name, CAST(r.tool_calls AS json), r.tool_call_id,
-       r.is_error, CAST(r.metadata AS json), r.origin, r.idempotency_key, r.trace_parent, r.said_at, r.recorded_at
+-- The same for many messages, all rows as one JSON value.
+INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at)
+SELECT r.space, r.session, r.number, r.recorded_at, r.role, r.content, r.name, CAST(r.tool_calls AS json),
+       r.tool_call_id, r.is_error, CAST(r.metadata AS json), r.origin, r.idempotency_key, r.trace_parent,
+       COALESCE(r.said_at, r.recorded_at)
 FROM json_to_recordset(:rows) AS r (
-    space text, session text, number bigint, role text, content text, name text, tool_calls text,
-    tool_call_id text, is_error integer, metadata text, origin text, idempotency_key text, trace_parent text,
-    said_at bigint, recorded_at bigint
+    space text, session text, number bigint, recorded_at bigint, role text, content text, name text,
+    tool_calls text, tool_call_id text, is_error integer, metadata text, origin text, idempotency_key text,
+    trace_parent text, said_at bigint
 );
 
 -- name: find_keys

@@ -1,0 +1,63 @@
+"""Folds SQLite's write-ahead log into its file beside the writer, so that an append does not wait for it."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+import apsw
+
+_WORTH_IT = 1000
+"""Pages in the log from which on folding it is worth a pass: SQLite's own figure."""
+
+_TOO_MANY = 8000
+"""A writer that never pauses outruns the passes beside it: from here on it finishes one itself."""
+
+_log = logging.getLogger("bethink.store")
+
+
+class Checkpointer:
+    """One thread with a connection of its own, woken after commits that left a long log."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._connect = connect
+        self._wake = threading.Event()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def watch(self, writer: apsw.Connection) -> None:
+        """Take over from SQLite's own checkpoints on the writer's connection."""
+        writer.set_wal_hook(self._committed)
+
+    def close(self) -> None:
+        """Let the pass that is running finish. The last connection to close folds what is left."""
+        self._closing = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        if pages >= _TOO_MANY:
+            _fold(writer)
+        elif pages >= _WORTH_IT and not self._wake.is_set():
+            self._wake.set()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
+                self._thread.start()
+        return apsw.SQLITE_OK
+
+    def _serve(self) -> None:
+        connection = self._connect()
+        while self._wake.wait() and not self._closing:
+            self._wake.clear()
+            _fold(connection)
+        connection.close()
+
+
+def _fold(connection: apsw.Connection) -> None:
+    # What was committed is safe in the log: a pass that fails, or meets another's, is only a longer log.
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.BusyError:
+        return
+    except apsw.Error as error:
+        _log.warning("the write-ahead log could not be folded: %s", type(error).__name__)
