@@ -1,0 +1,86 @@
+"""The documentation cannot lie: its snippets run, its settings exist, its links lead somewhere."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from bethink import Settings, load
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SNIPPETS = sorted((ROOT / "docs_src").glob("*.py"))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.name)
+def test_every_snippet_runs_in_an_empty_folder_twice(snippet: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(snippet)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
+def test_the_blocking_snippet_stores_a_retry_once(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "docs_src" / "blocking.py")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split("\n")[:2] == ["[1]", "[1]"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_snippet_on_a_page_is_the_file_it_names(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"<!-- (docs_src/\S+) -->\n```python\n(.*?)```", text, flags=re.DOTALL)
+
+    assert len(blocks) == text.count("```python")
+    for name, block in blocks:
+        source = (ROOT / name).read_text(encoding="utf-8")
+        assert source.partition('"""\n\n')[2] == block, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_every_setting_is_documented_with_its_default_and_its_place() -> None:
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    for field in fields(Settings):
+        if field.name in ("agents", "origins"):
+            continue
+        assert f"| `{field.name}` |" in text, field.name
+        assert f"BETHINK_{field.name.upper()}" in text, field.name
+        assert not field.default or f"`{str(field.default).replace('True', 'true')}`" in text, field.name
+
+
+def test_the_example_of_a_settings_file_is_one(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    example = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)[0]
+    tomllib.loads(example)
+    path = tmp_path / "bethink.toml"
+    path.write_text(example)
+
+    settings = load(path, environ={})
+
+    assert settings.sqlite_busy_timeout == 10000
+    assert settings.agent("scratch").enabled is False
+    assert settings.agent("support").data_dir == "/var/lib/support"
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_the_commands_in_the_readme_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8") + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in set(re.findall(r"python (tools/\w+\.py)", text)):
+        assert (ROOT / name).exists(), name
+    for name in set(re.findall(r"python -m ((?:tools|faults|benchmarks)\.\w+)", text)):
+        assert (ROOT / f"{name.replace('.', '/')}.py").exists(), name
