@@ -32,29 +32,52 @@ class _Loop:
     """A private event loop on a thread of its own. Open it after a fork, never before."""
 
     def __init__(self) -> None:
-        self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
+        self._process = 0
 
     def start(self, opening: Callable[[], Awaitable[None]]) -> None:
-        with ExitStack() as stack:
-            self._portal = stack.enter_context(start_blocking_portal())
-            self._portal.call(opening)
-            self._stack = stack.pop_all()
+        ready = threading.Event()
+        # A daemon: a memory that nobody closed must not keep the interpreter from ending.
+        self._thread = threading.Thread(target=anyio.run, args=(self._serve, ready), name="bethink-loop", daemon=True)
+        self._thread.start()
+        ready.wait()
+        try:
+            self.run(opening)
+        except BaseException:
+            self._end()
+            raise
 
     def stop(self, closing: Callable[[], Awaitable[None]]) -> None:
-        with self._stack:
-            self.run(closing)
-        self._portal = None
+        if self._portal is not None:
+            try:
+                self.run(closing)
+            finally:
+                self._end()
 
     def run(self, call: Callable[[], Awaitable[T]]) -> T:
-        if self._portal is None:
-            raise Unavailable("the memory is not open.", hint="Use it inside a with block.")
-        return self._portal.call(call)
+        return self._open_portal().call(call)
 
     def context(self, inner: AbstractAsyncContextManager[ContextT]) -> AbstractContextManager[ContextT]:
+        return self._open_portal().wrap_async_context_manager(inner)
+
+    def _open_portal(self) -> BlockingPortal:
         if self._portal is None:
             raise Unavailable("the memory is not open.", hint="Use it inside a with block.")
-        return self._portal.wrap_async_context_manager(inner)
+        if self._process != os.getpid():
+            raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
+        return self._portal
+
+    async def _serve(self, ready: threading.Event) -> None:
+        async with BlockingPortal() as portal:
+            self._portal, self._process = portal, os.getpid()
+            ready.set()
+            await portal.sleep_until_stopped()
+
+    def _end(self) -> None:
+        portal, self._portal = self._portal, None
+        if portal is not None:
+            portal.call(portal.stop)
+            self._thread.join()
 
 
 def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> "Memory":
@@ -81,13 +104,16 @@ def main() -> int:
 
 def generate() -> str:
     imports = [
+        "import os",
+        "import threading",
         "from collections.abc import Awaitable, Callable, Iterable, Mapping",
-        "from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack",
+        "from contextlib import AbstractAsyncContextManager, AbstractContextManager",
         "from pathlib import Path",
         "from types import TracebackType",
         "from typing import TypeVar",
         "",
-        "from anyio.from_thread import BlockingPortal, start_blocking_portal",
+        "import anyio",
+        "from anyio.from_thread import BlockingPortal",
         "",
         "from bethink import build",
         *(

@@ -6,7 +6,7 @@ from bethink.capture.live import LiveHistory
 from bethink.memory import Memory
 from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Origin, Record, Role, Session
 from bethink.recall.facts import Facts
-from bethink.settings import Settings, load
+from bethink.settings import Settings, load_settings
 
 __all__ = [
     "AgentKind",
@@ -24,6 +24,6 @@ __all__ = [
     "Session",
     "Settings",
     "connect",
-    "load",
+    "load_settings",
     "open_history_store",
 ]

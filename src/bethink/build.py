@@ -1,23 +1,28 @@
 """Puts the parts together: settings become databases, Memory and the stores of single agents."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TypedDict
 
 import anyio
 
 from bethink.capture.history import History
-from bethink.errors import Misconfigured
+from bethink.capture.live import LiveHistory
+from bethink.errors import Invalid, Misconfigured
 from bethink.extend import Redactor
 from bethink.memory import Memory
-from bethink.model.records import AgentKind
+from bethink.model.records import AgentKind, ConversationKey, Message
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.recall.facts import Facts
-from bethink.settings import Settings, load
+from bethink.settings import Settings, load_settings
 from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 
 DEFAULT_SPACE = "default"
+
+_POSTGRES = re.compile(r"postgres(ql)?://|(\w+=\S+\s+)*(host|dbname|service)=")
 
 Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
 
@@ -92,11 +97,13 @@ def connect(target: str | Path = "", *, redactor: Redactor | None = None, **argu
     Without a target, the settings file and the environment decide. Further arguments are settings.
     """
     name = str(target)
-    if name.startswith(("postgresql://", "postgres://")):
+    if _POSTGRES.match(name):
         arguments |= {"module": "memory.postgres", "postgres_dsn": name}
+    elif "://" in name:
+        raise Misconfigured(f"{name!r} is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
     elif name:
         arguments |= {"module": "memory.sqlite", "sqlite_path": name}
-    return memory_from(load(**arguments), redactor=redactor)  # pyright: ignore[reportArgumentType]
+    return memory_from(load_settings(**arguments), redactor=redactor)  # pyright: ignore[reportArgumentType]
 
 
 async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
@@ -117,10 +124,13 @@ class AgentStores:
         self._settings = settings
         self._redactor = redactor or NoRedaction()
         self._opened: dict[str, tuple[History, Database]] = {}
+        self._held: dict[tuple[str, str], list[Message]] = {}
         self._guard = anyio.Lock()
 
     def path_of(self, agent: str) -> Path | None:
         """Say where an agent's file is, or None if it has no memory."""
+        if not agent or agent in (".", "..") or set(agent) & set("/\\\0"):
+            raise Invalid(f"{agent!r} cannot be an agent's folder.", hint="Use a name without slashes.")
         own = self._settings.agent(agent)
         if not (self._settings.enabled and own.enabled):
             return None
@@ -147,8 +157,36 @@ class AgentStores:
                 self._opened[agent] = (_history(database, agent, self._redactor), database)
         return self._opened[agent][0]
 
+    async def turn(
+        self,
+        agent: str,
+        key: ConversationKey,
+        text: str,
+        *,
+        think: Callable[[list[Message]], Awaitable[str]],
+        send: Callable[[str], Awaitable[None]],
+    ) -> str:
+        """Take one message through an agent: remembered, thought about, answered, and the answer remembered.
+
+        The conversation is restored when this process first meets it. An answer that could not be sent is not kept.
+        """
+        history = await self.resolve_history(agent)
+        limit = self._settings.max_history_len
+        held = self._held.get((agent, str(key)))
+        async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
+            try:
+                await live.append(Message(role="user", content=text))
+                answer = await think(live.messages)
+                await send(answer)
+                await live.append(Message(role="assistant", content=answer))
+            finally:
+                self._held[agent, str(key)] = live.messages
+        return answer
+
     async def close(self) -> None:
         """Close every file that was opened."""
         opened, self._opened = self._opened, {}
-        for _, database in opened.values():
-            await database.close()
+        self._held.clear()
+        async with AsyncExitStack() as stack:
+            for _, database in opened.values():
+                stack.push_async_callback(database.close)

@@ -9,9 +9,9 @@ BethinkError
 ├── Misconfigured      the settings or the database role cannot work
 └── StoreError         the database said no
     ├── Corrupt        what is stored cannot be read
-    └── Unavailable    the database cannot be used right now
-        ├── Busy       another writer held it for too long
-        └── OutcomeUnknown   the connection was lost while committing
+    ├── OutcomeUnknown the connection was lost while committing: it may or may not have happened
+    └── Unavailable    the database cannot be used right now, and nothing was written
+        └── Busy       another writer held it for too long
 """
 
 
@@ -77,7 +77,9 @@ class Busy(Unavailable):
     """Another writer held the database for too long."""
 
 
-class OutcomeUnknown(Unavailable):
+class OutcomeUnknown(StoreError):
     """The connection was lost while committing: the change may or may not be there."""
 
-    default_hint = "Append again with the same idempotency keys: what is there already is not stored twice."
+    default_hint = (
+        "Append again only with idempotency keys, which are not stored twice; read before you repeat anything else."
+    )

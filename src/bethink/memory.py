@@ -46,7 +46,7 @@ class Memory:
         return self._database is not None
 
     async def open(self) -> None:
-        """Open the database and bring its schema up to date. `async with` does this."""
+        """Open the database and bring its schema up to date. Entering a with block does this."""
         if self._database is not None:
             await self._database.open()
 
@@ -216,7 +216,7 @@ class Memory:
         return LiveHistory(history, conversation, max_history_len=self._max_history_len)
 
     async def _mark(self, session: Session, body: Callable[[Tx], bool]) -> bool:
-        return await ask(self._database, body, space=session.space, empty=False, repeatable=True)
+        return await ask(self._database, body, space=session.space, empty=False)
 
     async def _succeed(self, session: Session, reason: EndReason) -> Session:
         return await ask(

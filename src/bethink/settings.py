@@ -52,7 +52,7 @@ class Settings:
         return self.agents.get(name, AgentSettings())
 
 
-_SECTIONS = {"sqlite": ("modules", "memory.sqlite"), "postgres": ("modules", "memory.postgres")}
+_MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _WORDS = {
     "true": True,
@@ -66,7 +66,7 @@ _WORDS = {
 }
 
 
-def load(
+def load_settings(
     file: str | os.PathLike[str] | None = None,
     *,
     environ: Mapping[str, str] | None = None,
@@ -99,7 +99,7 @@ def _read(path: Path) -> dict[str, object]:
 def _flat(tree: Mapping[str, object]) -> dict[str, object]:
     flat = {name: value for name, value in tree.items() if name != "modules"}
     modules = cast("dict[str, dict[str, object]]", tree.get("modules", {}))
-    for prefix, (_, module) in _SECTIONS.items():
+    for prefix, module in _MODULES.items():
         for name, value in modules.pop(module, {}).items():
             flat[f"{prefix}_{name}"] = value
     return flat | {f"modules.{name}": value for name, value in modules.items()}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink import Settings, load
+from bethink import Settings, load_settings
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -67,7 +67,7 @@ def test_the_example_of_a_settings_file_is_one(tmp_path: Path) -> None:
     path = tmp_path / "bethink.toml"
     path.write_text(example)
 
-    settings = load(path, environ={})
+    settings = load_settings(path, environ={})
 
     assert settings.sqlite_busy_timeout == 10000
     assert settings.agent("scratch").enabled is False

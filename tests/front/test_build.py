@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 import bethink
-from bethink import AgentStores, ConversationKey, Fact, Settings, build, load
-from bethink.errors import Misconfigured
+from bethink import AgentStores, ConversationKey, Fact, Settings, build, load_settings
+from bethink.errors import Invalid, Misconfigured
 from bethink.settings import AgentSettings
 from bethink.store.sqlite import SqliteDatabase
 from tests.conftest import KEY, Quiet, many
@@ -15,7 +15,7 @@ from tests.conftest import KEY, Quiet, many
 
 @pytest.mark.spec("S4.2", "S4.56")
 async def test_the_default_module_is_sqlite_under_its_name(tmp_path: Path) -> None:
-    settings = load(environ={}, data_dir=str(tmp_path))
+    settings = load_settings(environ={}, data_dir=str(tmp_path))
 
     assert settings.module == "memory.sqlite"
     assert set(build.MODULES) == {"memory.sqlite", "memory.postgres"}
@@ -118,6 +118,15 @@ async def test_closing_the_stores_closes_every_file(tmp_path: Path) -> None:
     await stores.close()
 
 
+@pytest.mark.parametrize("name", ["../../escaped", "a/b", "..", ".", "", "a\\b", "a\0"])
+async def test_an_agents_name_cannot_lead_out_of_the_data_folder(tmp_path: Path, name: str) -> None:
+    stores = AgentStores(Settings(data_dir=str(tmp_path / "data")), redactor=Quiet())
+
+    with pytest.raises(Invalid, match="without slashes"):
+        await stores.resolve_history(name)
+    assert list(tmp_path.iterdir()) == []
+
+
 async def test_a_file_that_failed_to_open_is_tried_again(tmp_path: Path) -> None:
     (tmp_path / "agents" / "a").mkdir(parents=True)
     (tmp_path / "agents" / "a" / "memory.db").mkdir()
@@ -196,6 +205,23 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
     async with bethink.connect(redactor=Quiet()) as memory:
         assert memory.enabled
     assert (tmp_path / "from-env.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "module"),
+    [("postgresql://h/d", "postgres"), ("postgres://h/d", "postgres"), ("host=h dbname=d", "postgres"),
+     ("user=u host=h", "postgres"), ("./host=.db", "sqlite"), ("notes.db", "sqlite")],
+)  # fmt: skip
+def test_a_target_is_known_by_how_it_is_written(target: str, module: str) -> None:
+    memory = bethink.connect(target, redactor=Quiet())
+
+    assert memory._database is not None
+    assert memory._database.dialect == module
+
+
+def test_an_address_of_something_else_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="postgresql://"):
+        bethink.connect("sqlite:///x/y.db", redactor=Quiet())
 
 
 def test_postgres_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "Session",
         "Settings",
         "connect",
-        "load",
+        "load_settings",
         "open_history_store",
     ]
 
@@ -63,12 +63,10 @@ def test_every_error_is_in_the_drawn_tree_and_has_the_next_step() -> None:
     assert str(errors.BethinkError("x.")) == "x."
 
 
-def test_importing_bethink_is_quick_and_brings_no_server_driver() -> None:
+def test_importing_bethink_brings_no_driver_and_nothing_heavy() -> None:
     code = (
-        "import time, sys; before = time.process_time(); import bethink;"
-        "print(time.process_time() - before, 'psycopg' in sys.modules)"
+        "import sys, bethink; print(sorted({'psycopg', 'asyncio', 'typing_extensions', 'httpx2'} & set(sys.modules)))"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert min(float(run.stdout.split()[0]) for run in runs) < 0.15
-    assert {run.stdout.split()[1] for run in runs} == {"False"}
+    assert done.stdout == "[]\n"  # the time it takes is measured by tools/weight.py

@@ -1,4 +1,5 @@
 import inspect
+import os
 import subprocess
 import sys
 import threading
@@ -77,4 +78,33 @@ def test_a_blocking_memory_that_failed_to_open_leaves_no_thread_behind(tmp_path:
 
     with pytest.raises(Misconfigured):
         memory.open()
-    assert threading.active_count() <= before + 1  # the writer's thread waits for a close that never came
+    assert threading.active_count() == before
+    with pytest.raises(Unavailable, match="with block"):
+        memory.find_invalidated()
+    memory.close()
+
+
+def test_a_blocking_memory_closes_once_and_opens_again(tmp_path: Path) -> None:
+    memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
+    for _ in range(2):
+        memory.open()
+        assert memory.find_invalidated() == []
+        memory.close()
+        memory.close()
+
+
+def test_a_blocking_memory_that_nobody_closed_lets_the_interpreter_end(tmp_path: Path) -> None:
+    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.find_invalidated())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
+    )
+
+    assert done.stdout == "[]\n"
+
+
+def test_a_blocking_memory_opened_before_a_fork_says_so_in_the_child(tmp_path: Path) -> None:
+    with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()) as memory:
+        memory._loop._process = -1  # as a child sees it
+        with pytest.raises(Unavailable, match="before a fork"):
+            memory.find_invalidated()
+        memory._loop._process = os.getpid()

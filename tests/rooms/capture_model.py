@@ -64,8 +64,10 @@ class Model:
         space = session.key[0]
         known = {key: self.keys[space, key] for _, key in batch if key is not None and (space, key) in self.keys}
         for content, key in batch:
-            if key in known and (known[key][0] != session.id or session.messages[known[key][1]] != content):
-                raise Refused
+            if key in known:
+                holder, number = self.sessions[known[key][0]], known[key][1]
+                if holder.key != session.key or holder.messages[number] != content:
+                    raise Refused
         fresh = [each for each in batch if each[1] not in known]
         if fresh and session.ended:
             raise Refused
@@ -95,6 +97,7 @@ class Model:
         if session.mark != expected:
             return False
         session.mark = session.marked_at = None
+        until = min(until, session.last)
         session.processed = max(until, session.processed or until)
         return True
 

@@ -65,12 +65,23 @@ async def test_a_message_without_a_time_was_said_when_it_was_recorded(memory: Me
 async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory: Memory, session: Session) -> None:
     await memory.append(
         session,
-        [Message(role="user", content="a\0b\ud800c", metadata={"k\0": "v\0"}, tool_calls=[{"x": "\udfff"}])],
+        [
+            Message(
+                role="tool",
+                name="t\0\ud800",
+                tool_call_id="\0",
+                trace_parent="\0",
+                content="a\0b\ud800c",
+                metadata={"k\0": "v\0"},
+                tool_calls=[{"x": "\udfff"}],
+            )
+        ],
     )
 
     [record] = await memory.read(session)
 
     assert record.message.content == "a\ufffdb\ufffdc"
+    assert record.message.origin == "tool:t\ufffd\ufffd"
     assert record.message.metadata == {"k\ufffd": "v\ufffd"}
     assert record.message.tool_calls == ({"x": "\ufffd"},)
 
@@ -107,6 +118,16 @@ async def test_a_retry_is_answered_even_after_the_session_ended(memory: Memory, 
     await memory.reset(session)
 
     assert await memory.append(session, [message]) == [1]
+
+
+async def test_a_retry_that_comes_after_a_reset_is_still_the_same_message(memory: Memory, session: Session) -> None:
+    history = memory.history(space="alice")
+    message = Message(role="user", content="a", idempotency_key="k")
+    assert await history.append(KEY, message) == 1
+    await memory.reset(session)
+
+    assert await history.append(KEY, message) == 1
+    assert await history.length(KEY) == 1
 
 
 async def test_a_key_that_belongs_to_another_message_is_refused(memory: Memory, session: Session) -> None:
@@ -185,6 +206,8 @@ async def test_reading_goes_on_after_a_number_and_stops_at_a_limit(memory: Memor
     await memory.append(session, many(5))
 
     assert [record.number for record in await memory.read(session, after=2, limit=2)] == [3, 4]
+    assert await memory.read(session, limit=0) == []
+    assert await memory.read(session, limit=-1) == []
 
 
 class Censor:
@@ -199,6 +222,8 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
         role="tool",
         content="password hunter2",
         name="hunter2",
+        tool_call_id="call-hunter2",
+        trace_parent="00-trace",
         metadata={"hunter2": {"deep": ["hunter2"]}},
         tool_calls=[{"arguments": "hunter2"}],
     )
@@ -209,6 +234,8 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
 
     assert record.message.content == "password [REDACTED]"
     assert record.message.name == "[REDACTED]"
+    assert record.message.origin == "tool:[REDACTED]"
+    assert record.message.tool_call_id == "call-[REDACTED]"
     assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
     assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)
     assert await memory.history(space="alice").get_summary(KEY) == "it was [REDACTED]"

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bethink import AgentKind, ConversationKey, Memory, Message, Session
-from bethink.errors import Conflict
+from bethink.errors import Conflict, Invalid
 from bethink.store import sql
 from tests.conftest import DATABASES, Quiet, database_at
 from tests.rooms.capture_model import Model, ModelSession, Refused
@@ -123,8 +123,12 @@ class Capture(RuleBasedStateMachine):
 
     @rule(session=sessions, number=NUMBER)
     def invalidate(self, session: Session, number: int) -> None:
-        expected = self.model.set_mark(self.of(session), number)
-        assert self.wait(lambda: self.memory.invalidate(session, number)) == expected
+        if not 1 <= number <= self.of(session).last:
+            with pytest.raises(Invalid):
+                self.wait(lambda: self.memory.invalidate(session, number))
+        else:
+            expected = self.model.set_mark(self.of(session), number)
+            assert self.wait(lambda: self.memory.invalidate(session, number)) == expected
         self.agrees(session)
 
     @rule(target=sessions, session=consumes(sessions), compaction=st.booleans())
@@ -214,7 +218,6 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Cap
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.spec("S4.13")
 def test_capture_does_what_its_model_does(machine: type[Capture]) -> None:
     thorough = settings(
         max_examples=RUNS,

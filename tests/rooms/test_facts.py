@@ -31,12 +31,12 @@ async def test_a_fact_is_stored_with_all_its_fields_and_replaced_by_id(facts: Fa
 
 @pytest.mark.spec("S4.23", "S4.54")
 async def test_a_search_returns_the_best_matches_up_to_a_limit(facts: Facts) -> None:
-    await facts.index(Fact(id="both", content="green tea"))
-    await facts.index(Fact(id="one", content="black tea with a little milk and much sugar"))
+    await facts.index(Fact(id="z-both", content="green tea"))
+    await facts.index(Fact(id="a-one", content="black tea with a little milk and much sugar"))
     await facts.index(Fact(id="none", content="coffee"))
 
-    assert [fact.id for fact in await facts.search("green tea?", 5)] == ["both", "one"]
-    assert [fact.id for fact in await facts.search("green tea", 1)] == ["both"]
+    assert [fact.id for fact in await facts.search("green tea?", 5)] == ["z-both", "a-one"]
+    assert [fact.id for fact in await facts.search("green tea", 1)] == ["z-both"]
     assert await facts.search("green tea", 0) == []
 
 

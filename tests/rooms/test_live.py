@@ -1,10 +1,10 @@
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
-from bethink import AgentStores, ConversationKey, History, LiveHistory, Memory, Message, Settings
+from bethink import AgentStores, ConversationKey, History, LiveHistory, Memory, Message, Record, Settings
 from bethink.errors import Unavailable
 from tests.conftest import KEY, Quiet, many
 
@@ -105,49 +105,127 @@ async def test_without_a_history_an_agent_still_remembers_what_it_holds(tmp_path
     assert live.failures == 0
 
 
-async def handle(
-    stores: AgentStores,
-    text: str,
-    *,
-    think: Callable[[list[Message]], str],
-    send: Callable[[str], None],
-    steps: list[str],
-) -> None:
-    """A router's way of one message, as far as memory is concerned."""
-    history = await stores.resolve_history("assistant")
-    steps.append("7b restore")
-    async with LiveHistory(history, KEY) as live:
-        steps.append("8 user message")
-        await live.append({"role": "user", "content": text})
-        steps.append("12 think and send")
-        answer = think(live.messages)
-        send(answer)
-        steps.append("13 assistant message")
-        await live.append({"role": "assistant", "content": answer})
+async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> None:
+    async with anyio.create_task_group() as tasks:
+
+        async def agent() -> None:
+            async with LiveHistory(history, KEY) as live:
+                for message in many(200):
+                    await live.append(message)
+                tasks.cancel_scope.cancel()
+                await anyio.sleep_forever()
+
+        tasks.start_soon(agent)
+
+    assert await history.length(KEY) == 200
 
 
-@pytest.mark.spec("S4.69", "S4.70", "S4.72", "S4.73", "S4.74", "S4.76", "S4.77", "S4.78")
-async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path) -> None:
-    stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    seen: list[list[str]] = []
-    steps: list[str] = []
+async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(History):
+        async def append(self, key: ConversationKey, message: object) -> int | None:
+            await anyio.sleep_forever()
 
-    def think(messages: list[Message]) -> str:
-        seen.append([message.content for message in messages])
-        return f"answer {len(seen)}"
+    monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
+    hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
-    def fail(answer: str) -> None:
-        raise ConnectionError(answer)
+    async with LiveHistory(hanging, KEY) as live:
+        for message in many(5):
+            await live.append(message)
 
-    await handle(stores, "one", think=think, send=lambda _: None, steps=steps)
+    assert live.failures == 5
+
+
+async def test_a_redactor_that_raises_never_stops_the_agent(memory: Memory, history: History) -> None:
+    class Broken:
+        def redact(self, text: str) -> str:
+            raise ZeroDivisionError
+
+    broken = History(history._database, space="alice", agent="a", kind=history.kind, redactor=Broken())
+
+    async with LiveHistory(broken, KEY) as live:
+        await live.append({"role": "user", "content": "x"})
+
+    assert live.failures == 1
+
+
+async def test_a_live_history_that_is_not_open_says_so_and_opens_afresh(history: History) -> None:
+    live = LiveHistory(history, KEY)
+    with pytest.raises(Unavailable, match="not open"):
+        await live.append({"role": "user", "content": "x"})
+
+    for expected in (1, 2):
+        async with live:
+            await live.append({"role": "user", "content": "x"})
+            assert len(live.messages) == expected
+
+
+class Desk:
+    """What an agent's host does with it: think, and send."""
+
+    def __init__(self) -> None:
+        self.seen: list[list[str]] = []
+        self.stored: list[list[str]] = []
+        self.sent: list[str] = []
+        self.broken = False
+        self.history: History | None = None
+
+    async def think(self, messages: list[Message]) -> str:
+        self.seen.append([message.content for message in messages])
+        return f"answer {len(self.seen)}"
+
+    async def send(self, answer: str) -> None:
+        if self.broken:
+            raise ConnectionError(answer)
+        self.sent.append(answer)
+
+
+@pytest.mark.spec("S4.69", "S4.70", "S4.71", "S4.72", "S4.73", "S4.74", "S4.76", "S4.77", "S4.78")
+async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(data_dir=str(tmp_path), max_history_len=3)
+    desk = Desk()
+    asked: list[tuple[str, int]] = []
+    real = History.recent
+
+    async def recent(self: History, key: ConversationKey, n: int) -> list[Record]:
+        asked.append((self.agent, n))
+        return await real(self, key, n)
+
+    monkeypatch.setattr(History, "recent", recent)
+    first = AgentStores(settings, redactor=Quiet())
+    await first.turn("assistant", KEY, "one", think=desk.think, send=desk.send)
+    await first.turn("assistant", KEY, "two", think=desk.think, send=desk.send)
+    assert asked == [("assistant", 3)]  # restored once, when the conversation was new here
+
+    desk.broken = True
     with pytest.raises(ConnectionError):
-        await handle(stores, "two", think=think, send=fail, steps=[])
-    await handle(stores, "three", think=think, send=lambda _: None, steps=[])
+        await first.turn("assistant", KEY, "three", think=desk.think, send=desk.send)
+    desk.broken = False
+    await first.close()
+    restarted = AgentStores(settings, redactor=Quiet())
+    await restarted.turn("assistant", KEY, "four", think=desk.think, send=desk.send)
 
-    assert steps == ["7b restore", "8 user message", "12 think and send", "13 assistant message"]
-    assert seen == [["one"], ["one", "answer 1", "two"], ["one", "answer 1", "two", "three"]]
-    history = await stores.resolve_history("assistant")
+    assert asked == [("assistant", 3)] * 2
+    assert desk.seen == [
+        ["one"],
+        ["one", "answer 1", "two"],
+        ["two", "answer 2", "three"],
+        ["answer 2", "three", "four"],
+    ]
+    assert desk.sent == ["answer 1", "answer 2", "answer 4"]
+    history = await restarted.resolve_history("assistant")
     assert history is not None
     stored = [record.message.content for record in await history.all(KEY)]
-    assert stored == ["one", "answer 1", "two", "three", "answer 3"]
+    assert stored == ["one", "answer 1", "two", "answer 2", "three", "four", "answer 4"]
+    await restarted.close()
+
+
+@pytest.mark.spec("S4.3", "S4.75", "S4.78")
+async def test_an_agent_without_memory_still_takes_its_turns(tmp_path: Path) -> None:
+    stores = AgentStores(Settings(), redactor=Quiet())
+    desk = Desk()
+
+    for text in ("one", "two"):
+        await stores.turn("assistant", KEY, text, think=desk.think, send=desk.send)
+
+    assert desk.seen == [["one"], ["one", "answer 1", "two"]]
     await stores.close()

@@ -1,8 +1,7 @@
 import pytest
 
 from bethink import AgentKind, Memory, Session
-from bethink.errors import NotFound
-from bethink.store.db import Database
+from bethink.errors import Invalid, NotFound
 from tests.conftest import KEY, FakeClock, many, said
 
 INTERNAL = [AgentKind.MEMORY_WRITER, AgentKind.MEMORY_SEARCH, AgentKind.CONSOLIDATOR]
@@ -306,11 +305,35 @@ async def test_only_records_after_what_was_processed_are_loaded(memory: Memory, 
     assert [record.number for record in await memory.read(session, after=processed)] == [6, 7, 8]
 
 
-async def test_a_mark_says_what_set_it_and_when(memory: Memory, database: Database, session: Session) -> None:
+async def test_a_mark_says_what_first_set_it_and_when(memory: Memory, session: Session) -> None:
     await memory.append(session, many(2))
     await memory.idle(session)
-    first = (await fresh(memory, session)).marked_at
+    first = await fresh(memory, session)
     await memory.append(session, many(9))
+    raised = await fresh(memory, session)
 
-    assert first is not None
-    assert (await fresh(memory, session)).marked_at == first
+    assert (first.marked_by, raised.marked_by) == ("idle", "idle")
+    assert first.marked_at is not None
+    assert raised.marked_at == first.marked_at
+
+    assert await memory.mark_processed(session, until=11, expected=11)
+    await memory.append(session, many(6))
+    assert (await fresh(memory, session)).marked_by == "turn_threshold"
+
+
+@pytest.mark.parametrize("number", [0, -1, 5, 999])
+async def test_a_mark_beyond_the_last_record_is_refused(memory: Memory, session: Session, number: int) -> None:
+    await memory.append(session, many(4))
+
+    with pytest.raises(Invalid, match="Its last is 4"):
+        await memory.invalidate(session, number)
+    assert await mark(memory, session) is None
+
+
+async def test_processing_beyond_the_last_record_does_not_blind_the_session(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(6))
+    assert await memory.mark_processed(session, until=1000, expected=6)
+    assert (await fresh(memory, session)).processed_until == 6
+
+    await memory.append(session, many(6))
+    assert await mark(memory, session) == 12

@@ -40,6 +40,23 @@ async def test_opening_a_conversation_at_once_from_many_tasks_opens_one_session(
     assert len(opened) == 1
 
 
+async def test_a_conversation_whose_session_ended_gets_one_new_session_however_many_ask(
+    memory: Memory, session: Session
+) -> None:
+    await memory.end_session(session)
+    opened: set[str] = set()
+
+    async def open_one() -> None:
+        opened.add((await memory.open_session(space="alice", conversation=KEY)).id)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(12):
+            tasks.start_soon(open_one)
+
+    assert len(opened) == 1
+    assert opened != {session.id}
+
+
 @pytest.mark.spec("S4.5")
 async def test_a_conversation_survives_its_sessions(memory: Memory, session: Session) -> None:
     await memory.append(session, said("before"))

@@ -1,11 +1,12 @@
 import threading
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
 
-from bethink.errors import BethinkError, Conflict, Duplicate, Invalid, Unavailable
+from bethink.errors import BethinkError, Conflict, Duplicate, Invalid, Misconfigured, Unavailable
 from bethink.store.db import Database, Tx
 from tests.conftest import database_at
 
@@ -84,18 +85,30 @@ async def test_reading_transactions_cannot_write(database: Database) -> None:
 
 async def test_a_cancelled_caller_learns_of_it_only_after_the_transaction_ended(database: Database) -> None:
     running, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
 
     def body(tx: Tx) -> None:
         add_agent(tx)
         running.set()
         assert go_on.wait(5)
+        done.append("body")
+
+    async def caller() -> None:
+        try:
+            await database.transact(body, space="alice")
+        finally:
+            done.append("caller")
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: database.transact(body, space="alice"))
+        tasks.start_soon(caller)
         await anyio.to_thread.run_sync(running.wait)
         tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            for _ in range(5):  # time enough for a caller that would not wait
+                await anyio.lowlevel.checkpoint()
         go_on.set()
 
+    assert done == ["body", "caller"]
     assert await database.transact(agents, space="alice", read=True) == ["agt_1"]
 
 
@@ -119,8 +132,13 @@ async def test_a_closed_database_says_that_it_is_closed(target: str) -> None:
     await database.open()
     await database.close()
 
-    with pytest.raises(Unavailable, match="closed"):
+    with pytest.raises(Unavailable, match="not open"):
         await database.transact(agents, space="alice")
+    await database.close()
+
+    await database.open()
+    assert await database.transact(agents, space="alice", read=True) == []
+    await database.close()
 
 
 async def test_a_space_that_cannot_be_named_never_reaches_the_database(database: Database) -> None:
@@ -171,3 +189,62 @@ async def test_many_transactions_at_once_all_finish(database: Database) -> None:
             tasks.start_soon(one, number)
 
     assert sorted(done) == list(range(30))
+
+
+async def test_an_open_that_failed_leaves_nothing_running_and_can_be_repeated(tmp_path: Path) -> None:
+    (tmp_path / "m.db").mkdir()
+    database = database_at(str(tmp_path / "m.db"))
+    before = threading.active_count()
+
+    for _ in range(3):
+        with pytest.raises(Misconfigured):
+            await database.open()
+    assert threading.active_count() <= before + 1  # a thread of anyio's own, which it keeps for the next
+
+    (tmp_path / "m.db").rmdir()
+    await database.open()
+    assert await database.transact(agents, space="alice", read=True) == []
+    await database.close()
+
+
+async def test_closing_under_a_cancelled_scope_still_closes(target: str) -> None:
+    database = database_at(target)
+    await database.open()
+
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await database.close()
+
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith("bethink-")]
+
+
+async def test_a_database_opened_before_a_fork_is_refused_in_the_child(target: str) -> None:
+    database = database_at(target)
+    await database.open()
+    for lane in {getattr(database, name) for name in ("_writer", "_readers", "_lane") if hasattr(database, name)}:
+        lane._process = -1  # as a child sees it
+
+    with pytest.raises(Unavailable, match="before a fork"):
+        await database.transact(agents, space="alice")
+    await database.close()
+
+
+async def test_a_thread_that_cannot_start_fails_one_call_and_not_the_next(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = threading.Thread.start
+    failures = [RuntimeError("can't start new thread")]
+
+    def start(thread: threading.Thread) -> None:
+        if failures and thread.name.startswith("bethink-"):
+            raise failures.pop()
+        real(thread)
+
+    await database.close()
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="new thread"):
+        await database.open()
+
+    await database.open()
+    assert await database.transact(agents, space="alice", read=True) == []

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -38,7 +39,9 @@ async def test_a_new_database_gets_every_migration_once_and_remembers_them(new_t
 @pytest.mark.spec("S0.9", "S0.7", "S0.8", "S4.46")
 async def test_the_marks_arrive_by_a_migration_on_a_database_that_has_messages(new_target: str) -> None:
     database = unopened(new_target)
-    assert await database.transact(lambda tx: migrate(tx, upto=1)) == [1]
+    database._start()
+    old = partial(database._transact, read=False, repeatable=False)
+    assert await old(lambda tx: migrate(tx, upto=1), space=None) == [1]
 
     def old_rows(tx: Tx) -> None:
         tx.run("ensure_space", space="alice", shard=0, now=tx.now)
@@ -46,14 +49,20 @@ async def test_the_marks_arrive_by_a_migration_on_a_database_that_has_messages(n
         tx.run("ensure_conversation", space="alice", id="cnv_1", agent="agt_1", key=str(KEY), now=tx.now)
         tx.run("insert_session", space="alice", id="ses_1", conversation="cnv_1", ordinal=1, learns=1, now=tx.now)
 
-    await database.transact(old_rows, space="alice")
+        row = ["alice", "ses_1", 1, 1, "user", "old", None, "[]", None, 0, "{}", "user", None, None, None]
+        tx.insert("insert_messages", [row])
+        tx.script("UPDATE sessions SET last_number = 1")
+
+    await old(old_rows, space="alice")
+    await database._stop()
     await database.open()
 
     memory = Memory(database, redactor=Quiet())
     session = await memory.open_session(space="alice", conversation=KEY)
     assert (session.id, session.invalidated_at, session.processed_until) == ("ses_1", None, None)
-    await memory.append(session, many(6))
-    assert [found.id for found in await memory.find_invalidated()] == ["ses_1"]
+    await memory.append(session, many(5))
+    assert [record.message.content for record in await memory.read(session, limit=2)] == ["old", "message 1"]
+    assert [(found.id, found.invalidated_at) for found in await memory.find_invalidated()] == [("ses_1", 6)]
     await database.close()
 
 

@@ -1,3 +1,4 @@
+import contextlib
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
 
-from bethink import Memory
+from bethink import Fact, Memory
 from bethink.errors import Busy, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store import postgres as store
 from bethink.store.db import Tx
@@ -75,10 +76,20 @@ async def test_a_role_above_row_level_security_is_refused(superuser_dsn: str, cl
 async def test_a_table_without_forced_row_level_security_is_refused(superuser_dsn: str, fresh_dsn: str) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn))
     await database.open()
-    await database.transact(lambda tx: tx.script("CREATE TABLE leaky (space_id text)"))
-
-    with pytest.raises(Misconfigured, match="leaky"):
-        await database.open()
+    breaches = {
+        "leaky": "CREATE TABLE leaky (space_id text)",
+        "spaces": "DROP TABLE leaky; ALTER TABLE spaces NO FORCE ROW LEVEL SECURITY",
+        "facts": "ALTER TABLE spaces FORCE ROW LEVEL SECURITY; CREATE POLICY open_door ON facts USING (true)",
+    }
+    for table, breach in breaches.items():
+        await database.transact(lambda tx, breach=breach: tx.script(breach))
+        await database.close()
+        with pytest.raises(Misconfigured, match=table):
+            await database.open()
+        with pytest.raises(Unavailable, match="not open"):
+            await database.transact(backend)
+        database._ready = True
+        database._start()
     await database.close()
 
 
@@ -87,13 +98,16 @@ async def test_no_space_sees_another_even_without_a_where_clause(database: Postg
     for space in ("alice", "bob"):
         session = await memory.open_session(space=space, conversation=KEY)
         await memory.append(session, many(3))
+        await memory.history(space=space).set_summary(KEY, "s")
+        await memory.facts(space=space).index(Fact(id="f", content="x"))
 
     def everything(tx: Tx) -> list[tuple[str, int]]:
-        tables = ("spaces", "agents", "conversations", "sessions", "messages")
+        tables = ("spaces", "agents", "conversations", "summaries", "sessions", "messages", "facts")
         return [(table, rows(tx, f"SELECT count(*) AS n FROM {table}")[0]["n"]) for table in tables]
 
     assert await database.transact(everything, space="alice") == [
-        ("spaces", 1), ("agents", 1), ("conversations", 1), ("sessions", 1), ("messages", 3),
+        ("spaces", 1), ("agents", 1), ("conversations", 1), ("summaries", 1), ("sessions", 1), ("messages", 3),
+        ("facts", 1),
     ]  # fmt: skip
     assert {count for _, count in await database.transact(everything, space="carol")} == {0}
     assert {count for _, count in await database.transact(everything)} == {0}
@@ -117,6 +131,7 @@ async def test_the_partitions_cannot_be_read_behind_their_parent(database: Postg
 
 async def test_a_space_is_forgotten_when_its_transaction_ends(database: PostgresDatabase) -> None:
     one = PostgresDatabase(PostgresOptions(dsn=database.options.dsn, pool_size=1))
+    await one.open()
     await one.transact(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=1), space="alice")
 
     def setting(tx: Tx) -> str:
@@ -163,12 +178,13 @@ def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times
     lost: list[bool] = []
     real = store._command
 
-    def command(connection: store.Connection, text: bytes) -> None:
-        real(connection, text)
+    def command(connection: store.Connection, text: bytes) -> bytes | None:
+        answer = real(connection, text)
         if text == b"COMMIT" and len(lost) < times:
             lost.append(True)
             connection.close()
             raise psycopg.OperationalError("the connection is closed")
+        return answer
 
     monkeypatch.setattr(store, "_command", command)
     return lost
@@ -181,7 +197,7 @@ async def test_a_commit_of_unknown_outcome_is_said_to_be_so(
     session = await memory.open_session(space="alice", conversation=KEY)
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
-    with pytest.raises(OutcomeUnknown, match="same idempotency keys"):
+    with pytest.raises(OutcomeUnknown, match="idempotency keys"):
         await memory.append(session, said("perhaps"))
 
 
@@ -297,3 +313,103 @@ async def test_hot_queries_use_their_index_in_one_partition(database: PostgresDa
 
     assert text.count("Scan") == 1
     assert "pkey" in text
+
+
+async def test_a_body_that_goes_on_after_an_error_is_not_believed(database: PostgresDatabase) -> None:
+    def body(tx: Tx) -> str:
+        with contextlib.suppress(psycopg.Error):
+            tx.script("SELECT 1 / 0")
+        return "all is well"
+
+    with pytest.raises(StoreError, match="failed before it was committed"):
+        await database.transact(body)
+
+
+async def test_an_answer_that_a_repeat_would_change_is_not_repeated(
+    database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(6))
+    losing_the_commit(monkeypatch, superuser_dsn, 1)
+
+    with pytest.raises(OutcomeUnknown):
+        await memory.mark_processed(session, until=6, expected=6)
+
+
+def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
+    assert not issubclass(OutcomeUnknown, Unavailable)
+
+
+async def test_the_options_of_an_address_are_kept(clean_dsn: str) -> None:
+    database = PostgresDatabase(PostgresOptions(dsn=f"{clean_dsn}&options=-c%20work_mem%3D77MB"))
+    await database.open()
+
+    assert (await database.transact(lambda tx: rows(tx, "SHOW work_mem")))[0]["work_mem"] == "77MB"
+    await database.close()
+
+
+@pytest.mark.parametrize("change", [{"user": "nobody_here"}, {"database": "nowhere_here"}])
+async def test_a_role_or_database_that_is_not_there_is_a_matter_of_settings(
+    superuser_dsn: str, change: dict[str, str]
+) -> None:
+    dsn = in_database(superuser_dsn, change.get("database", "postgres"), user=change.get("user"))
+
+    with pytest.raises(Misconfigured, match="does not exist"):
+        await PostgresDatabase(PostgresOptions(dsn=dsn)).open()
+
+
+def test_options_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(Misconfigured, match="pool_size"):
+        PostgresOptions(dsn="x", pool_size=0)
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        PostgresOptions(dsn="this is no address").parameters()
+
+
+async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out(database: PostgresDatabase) -> None:
+    memory = Memory(database, redactor=Quiet())
+    history = memory.history(space="alice")
+
+    async def talk() -> None:
+        for number in range(20):
+            await history.append(KEY, {"role": "user", "content": str(number)})
+
+    async def end() -> None:
+        for _ in range(20):
+            await memory.end_session(await memory.open_session(space="alice", conversation=KEY))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            for work in (talk, end, talk, end):
+                tasks.start_soon(work)
+
+    assert await history.length(KEY) == 40
+    deadlocks = await database.transact(
+        lambda tx: rows(tx, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+    )
+    assert deadlocks[0]["deadlocks"] == 0
+
+
+async def test_a_reader_sees_one_moment_however_many_questions_it_asks(database: PostgresDatabase) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    asked, written = threading.Event(), threading.Event()
+
+    def twice(tx: Tx) -> list[int]:
+        first = tx.all("read_messages", space="alice", session=session.id, after=0, limit=9)
+        asked.set()
+        assert written.wait(5)
+        return [len(first), len(tx.all("read_messages", space="alice", session=session.id, after=0, limit=9))]
+
+    counts: list[list[int]] = []
+
+    async def reader() -> None:
+        counts.append(await database.transact(twice, space="alice", read=True))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(reader)
+        await anyio.to_thread.run_sync(asked.wait)
+        await memory.append(session, said("meanwhile"))
+        written.set()
+
+    assert counts == [[0, 0]]

@@ -1,8 +1,11 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 import os
 import stat
+import threading
+from functools import partial
 from pathlib import Path
 
+import anyio
 import apsw
 import pytest
 
@@ -48,7 +51,7 @@ async def test_wal_synchronous_and_busy_timeout_can_be_set(tmp_path: Path) -> No
     await database.close()
 
 
-@pytest.mark.parametrize(("option", "value"), [("synchronous", "MAYBE"), ("busy_timeout", -1)])
+@pytest.mark.parametrize(("option", "value"), [("synchronous", "MAYBE"), ("busy_timeout", -1), ("readers", -1)])
 def test_options_that_make_no_sense_are_refused(option: str, value: object) -> None:
     with pytest.raises(Misconfigured, match=option):
         SqliteOptions(path="x", **{option: value})  # pyright: ignore[reportArgumentType]
@@ -79,10 +82,18 @@ async def test_every_write_goes_through_one_connection_and_readers_have_their_ow
         assert isinstance(tx, SqliteTx)
         return id(tx._connection)
 
-    writers = {await database.transact(connection) for _ in range(5)}
-    readers = {await database.transact(connection, read=True) for _ in range(5)}
+    writers: set[int] = set()
+    readers: set[int] = set()
+
+    async def ask(found: set[int], *, read: bool) -> None:
+        found.add(await database.transact(connection, read=read))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            tasks.start_soon(partial(ask, readers if number % 2 else writers, read=bool(number % 2)))
 
     assert len(writers) == 1
+    assert 1 <= len(readers) <= 2
     assert not writers & readers
     await database.close()
 
@@ -94,9 +105,15 @@ async def test_a_database_in_memory_is_the_same_code_without_a_file() -> None:
     memory = Memory(database, redactor=Quiet())
 
     session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(3))
 
-    assert len(await memory.read(session)) == 3
+    async def talk() -> None:
+        await memory.append(session, many(3))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(talk)
+
+    assert [record.number for record in await memory.read(session)] == list(range(1, 61))
     await database.close()
 
 
@@ -198,6 +215,13 @@ async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"these are")
 
 
+async def test_a_folder_that_cannot_be_made_is_a_matter_of_settings(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(Misconfigured, match="cannot be made"):
+        await opened(tmp_path / "file" / "m.db")
+
+
 async def test_a_path_that_cannot_be_opened_is_a_matter_of_settings(tmp_path: Path) -> None:
     (tmp_path / "m.db").mkdir()
 
@@ -248,7 +272,6 @@ async def test_the_log_is_folded_beside_the_writer_and_by_it_when_it_grows_too_l
     for _ in range(30):
         await memory.append(session, many(20))
     thread = database._checkpointer._thread
-    assert thread is not None
     assert thread.is_alive()
 
     monkeypatch.setattr(checkpoint, "_TOO_MANY", 1)
@@ -286,3 +309,25 @@ async def test_batches_of_any_size_are_stored_whole_and_in_order(tmp_path: Path,
     stored = [(record.number, record.message.content) for record in await memory.read(session)]
     assert stored == [(number, f"message {number}") for number in range(1, count + 1)]
     await database.close()
+
+
+def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    tries: list[int] = []
+    tried = threading.Event()
+
+    def connect() -> apsw.Connection:
+        tries.append(1)
+        tried.set()
+        raise apsw.CantOpenError("no")
+
+    folder = checkpoint.Checkpointer(connect)
+    folder.start()
+    for count in (1, 2):
+        folder._wake.set()
+        assert tried.wait(5)
+        tried.clear()
+        assert len(tries) == count
+    folder.close()
+    folder.close()
+
+    assert "cannot be folded" in caplog.text

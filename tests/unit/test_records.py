@@ -66,6 +66,15 @@ def test_a_message_may_be_given_as_model_apis_write_it() -> None:
         message_from({"role": "user", "text": "hi"})
 
 
+def test_content_beside_tool_calls_may_be_null_but_nothing_else_may_stand_for_text() -> None:
+    assert message_from({"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}).content == ""
+    for content in ([{"type": "text", "text": "hi"}], 3, b"x"):
+        with pytest.raises(Invalid, match="content of a message is text"):
+            message_from({"role": "user", "content": content})
+    with pytest.raises(Invalid, match="name of a message is text"):
+        message_from({"role": "user", "content": "x", "name": 3})
+
+
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\0b", "a\nb", "\ud800"])
 def test_a_name_that_one_database_could_not_hold_is_refused(name: str) -> None:
     with pytest.raises(Invalid, match="printable"):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bethink.errors import Misconfigured
-from bethink.settings import Settings, load
+from bethink.settings import Settings, load_settings
 
 FILE = """
 data_dir = "/data"
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.spec("S4.62", "S4.63", "S4.64", "S4.65", "S4.67")
 def test_the_defaults_are_those_of_the_specification() -> None:
-    settings = load(environ={}, data_dir="/data")
+    settings = load_settings(environ={}, data_dir="/data")
 
     assert settings.database_path == str(Path("/data") / "memory.db")
     assert settings.sqlite_wal is True
@@ -46,7 +46,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
 
 @pytest.mark.spec("S4.62", "S4.63", "S4.64", "S4.65", "S4.67")
 def test_a_file_sets_what_the_specification_names(file: Path) -> None:
-    settings = load(file, environ={})
+    settings = load_settings(file, environ={})
 
     assert settings.database_path == "/data/shared.db"
     assert settings.sqlite_wal is False
@@ -60,7 +60,7 @@ def test_a_file_sets_what_the_specification_names(file: Path) -> None:
 def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so(file: Path) -> None:
     environ = {"BETHINK_SQLITE_BUSY_TIMEOUT": "300", "BETHINK_MAX_HISTORY_LEN": "8", "BETHINK_ENABLED": "off"}
 
-    settings = load(file, environ=environ, max_history_len=9)
+    settings = load_settings(file, environ=environ, max_history_len=9)
 
     assert (settings.sqlite_busy_timeout, settings.max_history_len, settings.enabled) == (300, 9, False)
     assert settings.origins["max_history_len"] == "argument"
@@ -70,7 +70,7 @@ def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so
 
 
 def test_the_environment_can_name_the_file(file: Path) -> None:
-    assert load(environ={"BETHINK_CONFIG": str(file)}).data_dir == "/data"
+    assert load_settings(environ={"BETHINK_CONFIG": str(file)}).data_dir == "/data"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_a_setting_nobody_knows_or_of_the_wrong_type_is_refused_by_name(
     path.write_text(text)
 
     with pytest.raises(Misconfigured, match=complaint):
-        load(path, environ={})
+        load_settings(path, environ={})
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="cannot be read"):
-        load(tmp_path / "missing.toml", environ={})
+        load_settings(tmp_path / "missing.toml", environ={})
 
 
 def test_settings_without_a_place_have_no_database() -> None:

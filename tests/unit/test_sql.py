@@ -33,7 +33,7 @@ def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> No
     assert "SELECT ':no', ?1, ?2, ?1" in lite.text
     assert "IN (SELECT value FROM json_each(?3))" in lite.text
     assert "SELECT ':no', $1, $2, $1" in pg.text
-    assert pg.text.endswith("= ANY($3) FOR UPDATE;")
+    assert pg.text.endswith("= ANY($3) FOR NO KEY UPDATE;")
     assert "never" not in lite.text + pg.text
 
 

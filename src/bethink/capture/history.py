@@ -87,7 +87,7 @@ class History:
             sessions.drop_summary(tx, space=self.space, conversation=conversation)
             return messages.purge(tx, space=self.space, conversation=conversation)
 
-        return await ask(self._database, body, space=self.space, empty=0, repeatable=True)
+        return await ask(self._database, body, space=self.space, empty=0)
 
     async def _read(self, key: ConversationKey, question: Callable[[Tx, str], T], *, empty: T) -> T:
         def body(tx: Tx) -> T:

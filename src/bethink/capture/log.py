@@ -27,10 +27,10 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
         cut(message.content),
         None if message.name is None else cut(message.name),
         canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
-        None if message.tool_call_id is None else clean(message.tool_call_id),
+        None if message.tool_call_id is None else cut(message.tool_call_id),
         int(message.is_error),
         canonical_json(message.metadata, cut) if message.metadata else "{}",
-        message.origin or "",
+        cut(message.origin or ""),
         message.idempotency_key,
         None if message.trace_parent is None else clean(message.trace_parent),
         message.said_at,
@@ -38,7 +38,10 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
 
 
 def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
-    """Store messages and return their numbers; one whose idempotency key is known keeps the number it has."""
+    """Store messages and return their numbers; one whose idempotency key is known keeps the number it has.
+
+    A key is known to its whole conversation: a retry may come after the session it was first sent to has ended.
+    """
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     tx.repeatable = len(keys) == len(rows)
     known = _known(tx, session, rows, keys) if keys else {}
@@ -61,8 +64,8 @@ def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> d
     known: dict[str | None, Taken] = {**messages.taken(tx, space=session.space, keys=keys)}
     for row in rows:
         holder = known.get(row.idempotency_key)
-        if holder is not None and (holder.session_id, holder.role, holder.content) != (
-            session.id,
+        if holder is not None and (holder.conversation_id, holder.role, holder.content) != (
+            session.conversation_id,
             row.role,
             row.content,
         ):
@@ -95,7 +98,7 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
         space=session.space,
         session_id=session.id,
         number=after,
-        limit=messages.NO_LIMIT if limit is None else limit,
+        limit=messages.NO_LIMIT if limit is None else max(0, limit),
     )
 
 

@@ -60,7 +60,8 @@ class Origin(str):
     def __new__(cls, value: str) -> "Origin":
         """Refuse a word that is no origin."""
         if value not in cls._PLAIN and not (value.startswith("tool:") and len(value) > len("tool:")):
-            raise Invalid(f"{value!r} is not an origin.", hint="Use one of the words of the glossary.")
+            words = ", ".join(sorted(cls._PLAIN))
+            raise Invalid(f"{value!r} is not an origin.", hint=f"Use {words}, or tool: and a name.")
         return super().__new__(cls, value)
 
 
@@ -121,10 +122,21 @@ class Message:
         except ValueError:
             raise Invalid(f"{self.role!r} is not a role.", hint=f"Use one of {', '.join(Role)}.") from None
         object.__setattr__(self, "role", role)
+        _check_text(self.content, "content")
+        if self.name is not None:
+            _check_text(self.name, "name")
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         object.__setattr__(self, "origin", origin)
         if self.idempotency_key is not None:
             checked_name(self.idempotency_key, "an idempotency key")
+
+
+def _check_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise Invalid(
+            f"the {what} of a message is text, not {type(value).__name__}.",
+            hint="Join the parts that are text, and put the rest into metadata.",
+        )
 
 
 def _origin_of(role: Role, name: str | None) -> Origin:
@@ -160,6 +172,7 @@ class Session:
     last_number: int = 0
     invalidated_at: int | None = None
     marked_at: Micros | None = None
+    marked_by: Trigger | None = None
     processed_until: int | None = None
 
 
@@ -193,10 +206,14 @@ def checked_name(value: str, what: str) -> str:
 
 
 def message_from(value: "Message | Mapping[str, object]") -> Message:
-    """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is."""
+    """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is.
+
+    Content that is null, as beside tool calls, is empty text.
+    """
     if isinstance(value, Message):
         return value
+    fields = {**value, "content": ""} if value.get("content", "") is None else value
     try:
-        return Message(**value)  # pyright: ignore[reportArgumentType]
+        return Message(**fields)  # pyright: ignore[reportArgumentType]
     except TypeError as error:
         raise Invalid(f"not a message: {error}.", hint="Give role and content, or a bethink.Message.") from error

@@ -2,7 +2,7 @@
 
 from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.model.records import Fact
+from bethink.model.records import Fact, checked_name
 from bethink.model.text import clean
 from bethink.store import facts
 from bethink.store.db import Database, Tx, ask
@@ -19,7 +19,7 @@ class Facts:
     async def index(self, fact: Fact) -> None:
         """Store a fact, replacing the one with the same id; its text is redacted first."""
         cut = Fact(
-            id=fact.id,
+            id=checked_name(fact.id, "a fact's id"),
             content=self._cut(fact.content),
             source=fact.source,
             tags=tuple(self._cut(tag) for tag in fact.tags),
@@ -55,7 +55,7 @@ class Facts:
         """Remove a fact. Raises `NotFound` if there is none with this id."""
 
         def body(tx: Tx) -> None:
-            if not facts.delete(tx, space=self.space, fact_id=fact_id):
+            if not facts.delete(tx, space=self.space, fact_id=checked_name(fact_id, "a fact's id")):
                 raise NotFound(f"no fact {fact_id!r} in space {self.space!r}.")
 
         await ask(self._database, body, space=self.space, empty=None)

@@ -16,13 +16,17 @@ _log = logging.getLogger("bethink.store")
 
 
 class Checkpointer:
-    """One thread with a connection of its own, woken after commits that left a long log."""
+    """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._wake = threading.Event()
         self._closing = False
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
 
     def watch(self, writer: apsw.Connection) -> None:
         """Take over from SQLite's own checkpoints on the writer's connection."""
@@ -32,25 +36,32 @@ class Checkpointer:
         """Let the pass that is running finish. The last connection to close folds what is left."""
         self._closing = True
         self._wake.set()
-        if self._thread is not None:
+        if self._thread.is_alive():
             self._thread.join()
 
     def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        # Called when the commit has happened: nothing here may raise, or a stored message would look refused.
         if pages >= _TOO_MANY:
             _fold(writer)
-        elif pages >= _WORTH_IT and not self._wake.is_set():
+        elif pages >= _WORTH_IT:
             self._wake.set()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
-                self._thread.start()
         return apsw.SQLITE_OK
 
     def _serve(self) -> None:
-        connection = self._connect()
-        while self._wake.wait() and not self._closing:
+        connection: apsw.Connection | None = None
+        while True:
+            self._wake.wait()
             self._wake.clear()
-            _fold(connection)
-        connection.close()
+            if self._closing:
+                break
+            try:
+                connection = connection or self._connect()
+            except apsw.Error as error:
+                _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
+            else:
+                _fold(connection)
+        if connection is not None:
+            connection.close()
 
 
 def _fold(connection: apsw.Connection) -> None:

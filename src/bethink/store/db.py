@@ -8,6 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import anyio
+
+from bethink.errors import Unavailable
 from bethink.model.records import Micros, checked_name
 from bethink.store.sql import Dialect, Query, queries
 
@@ -107,13 +110,33 @@ class Database(ABC):
 
     dialect: Dialect
 
-    @abstractmethod
-    async def open(self) -> None:
-        """Connect, bring the schema up to date, and check that the database can be trusted."""
+    def __init__(self) -> None:
+        self._ready = False
+        self._opening = anyio.Lock()
 
-    @abstractmethod
+    async def open(self) -> None:
+        """Connect, bring the schema up to date, and check that the database can be trusted.
+
+        Nothing can be asked of it before that succeeded. Once closed it may be opened again.
+        """
+        async with self._opening:
+            if self._ready:
+                return
+            self._start()
+            try:
+                await self._transact(self._prepare, space=None, read=False, repeatable=True)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await self._stop()
+                raise
+            self._ready = True
+
     async def close(self) -> None:
         """Finish what is running and let go of every connection."""
+        if self._ready:
+            self._ready = False
+            with anyio.CancelScope(shield=True):
+                await self._stop()
 
     async def transact(
         self,
@@ -129,9 +152,20 @@ class Database(ABC):
         """
         if inspect.iscoroutinefunction(body):
             raise TypeError("a transaction body is a plain function: it cannot await, so it cannot hold a lock")
+        if not self._ready:
+            raise Unavailable("the database is not open.", hint="Open it first: use it inside a with block.")
         if space is not None:
             checked_name(space, "a space")
         return await self._transact(body, space=space, read=read, repeatable=repeatable)
+
+    @abstractmethod
+    def _start(self) -> None: ...
+
+    @abstractmethod
+    async def _stop(self) -> None: ...
+
+    @abstractmethod
+    def _prepare(self, tx: Tx) -> None: ...
 
     @abstractmethod
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T: ...

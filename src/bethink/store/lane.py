@@ -1,5 +1,6 @@
 """Threads that each own one connection and run transactions from a queue, one hop per transaction."""
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,13 +71,13 @@ class Lane(Generic[ConnectionT]):
         self._guard = threading.Lock()
         self._waiting = 0
         self._closed = False
+        self._process: int | None = None
 
     async def run(self, work: Callable[[Seat[ConnectionT]], T]) -> T:
         """Run `work` on one of the threads. Being cancelled does not stop it: it commits or rolls back."""
         job = _Job(work)
         with self._guard:
-            if self._closed:
-                raise Unavailable("the memory is closed.", hint="Open it again before using it.")
+            self._check_usable()
             if self._waiting <= 0 and len(self._threads) < self._size:
                 self._start_thread()
             else:
@@ -99,15 +100,23 @@ class Lane(Generic[ConnectionT]):
             threads, self._threads = self._threads, []
             for _ in threads:
                 self._queue.put(None)
-        for thread in threads:
-            await anyio.to_thread.run_sync(thread.join)
+        with anyio.CancelScope(shield=True):
+            for thread in threads:
+                await anyio.to_thread.run_sync(thread.join)
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise Unavailable("the memory is closed.", hint="Open it again before using it.")
+        if self._process not in (None, os.getpid()):
+            raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
 
     def _start_thread(self) -> None:
         thread = threading.Thread(
             target=self._serve, name=f"bethink-{self._name}-{len(self._threads) + 1}", daemon=True
         )
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
+        self._process = os.getpid()
 
     def _serve(self) -> None:
         seat = Seat(self._connect)

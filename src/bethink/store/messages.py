@@ -32,6 +32,7 @@ class Taken:
     """The message that already holds an idempotency key."""
 
     session_id: str
+    conversation_id: str
     number: int
     role: str
     content: str
@@ -51,7 +52,11 @@ def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
     """Return which idempotency keys are in use in the space, and by what."""
     return {
         row["idempotency_key"]: Taken(
-            session_id=row["session_id"], number=row["number"], role=row["role"], content=row["content"]
+            session_id=row["session_id"],
+            conversation_id=row["conversation_id"],
+            number=row["number"],
+            role=row["role"],
+            content=row["content"],
         )
         for row in tx.all("find_keys", space=space, keys=keys)
     }

@@ -1,6 +1,7 @@
 """PostgreSQL through psycopg: a lane of connections, bounded waits, whole transactions tried again."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import errors as pg
 from psycopg import sql as pgsql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.raw_cursor import RawCursor
 from psycopg.rows import dict_row
@@ -19,6 +21,7 @@ from bethink.errors import (
     Busy,
     Conflict,
     Duplicate,
+    Invalid,
     Misconfigured,
     OutcomeUnknown,
     StoreError,
@@ -34,6 +37,7 @@ Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 _SHARED_TABLES = ("jobs",)
+_REFUSED = re.compile(r"(role|database) \".*\" does not exist|authentication failed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +52,19 @@ class PostgresOptions:
     idle_timeout: int = 60_000
     tcp_timeout: int = 10_000
 
+    def __post_init__(self) -> None:
+        if self.pool_size < 1:
+            raise Misconfigured("pool_size is below 1.", hint="Give at least one connection.")
+
     def parameters(self) -> dict[str, Any]:
         """Spell the timeouts for libpq and the server."""
+        try:
+            given = conninfo_to_dict(self.dsn).get("options") or ""
+        except psycopg.ProgrammingError as error:
+            raise Misconfigured(
+                f"the PostgreSQL address cannot be read: {_brief(error)}.",
+                hint="Write postgresql://user@host/database.",
+            ) from error
         server = {
             "statement_timeout": self.statement_timeout,
             "lock_timeout": self.lock_timeout,
@@ -62,7 +77,7 @@ class PostgresOptions:
             "keepalives_interval": 2,
             "keepalives_count": 3,
             "tcp_user_timeout": self.tcp_timeout,
-            "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+            "options": " ".join([*(f"-c {name}={value}" for name, value in server.items()), str(given)]),
             "application_name": "bethink",
             "client_encoding": "utf8",
         }
@@ -81,8 +96,10 @@ class PostgresTx(Tx):
 
     def lock_schema(self) -> None:
         """Hold the advisory lock that every migrating process takes first."""
-        self._begin()
+        # Whoever migrates first may take its time: this wait is not for a row.
+        self.script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
+        self.script("SET LOCAL lock_timeout TO DEFAULT; SET LOCAL statement_timeout TO DEFAULT")
 
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
@@ -126,23 +143,20 @@ class PostgresDatabase(Database):
     dialect = Dialect.POSTGRES
 
     def __init__(self, options: PostgresOptions, *, clock: Clock = system_clock) -> None:
+        super().__init__()
         self.options = options
         self._clock = clock
-        self._lane = Lane("postgres", options.pool_size, self._connect)
 
-    async def open(self) -> None:
-        """Connect, bring the schema up to date, and refuse a role that row-level security cannot hold."""
+    def _start(self) -> None:
+        self._lane = Lane("postgres", self.options.pool_size, self._connect)
 
-        def prepare(tx: Tx) -> None:
-            migrate(tx)
-            _check_role(tx)
-            _check_tables(tx)
-
-        await self.transact(prepare, repeatable=True)
-
-    async def close(self) -> None:
-        """Close every connection."""
+    async def _stop(self) -> None:
         await self._lane.close()
+
+    def _prepare(self, tx: Tx) -> None:
+        migrate(tx)
+        _check_role(tx)
+        _check_walls(tx)
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         begin = _begin(space, read=read)
@@ -166,7 +180,7 @@ class PostgresDatabase(Database):
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, True
-                _command(connection, b"COMMIT")
+                _commit(connection)
         except psycopg.Error as error:
             raise _outcome(seat, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
@@ -191,14 +205,23 @@ class PostgresDatabase(Database):
 def _begin(space: str | None, *, read: bool) -> bytes:
     # One string, one round trip: open the transaction and set the only space it may see.
     text = pgsql.SQL("BEGIN{}; SELECT set_config('bethink.space', {}, true)")
-    return text.format(pgsql.SQL(" READ ONLY" if read else ""), pgsql.Literal(space or "")).as_bytes()
+    return text.format(
+        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""), pgsql.Literal(space or "")
+    ).as_bytes()
 
 
-def _command(connection: Connection, text: bytes) -> None:
+def _command(connection: Connection, text: bytes) -> bytes | None:
     # Straight to libpq: these run around every transaction, and a cursor costs more than the round trip.
     result = connection.pgconn.exec_(text)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise pg.error_from_result(result)
+    return result.command_status
+
+
+def _commit(connection: Connection) -> None:
+    if _command(connection, b"COMMIT") != b"COMMIT":
+        # The server rolled back: a body went on after a statement had failed.
+        raise StoreError("the transaction had failed before it was committed.", hint="Let the error end its body.")
 
 
 def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool) -> Exception:
@@ -206,6 +229,8 @@ def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, 
     lost = _is_lost(seat, error)
     if lost and committing and not repeatable:
         return OutcomeUnknown("the connection was lost while committing.")
+    if _REFUSED.search(str(error)):
+        return Misconfigured(f"the server refused us: {_brief(error)}.", hint="Check role, password and database.")
     meaning = translated(error, lost=lost)
     again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
@@ -236,6 +261,8 @@ def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
     if lost:
         return Unavailable(f"the database cannot be reached: {_brief(error)}.")
     match error:
+        case psycopg.DataError():
+            return Invalid(f"the database cannot hold this value: {_brief(error)}.")
         case pg.UniqueViolation():
             return Duplicate(f"already there: {_brief(error)}.")
         case psycopg.IntegrityError():
@@ -267,10 +294,10 @@ def _check_role(tx: Tx) -> None:
         )
 
 
-def _check_tables(tx: Tx) -> None:
-    bare = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
-    if bare:
+def _check_walls(tx: Tx) -> None:
+    breached = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
+    if breached:
         raise Misconfigured(
-            f"row-level security is not forced on {', '.join(bare)}.",
-            hint="Run ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY on each.",
+            f"row-level security does not hold on {', '.join(breached)}.",
+            hint="Force it there, with the policy own_space and no other.",
         )

@@ -53,9 +53,9 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
     return found
 
 
-def find(tx: Tx, *, space: str, session_id: str) -> Session | None:
-    """Return one session, if it is there."""
-    row = tx.one("find_session", space=space, id=session_id)
+def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> Session | None:
+    """Return one session, if it is there; with `lock` nobody else changes it until this transaction ends."""
+    row = tx.one("lock_session" if lock else "find_session", space=space, id=session_id)
     return None if row is None else _session(row)
 
 
@@ -145,5 +145,6 @@ def _session(row: Row) -> Session:
         last_number=row["last_number"],
         invalidated_at=row["invalidated_at"],
         marked_at=row["marked_at"],
+        marked_by=None if row["marked_by"] is None else Trigger(row["marked_by"]),
         processed_until=row["processed_until"],
     )

@@ -7,8 +7,8 @@ from functools import cache
 from importlib import resources
 
 _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
-_TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_]+)")
-_IN_LIST = re.compile(r"in_list\((:[a-z_]+)\)")
+_TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
+_IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
 
 
 class Dialect(StrEnum):
@@ -60,7 +60,7 @@ def _sections() -> list[tuple[str, str, str]]:
 
 def _spell(name: str, text: str, dialect: Dialect) -> Query:
     if dialect is Dialect.POSTGRES:
-        text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR UPDATE")
+        text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR NO KEY UPDATE")
         mark = "$"
     else:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)

@@ -46,6 +46,8 @@ class SqliteOptions:
             raise Misconfigured(f"synchronous = {self.synchronous!r} is unknown.", hint="Use FULL.")
         if self.busy_timeout < 0:
             raise Misconfigured("busy_timeout is negative.", hint="Give milliseconds, 5000 for instance.")
+        if self.readers < 0:
+            raise Misconfigured("readers is negative.", hint="Use 2, or 0 to read through the writer.")
 
 
 class SqliteTx(Tx):
@@ -117,24 +119,24 @@ class SqliteDatabase(Database):
     dialect = Dialect.SQLITE
 
     def __init__(self, options: SqliteOptions, *, clock: Clock = system_clock) -> None:
+        super().__init__()
         self.options = options
         self._clock = clock
+
+    def _start(self) -> None:
         self._checkpointer = Checkpointer(self._connect)
+        self._checkpointer.start()
         self._writer = Lane("writer", 1, self._connect_writer)
-        in_memory = options.path == _MEMORY
-        alone = in_memory or options.readers == 0
-        self._readers = self._writer if alone else Lane("reader", options.readers, self._connect_reader)
+        alone = self.options.path == _MEMORY or self.options.readers == 0
+        self._readers = self._writer if alone else Lane("reader", self.options.readers, self._connect_reader)
 
-    async def open(self) -> None:
-        """Open the file, creating it and its folder, and bring its schema up to date."""
-        await self._writer.run(lambda seat: self._attempt(seat, migrate, begin="BEGIN IMMEDIATE"))
-
-    async def close(self) -> None:
-        """Close every connection; the last one folds the write-ahead log into the file."""
-        if self._readers is not self._writer:
-            await self._readers.close()
+    async def _stop(self) -> None:
+        await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
         await self._writer.close()
+
+    def _prepare(self, tx: Tx) -> None:
+        migrate(tx)
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         del space, repeatable  # one file is one trust domain, and a commit here either happened or did not
@@ -162,7 +164,10 @@ class SqliteDatabase(Database):
         path = options.path
         if path != _MEMORY:
             file = Path(path).expanduser()
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise Misconfigured(f"{file.parent} cannot be made: {error}.", hint="Check the path.") from error
             path = str(file)
         connection = apsw.Connection(path)
         connection.set_busy_timeout(options.busy_timeout)

@@ -15,4 +15,4 @@ DELETE FROM jobs WHERE space_id = :space AND kind = :kind AND key IN (
 
 -- name: list_jobs
 -- Promised work of all spaces, oldest first.
-SELECT space_id, key, queued_at FROM jobs WHERE kind = :kind ORDER BY queued_at, space_id, key LIMIT :limit;
+SELECT space_id, key FROM jobs WHERE kind = :kind ORDER BY queued_at, space_id, key LIMIT :limit;

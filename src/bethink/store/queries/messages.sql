@@ -20,8 +20,9 @@ FROM json_to_recordset(:rows) AS r (
 
 -- name: find_keys
 -- Which of these idempotency keys are taken in the space, by which message.
-SELECT idempotency_key, session_id, number, role, content FROM messages
-WHERE space_id = :space AND idempotency_key in_list(:keys);
+SELECT m.idempotency_key, m.session_id, s.conversation_id, m.number, m.role, m.content
+FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
+WHERE m.space_id = :space AND m.idempotency_key in_list(:keys);
 
 -- name: read_messages
 -- Messages of a session after a number, in order.

@@ -11,9 +11,15 @@ INSERT INTO schema_version (version, name, applied_at) VALUES (:version, :name, 
 SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user;
 
 -- name: list_unguarded_tables (postgres)
--- Tables keyed by space on which row-level security is not forced.
-SELECT c.relname AS name
-FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-WHERE a.attname = 'space_id' AND c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
-  AND NOT (c.relrowsecurity AND c.relforcerowsecurity) AND NOT (c.relname = ANY(:shared))
+-- Tables of spaces on which row-level security is not forced, or has another policy than ours.
+SELECT c.relname AS name FROM pg_class c
+WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+  AND NOT (c.relname = ANY(:shared))
+  AND (c.relname = 'spaces' OR EXISTS (
+      SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'space_id'))
+  AND (NOT (c.relrowsecurity AND c.relforcerowsecurity) OR EXISTS (
+      SELECT 1 FROM pg_policies p WHERE p.schemaname = current_schema() AND p.tablename = c.relname
+        AND (p.with_check IS NOT NULL OR p.qual IS DISTINCT FROM
+             CASE c.relname WHEN 'spaces' THEN '(id = current_setting(''bethink.space''::text, true))'
+             ELSE '(space_id = current_setting(''bethink.space''::text, true))' END)))
 ORDER BY c.relname;

@@ -18,12 +18,12 @@ ON CONFLICT (space_id, agent_id, key) DO NOTHING;
 
 -- name: find_conversation
 -- A conversation of an agent by its key.
-SELECT c.id, c.agent_id FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
+SELECT c.id FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
 WHERE c.space_id = :space AND a.name = :agent AND c.key = :key;
 
 -- name: lock_conversation
 -- Hold a conversation still while its active session changes.
-SELECT id, agent_id FROM conversations WHERE space_id = :space AND id = :id /*for_update*/;
+SELECT id FROM conversations WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: insert_session
 -- Open the next session of a conversation.
@@ -34,20 +34,26 @@ FROM conversations c WHERE c.space_id = :space AND c.id = :conversation;
 -- name: find_session
 -- One session by its id.
 SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, processed_until
+       last_number, invalidated_at, marked_at, marked_by, processed_until
 FROM sessions WHERE space_id = :space AND id = :id;
+
+-- name: lock_session
+-- One session by its id, held still until the transaction ends.
+SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
+       last_number, invalidated_at, marked_at, marked_by, processed_until
+FROM sessions WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: newest_session
 -- The newest session of a conversation, ended or not.
 SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, processed_until
+       last_number, invalidated_at, marked_at, marked_by, processed_until
 FROM sessions WHERE space_id = :space AND conversation_id = :conversation
 ORDER BY ordinal DESC LIMIT 1;
 
 -- name: find_marked
 -- Those of these sessions that carry a mark.
 SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, processed_until
+       last_number, invalidated_at, marked_at, marked_by, processed_until
 FROM sessions WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 
 -- name: end_session
@@ -84,9 +90,12 @@ WHERE space_id = :space AND id = :id AND learns = 1
   AND (invalidated_at IS NULL OR invalidated_at < :number);
 
 -- name: clear_mark
--- Record what was learnt, if the mark is still the one that was worked on; the watermark never moves back.
+-- Record what was learnt, if the mark is still the one that was worked on. The watermark never moves back, nor past
+-- the last record.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL,
-    processed_until = CASE WHEN processed_until > :until THEN processed_until ELSE :until END
+    processed_until = CASE
+        WHEN processed_until > :until THEN processed_until
+        WHEN :until > last_number THEN last_number ELSE :until END
 WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 
 -- name: settle_purged
