@@ -27,6 +27,8 @@ SHARED = 2
 
 
 _BLOCK = 10
+_LONGEST = {"sqlite": 0.05, "postgres": 0.12}
+"""Seconds a process lives at most before it is killed: connecting to a server takes longer than opening a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def kill(campaign: Campaign, kills: int) -> Verdict:
             lambda process=process: anyio.run(_append_until, campaign, process, 10**9, lambda: random.choice((1, 1, 3)))
         )
         # From before the database is open to well into the appends.
-        time.sleep(dice.uniform(0.0, 0.05))
+        time.sleep(dice.uniform(0.0, _LONGEST[campaign.database]))
         os.kill(child, signal.SIGKILL)
         failed += os.WIFEXITED(os.waitpid(child, 0)[1])  # it must have lived until it was killed
         if (round_ + 1) % 100 == 0:

@@ -18,7 +18,7 @@ from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from tools import postgres
 
 DATABASES = ["sqlite", "postgres"]
-_TABLES = ["jobs", "facts", "messages", "sessions", "summaries", "conversations", "agents", "spaces"]
+_TABLES = ["threads", "jobs", "facts", "messages", "sessions", "summaries", "conversations", "agents", "spaces"]
 
 
 class FakeClock:

@@ -9,3 +9,11 @@ class Redactor(Protocol):
     def redact(self, text: str) -> str:
         """Return `text` with its secrets replaced."""
         ...
+
+
+class Tokens(Protocol):
+    """Says how many tokens a text costs. Must be pure: the same text always costs the same."""
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        ...

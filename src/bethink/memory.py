@@ -21,7 +21,7 @@ from bethink.model.records import (
 )
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.recall.facts import Facts
-from bethink.store import messages
+from bethink.store import messages, succession
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
@@ -97,7 +97,7 @@ class Memory:
         """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
         return await ask(
             self._database,
-            lambda tx: sessions.get_session(tx, space=space, session_id=session_id),
+            lambda tx: succession.get_session(tx, space=space, session_id=session_id),
             space=space,
             empty=None,
             read=True,
@@ -151,7 +151,7 @@ class Memory:
 
     async def idle(self, session: Session) -> bool:
         """Tell that nothing more is waiting for the agent: marks the session if it has something to learn."""
-        return await self._mark(session, lambda tx: sessions.mark_pending(tx, session, trigger=Trigger.IDLE))
+        return await self._mark(session, lambda tx: succession.mark_pending(tx, session, trigger=Trigger.IDLE))
 
     async def reset(self, session: Session, *, emergency: bool = False) -> Session:
         """End and mark a session and return the next one of its conversation. Repeating it does no harm."""
@@ -165,7 +165,7 @@ class Memory:
         """End a session and mark it, with nothing to follow."""
         return await ask(
             self._database,
-            lambda tx: sessions.end_session(tx, session, reason=EndReason.CLOSED),
+            lambda tx: succession.end_session(tx, session, reason=EndReason.CLOSED),
             space=session.space,
             empty=session,
             repeatable=True,
@@ -221,7 +221,7 @@ class Memory:
     async def _succeed(self, session: Session, reason: EndReason) -> Session:
         return await ask(
             self._database,
-            lambda tx: sessions.succeed_session(tx, session, reason=reason),
+            lambda tx: succession.succeed_session(tx, session, reason=reason),
             space=session.space,
             empty=session,
             repeatable=True,

@@ -4,9 +4,9 @@ import anyio
 import pytest
 
 from bethink import AgentKind, ConversationKey, Memory, Session
-from bethink.capture import sessions
 from bethink.errors import Invalid
 from bethink.model.records import EndReason
+from bethink.store import succession
 from bethink.store.db import Database, Tx
 from tests.conftest import KEY, many, said
 
@@ -161,7 +161,7 @@ async def test_the_old_session_is_marked_before_the_new_one_is_created_in_one_tr
 
     def body(tx: Tx) -> list[str]:
         recording = Recording(tx)
-        sessions.succeed_session(recording, session, reason=reason)  # pyright: ignore[reportArgumentType]
+        succession.succeed_session(recording, session, reason=reason)  # pyright: ignore[reportArgumentType]
         return recording.names
 
     names = await database.transact(body, space="alice")

@@ -12,8 +12,12 @@ _VARIANT = 0x2 << 62
 def new_id(prefix: str) -> str:
     """Return `prefix_` and 26 base-32 digits of a fresh UUIDv7."""
     value = uuid7_int(time.time_ns() // 1_000_000, int.from_bytes(os.urandom(10)))
-    digits = [_ALPHABET[(value >> (5 * place)) & 31] for place in reversed(range(_DIGITS))]
-    return f"{prefix}_{''.join(digits)}"
+    return f"{prefix}_{base32(value)}"
+
+
+def base32(value: int) -> str:
+    """Write 128 bits in 26 digits that sort as the number does."""
+    return "".join([_ALPHABET[(value >> (5 * place)) & 31] for place in reversed(range(_DIGITS))])
 
 
 def uuid7_int(milliseconds: int, random: int) -> int:

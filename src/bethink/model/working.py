@@ -1,0 +1,314 @@
+"""Working memory in words: events come in, operations change an ordered list of immutable chunks."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, cast
+
+from bethink.model.ids import base32
+from bethink.model.records import Micros
+from bethink.model.text import JsonObject
+
+
+class ChunkType(StrEnum):
+    """What a chunk is about; it decides the defaults of the rest."""
+
+    SYSTEM = "SYSTEM"
+    AGENT = "AGENT"
+    WORKFLOW = "WORKFLOW"
+    DELEGATION = "DELEGATION"
+    ENVIRONMENT = "ENVIRONMENT"
+    WORKING_FLOW = "WORKING_FLOW"
+    OUTPUT = "OUTPUT"
+
+
+class SubType(StrEnum):
+    """What a chunk of the working flow is."""
+
+    COMPACTED = "COMPACTED"
+    USER = "USER"
+    THINKING = "THINKING"
+    RESPONSE = "RESPONSE"
+    AGENT_ACTION = "AGENT_ACTION"
+    ACTION_RESPONSE = "ACTION_RESPONSE"
+
+
+class Retention(StrEnum):
+    """How a chunk may be shortened. CRITICAL ones are never removed by the system."""
+
+    CRITICAL = "CRITICAL"
+    COMPRESSIBLE = "COMPRESSIBLE"
+    BATCH_COMPRESSIBLE = "BATCH_COMPRESSIBLE"
+    DISPOSABLE = "DISPOSABLE"
+    EPHEMERAL = "EPHEMERAL"
+
+
+class OperationKind(StrEnum):
+    """The ways in which a state becomes the next."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    REORDER = "REORDER"
+    REPLACE = "REPLACE"
+    BATCH_REPLACE = "BATCH_REPLACE"
+    BATCH = "BATCH"
+
+
+class Mode(StrEnum):
+    """Whether events are processed as they come, or one by one when asked."""
+
+    AUTO = "auto"
+    STEPPING = "stepping"
+
+
+class Source(StrEnum):
+    """What made a state."""
+
+    INITIAL = "initial"
+    FORK = "fork"
+    EVENT = "event_dispatch"
+    COMPACTION = "compaction"
+    TRUNCATION = "truncation"
+    MANUAL = "manual"
+
+
+class Strategy(StrEnum):
+    """What an event does to the queue behind it: `terminate` stops draining after it."""
+
+    QUEUE = "queue"
+    INTERRUPT = "interrupt"
+    TERMINATE = "terminate"
+    SILENT = "silent"
+
+
+class EventType(StrEnum):
+    """What happens to an agent. The last three are made by the memory itself."""
+
+    TOOL_ERROR = "TOOL_ERROR"
+    SUBAGENT_ERROR = "SUBAGENT_ERROR"
+    SKILL_ERROR = "SKILL_ERROR"
+    SYSTEM_ERROR = "SYSTEM_ERROR"
+    USER_MESSAGE = "USER_MESSAGE"
+    PARENT_AGENT_MESSAGE = "PARENT_AGENT_MESSAGE"
+    LLM_TEXT_RESPONSE = "LLM_TEXT_RESPONSE"
+    LLM_TOOL_CALL = "LLM_TOOL_CALL"
+    LLM_SKILL_CALL = "LLM_SKILL_CALL"
+    LLM_SUBAGENT_SPAWN = "LLM_SUBAGENT_SPAWN"
+    LLM_SUBAGENT_MESSAGE = "LLM_SUBAGENT_MESSAGE"
+    LLM_CLARIFICATION = "LLM_CLARIFICATION"
+    TOOL_RESULT = "TOOL_RESULT"
+    SKILL_RESULT = "SKILL_RESULT"
+    SUBAGENT_RESULT = "SUBAGENT_RESULT"
+    TASK_COMPLETED = "TASK_COMPLETED"
+    TASK_ABANDONED = "TASK_ABANDONED"
+    TASK_TERMINATED = "TASK_TERMINATED"
+    TODO_SET = "TODO_SET"
+    TODO_COMPLETED = "TODO_COMPLETED"
+    TODO_EXPANDED = "TODO_EXPANDED"
+    TODO_UPDATED = "TODO_UPDATED"
+    TODO_DELETED = "TODO_DELETED"
+    MEMORY_MARK_CRITICAL = "MEMORY_MARK_CRITICAL"
+    MEMORY_FORGET = "MEMORY_FORGET"
+    MEMORY_COMPACT_MANUAL = "MEMORY_COMPACT_MANUAL"
+    MEMORY_COMPACT_AUTO = "MEMORY_COMPACT_AUTO"
+    EXTERNAL_INJECT = "EXTERNAL_INJECT"
+    EXTERNAL_TIMER = "EXTERNAL_TIMER"
+    ENVIRONMENT_CHANGE = "ENVIRONMENT_CHANGE"
+    EXECUTION_RETRY = "EXECUTION_RETRY"
+    EXECUTION_RESUME = "EXECUTION_RESUME"
+    EXECUTION_PAUSE = "EXECUTION_PAUSE"
+    MEMORY_TRUNCATE = "MEMORY_TRUNCATE"
+    MEMORY_EMERGENCY = "MEMORY_EMERGENCY"
+    MEMORY_EDIT = "MEMORY_EDIT"
+
+
+DEFAULTS: Mapping[ChunkType, tuple[int, Retention, bool]] = {
+    ChunkType.SYSTEM: (1000, Retention.CRITICAL, False),
+    ChunkType.AGENT: (900, Retention.CRITICAL, False),
+    ChunkType.WORKFLOW: (800, Retention.CRITICAL, False),
+    ChunkType.DELEGATION: (700, Retention.COMPRESSIBLE, True),
+    ChunkType.ENVIRONMENT: (600, Retention.COMPRESSIBLE, False),
+    ChunkType.WORKING_FLOW: (500, Retention.BATCH_COMPRESSIBLE, True),
+    ChunkType.OUTPUT: (400, Retention.COMPRESSIBLE, False),
+}
+"""Priority, retention and mutability of each type of chunk, unless it is made with others."""
+
+COMPRESSIBLE = frozenset({Retention.COMPRESSIBLE, Retention.BATCH_COMPRESSIBLE, Retention.DISPOSABLE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of working memory. It never changes: an update is a new chunk that names its parents."""
+
+    id: str
+    type: ChunkType
+    content: JsonObject
+    children: Sequence[JsonObject] = ()
+    subtype: SubType | None = None
+    retention: Retention = Retention.COMPRESSIBLE
+    mutable: bool = False
+    priority: int = 0
+    created_at: Micros
+    parents: tuple[str, ...] = ()
+    custom: JsonObject = field(default_factory=dict[str, object])
+    tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """Everything readable in the chunk, children included."""
+        return "\n".join(texts_of([self.content, *self.children]))
+
+    @property
+    def compressible(self) -> bool:
+        """Whether a compaction may replace it."""
+        return self.type is ChunkType.WORKING_FLOW and self.retention in COMPRESSIBLE
+
+
+def texts_of(values: Iterable[object]) -> Iterator[str]:
+    """Yield every string under a `text` key, and every bare string in a list, at any depth."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            mapping = cast("Mapping[str, object]", value)
+            for key, item in mapping.items():
+                if not isinstance(item, str) or key == "text":
+                    yield from texts_of([item])
+        elif isinstance(value, Sequence):
+            yield from texts_of(cast("Sequence[object]", value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One change of a state. Which fields count depends on the kind."""
+
+    kind: OperationKind
+    chunk: Chunk | None = None
+    targets: tuple[str, ...] = ()
+    position: int | None = None
+    child: JsonObject | None = None
+    operations: "tuple[Operation, ...]" = ()
+
+
+def add(chunk: Chunk, position: int | None = None) -> Operation:
+    """Put a chunk at a place, or at the end."""
+    return Operation(kind=OperationKind.ADD, chunk=chunk, position=position)
+
+
+def add_child(target: str, child: JsonObject) -> Operation:
+    """Add a child to a chunk that is there: a new chunk takes its place."""
+    return Operation(kind=OperationKind.ADD, targets=(target,), child=child)
+
+
+def update(target: str, chunk: Chunk) -> Operation:
+    """Put a changed chunk in the place of the one it came from."""
+    return Operation(kind=OperationKind.UPDATE, targets=(target,), chunk=chunk)
+
+
+def delete(target: str) -> Operation:
+    """Take a chunk out."""
+    return Operation(kind=OperationKind.DELETE, targets=(target,))
+
+
+def reorder(target: str, position: int) -> Operation:
+    """Move a chunk to a place."""
+    return Operation(kind=OperationKind.REORDER, targets=(target,), position=position)
+
+
+def replace(target: str, chunk: Chunk) -> Operation:
+    """Put another chunk in the place of one."""
+    return Operation(kind=OperationKind.REPLACE, targets=(target,), chunk=chunk)
+
+
+def batch_replace(targets: Sequence[str], chunk: Chunk) -> Operation:
+    """Put one chunk in the first place of many; those that are no longer there are passed over."""
+    return Operation(kind=OperationKind.BATCH_REPLACE, targets=tuple(targets), chunk=chunk)
+
+
+def batch(operations: Sequence[Operation]) -> Operation:
+    """Do several operations as one."""
+    return Operation(kind=OperationKind.BATCH, operations=tuple(operations))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to an agent, to be worked into what it holds."""
+
+    type: str
+    payload: JsonObject = field(default_factory=dict[str, object])
+    strategy: Strategy | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedEvent:
+    """An event in a thread's queue, in its place."""
+
+    id: str
+    number: int
+    event: Event
+    queued_at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """The working memory of one session: its mode, where its state and queue stand, and who is stepping."""
+
+    space: str
+    id: str
+    session_id: str | None
+    mode: Mode
+    state_number: int
+    applied: int
+    last_event: int
+    last_position: int
+    total_tokens: int
+    compressible_tokens: int
+    pending_compaction: bool
+    pending_truncation: bool
+    step_id: str | None
+    step_token: int
+    step_until: Micros | None
+    created_at: Micros
+    forked_from: str | None = None
+    forked_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateInfo:
+    """One state of a thread, without its chunks: what made it, from which event, in which step."""
+
+    thread_id: str
+    number: int
+    id: str
+    previous: int | None
+    source: Source
+    event_id: str | None
+    event_type: str | None
+    step_id: str | None
+    operations: Sequence[str]
+    total_tokens: int
+    recorded_at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One state of a thread with its chunks, in order."""
+
+    info: StateInfo
+    chunks: tuple[Chunk, ...]
+
+
+def chunk_id(event_id: str, index: int) -> str:
+    """Name the chunk an event makes: the same event makes the same chunk, however often it is replayed."""
+    digest = hashlib.sha256(f"{event_id}/{index}".encode()).digest()
+    return f"chunk_{base32(int.from_bytes(digest[:16]))}"
+
+
+def make_chunk(kind: ChunkType, content: JsonObject | str, *, id: str, created_at: Micros, **fields: Any) -> Chunk:  # noqa: A002
+    """Make a chunk with the defaults of its type; a string stands for content that is text."""
+    priority, retention, mutable = DEFAULTS[kind]
+    body = {"text": content} if isinstance(content, str) else content
+    given: dict[str, Any] = {"priority": priority, "retention": retention, "mutable": mutable} | fields
+    return Chunk(id=id, type=kind, content=body, created_at=created_at, **given)

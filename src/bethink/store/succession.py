@@ -1,0 +1,49 @@
+"""How sessions end, are marked and follow one another: shared by every room that ends one."""
+
+from bethink.errors import NotFound
+from bethink.model.records import EndReason, Session, Trigger, checked_name
+from bethink.model.rules import trigger_of
+from bethink.store import messages, sessions
+from bethink.store.db import Tx
+
+
+def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> Session:
+    """Return a session as it stands now. Raises `NotFound` for an id that is not in the space."""
+    found = sessions.find(tx, space=space, session_id=checked_name(session_id, "a session's id"), lock=lock)
+    if found is None:
+        raise NotFound(f"no session {session_id!r} in space {space!r}.")
+    return found
+
+
+def end_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
+    """End a session and mark it. Ending it again changes nothing."""
+    found = get_session(tx, space=session.space, session_id=session.id)
+    # The conversation before the session, as everywhere: two orders would be a deadlock.
+    sessions.lock_conversation(tx, space=found.space, conversation=found.conversation_id)
+    if sessions.end(tx, space=session.space, session_id=session.id, reason=reason):
+        mark_pending(tx, session, trigger=trigger_of(reason))
+    return get_session(tx, space=session.space, session_id=session.id)
+
+
+def succeed_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
+    """End and mark a session, then open the next of its conversation; if that was done, return the active one."""
+    ended = end_session(tx, session, reason=reason)
+    last = sessions.newest(tx, space=ended.space, conversation=ended.conversation_id)
+    if last is not None and last.ended_at is None:
+        return last
+    return sessions.open_next(
+        tx,
+        space=ended.space,
+        conversation=ended.conversation_id,
+        ordinal=(last or ended).ordinal + 1,
+        learns=ended.learns,
+    )
+
+
+def mark_pending(tx: Tx, session: Session, *, trigger: Trigger) -> bool:
+    """Mark a session up to its last message, if anything there is still to be learnt."""
+    current = get_session(tx, space=session.space, session_id=session.id, lock=True)
+    last = messages.max_number(tx, space=session.space, session_id=session.id)
+    if last is None or last <= (current.processed_until or 0):
+        return False
+    return sessions.mark(tx, space=session.space, session_id=session.id, number=last, trigger=trigger)

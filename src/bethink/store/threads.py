@@ -1,0 +1,159 @@
+"""Threads: their queue of events, their mode, and the lock of whoever is stepping."""
+
+import json
+from collections.abc import Sequence
+
+from bethink.model.ids import new_id, shard_for
+from bethink.model.records import Micros
+from bethink.model.text import canonical_json
+from bethink.model.working import Event, Mode, QueuedEvent, Strategy, Thread
+from bethink.store.db import Row, Tx
+
+NO_LIMIT = 2**62
+
+
+def create(
+    tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode, forked: tuple[str, int] | None = None
+) -> bool:
+    """Open a thread. False if there is one by this id."""
+    tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+    source, at = forked or (None, None)
+    made = tx.run(
+        "insert_thread",
+        space=space, id=thread_id, session=session_id, mode=mode, forked_from=source, forked_at=at, now=tx.now,
+    )  # fmt: skip
+    return made == 1
+
+
+def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | None:
+    """Return a thread, if it is there; with `lock` nobody else changes it until this transaction ends."""
+    row = tx.one("lock_thread" if lock else "find_thread", space=space, id=thread_id)
+    return None if row is None else _thread(row)
+
+
+def of_session(tx: Tx, *, space: str, session_id: str) -> str | None:
+    """Return the id of the thread that works on a session."""
+    row = tx.one("thread_of_session", space=space, session=session_id)
+    return None if row is None else row["id"]
+
+
+def set_mode(tx: Tx, *, space: str, thread_id: str, mode: Mode) -> None:
+    """Change how a thread takes its events."""
+    tx.run("set_mode", space=space, id=thread_id, mode=mode)
+
+
+def remove(tx: Tx, *, space: str, thread_id: str) -> None:
+    """Remove a thread and all it holds."""
+    tx.run("drop_thread", space=space, id=thread_id)
+
+
+def push(
+    tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False
+) -> list[QueuedEvent] | None:
+    """Queue events and return them with their ids; None if there is no such thread. Urgent ones go first."""
+    row = tx.one("take_event_numbers", space=space, id=thread_id, count=len(events))
+    if row is None:
+        return None
+    queued: list[QueuedEvent] = []
+    for number, event in enumerate(events, row["last_event"] - len(events) + 1):
+        queued.append(QueuedEvent(id=new_id("qevt"), number=number, event=event, queued_at=tx.now))
+        tx.run(
+            "insert_event",
+            space=space,
+            thread=thread_id,
+            number=number,
+            id=queued[-1].id,
+            type=event.type,
+            payload=canonical_json(event.payload),
+            strategy=event.strategy,
+            urgent=int(urgent),
+            now=tx.now,
+        )
+    return queued
+
+
+def queue(tx: Tx, *, space: str, thread_id: str, limit: int = NO_LIMIT) -> list[QueuedEvent]:
+    """Return the events that wait, in the order in which they will be processed."""
+    return [_event(row) for row in tx.all("list_queue", space=space, thread=thread_id, limit=limit)]
+
+
+def queue_length(tx: Tx, *, space: str, thread_id: str) -> int:
+    """Count the events that wait."""
+    row = tx.one("count_queue", space=space, thread=thread_id)
+    return 0 if row is None else row["count"]
+
+
+def drop_event(tx: Tx, *, space: str, thread_id: str, number: int) -> bool:
+    """Take one event out of the queue. False if it was not waiting."""
+    return tx.run("drop_event", space=space, thread=thread_id, number=number) == 1
+
+
+def clear_queue(tx: Tx, *, space: str, thread_id: str) -> int:
+    """Take every event out of the queue and return how many there were."""
+    return tx.run("drop_queue", space=space, thread=thread_id)
+
+
+def mark_applied(tx: Tx, *, space: str, thread_id: str, number: int, applied: int) -> None:
+    """Take an event out of the queue as processed, the how-manieth of its thread."""
+    tx.run("mark_applied", space=space, thread=thread_id, number=number, applied=applied)
+
+
+def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) -> list[QueuedEvent]:
+    """Return the events that were processed, in the order in which they were."""
+    rows = tx.all("list_applied", space=space, thread=thread_id, after=after, upto=upto, limit=NO_LIMIT)
+    return [_event(row) for row in rows]
+
+
+def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: int) -> int | None:
+    """Take the step lock for `lease` microseconds and return its token; None while another holds it."""
+    row = tx.one("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
+    return None if row is None else row["step_token"]
+
+
+def extend_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: int) -> bool:
+    """Hold the step lock for longer. False if it is no longer ours."""
+    return tx.run("extend_step", space=space, id=thread_id, step=step_id, until=tx.now + lease) == 1
+
+
+def drop_step(tx: Tx, *, space: str, thread_id: str, step_id: str) -> bool:
+    """Give the step lock back. False if it is not ours."""
+    return tx.run("drop_step", space=space, id=thread_id, step=step_id) == 1
+
+
+def set_pending(tx: Tx, *, space: str, thread_id: str, compaction: bool, truncation: bool) -> None:
+    """Note what is to be done about a thread's length."""
+    tx.run("set_pending", space=space, id=thread_id, compaction=int(compaction), truncation=int(truncation))
+
+
+def move(tx: Tx, *, space: str, thread_id: str, session_id: str) -> None:
+    """Let a thread go on with the next session."""
+    tx.run("move_thread", space=space, id=thread_id, session=session_id)
+
+
+def _event(row: Row) -> QueuedEvent:
+    strategy = None if row["strategy"] is None else Strategy(row["strategy"])
+    event = Event(type=row["type"], payload=json.loads(row["payload"]), strategy=strategy)
+    return QueuedEvent(id=row["id"], number=row["number"], event=event, queued_at=Micros(row["queued_at"]))
+
+
+def _thread(row: Row) -> Thread:
+    return Thread(
+        space=row["space_id"],
+        id=row["id"],
+        session_id=row["session_id"],
+        mode=Mode(row["mode"]),
+        state_number=row["state_number"],
+        applied=row["applied"],
+        last_event=row["last_event"],
+        last_position=row["last_position"],
+        total_tokens=row["total_tokens"],
+        compressible_tokens=row["compressible_tokens"],
+        pending_compaction=bool(row["pending_compaction"]),
+        pending_truncation=bool(row["pending_truncation"]),
+        step_id=row["step_id"],
+        step_token=row["step_token"],
+        step_until=row["step_until"],
+        created_at=row["created_at"],
+        forked_from=row["forked_from"],
+        forked_at=row["forked_at"],
+    )

@@ -1,0 +1,136 @@
+"""The ladder of lengths: suggest, compact, truncate; and a summary that needs no model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bethink.errors import Misconfigured
+from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, texts_of
+from bethink.working.reducers import oldest_first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """From how many tokens on a compaction is suggested, made, or not enough any more."""
+
+    soft: int = 50_000
+    hard: int = 80_000
+    truncation: int = 100_000
+
+    def __post_init__(self) -> None:
+        if not 0 < self.soft <= self.hard <= self.truncation:
+            raise Misconfigured("the thresholds do not rise.", hint="Give soft, hard and truncation in that order.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """How long a state is, and what is to be done about it."""
+
+    total_tokens: int
+    compressible_tokens: int
+    suggest_compaction: bool
+    force_compaction: bool
+    needs_truncation: bool
+    chunks_to_compact: tuple[Chunk, ...]
+    chunks_to_truncate: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRequest:
+    """What a compactor is given: the chunks, what the task is, and what earlier compactions said."""
+
+    thread_id: str
+    chunks: tuple[Chunk, ...]
+    goal: str
+    earlier: tuple[str, ...]
+
+
+class Compactor(Protocol):
+    """Turns chunks into one summary. It may ask a model; it is never called inside a transaction."""
+
+    async def compact(self, request: CompactionRequest) -> str:
+        """Return the summary that will stand for the chunks."""
+        ...
+
+
+def compressible(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks that a compaction may replace, in order."""
+    return [chunk for chunk in chunks if chunk.compressible]
+
+
+def to_compact(chunks: Sequence[Chunk], retain_recent: int) -> list[Chunk]:
+    """Return the chunks to compact: all that may be, but for the newest, of which at least half go."""
+    candidates = compressible(chunks)
+    kept = min(retain_recent, len(candidates) // 2)
+    return candidates[: len(candidates) - kept]
+
+
+def pending(thread_tokens: int, thresholds: Thresholds, *, auto_compact: bool) -> tuple[bool, bool]:
+    """Say whether a compaction and a truncation are due at a length."""
+    return auto_compact and thread_tokens >= thresholds.hard, thread_tokens >= thresholds.truncation
+
+
+def usage(thread: Thread, state: State, thresholds: Thresholds) -> TokenUsage:
+    """Measure a state against the ladder."""
+    total = thread.total_tokens
+    excess = total - thresholds.hard
+    truncate: list[str] = []
+    if total >= thresholds.truncation:
+        for chunk in oldest_first(state.chunks):
+            if excess <= 0:
+                break
+            truncate.append(chunk.id)
+            excess -= chunk.tokens
+    return TokenUsage(
+        total_tokens=total,
+        compressible_tokens=thread.compressible_tokens,
+        suggest_compaction=total >= thresholds.soft,
+        force_compaction=total >= thresholds.hard,
+        needs_truncation=total >= thresholds.truncation,
+        chunks_to_compact=tuple(compressible(state.chunks)),
+        chunks_to_truncate=tuple(truncate),
+    )
+
+
+def request_for(thread_id: str, chunks: Sequence[Chunk], chosen: Sequence[Chunk]) -> CompactionRequest:
+    """Put together what a compactor needs to know."""
+    summaries = [chunk.text for chunk in chunks if chunk.subtype is SubType.COMPACTED]
+    return CompactionRequest(thread_id=thread_id, chunks=tuple(chosen), goal=goal_of(chunks), earlier=tuple(summaries))
+
+
+def goal_of(chunks: Sequence[Chunk]) -> str:
+    """Find what the agent was asked to do, in what it was told by its system or its parent."""
+    for chunk in chunks:
+        if chunk.type in (ChunkType.SYSTEM, ChunkType.DELEGATION):
+            for name in ("task", "goal"):
+                if isinstance(found := chunk.content.get(name), str):
+                    return found
+            found = "\n".join(texts_of([chunk.content]))
+            if chunk.type is ChunkType.DELEGATION and found:
+                return found
+    return ""
+
+
+class ExtractiveCompactor:
+    """Summarises without a model: the goal, what earlier summaries said, and the start of every chunk."""
+
+    def __init__(self, *, characters: int = 6000, line: int = 160) -> None:
+        self._characters = characters
+        self._line = line
+
+    async def compact(self, request: CompactionRequest) -> str:
+        """Return lines quoted from the chunks, the newest kept when there is no room for all."""
+        lines: list[str] = []
+        room = self._characters
+        for chunk in reversed(request.chunks):
+            first = " ".join(chunk.text.split())
+            if not first:
+                continue
+            quoted = first if len(first) <= self._line else f"{first[: self._line - 1]}…"
+            line = f"- {(chunk.subtype or chunk.type).lower()}: {quoted}"
+            if len(line) > room:
+                break
+            room -= len(line)
+            lines.append(line)
+        head = [f"Task: {request.goal}"] if request.goal else []
+        return "\n".join([*head, "What happened before:", *reversed(lines)])

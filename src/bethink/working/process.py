@@ -1,0 +1,157 @@
+"""What happens in one transaction: an event leaves the queue together with its effect, or not at all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bethink.errors import Conflict, NotFound
+from bethink.extend import Tokens
+from bethink.model.ids import new_id
+from bethink.model.records import EndReason
+from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, Source, Strategy, Thread
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.store import sessions, states, succession, threads
+from bethink.store.db import Tx
+from bethink.working import ladder
+from bethink.working.ladder import Thresholds
+from bethink.working.reducers import Reducers, default_reducers
+from bethink.working.shelf import Shelf
+
+_SOURCES: dict[str, Source] = {
+    EventType.MEMORY_COMPACT_AUTO: Source.COMPACTION,
+    EventType.MEMORY_COMPACT_MANUAL: Source.COMPACTION,
+    EventType.MEMORY_TRUNCATE: Source.TRUNCATION,
+    EventType.MEMORY_EMERGENCY: Source.TRUNCATION,
+    EventType.MEMORY_EDIT: Source.MANUAL,
+}
+_ENDINGS: dict[str, EndReason] = {
+    EventType.MEMORY_COMPACT_AUTO: EndReason.COMPACTION,
+    EventType.MEMORY_COMPACT_MANUAL: EndReason.COMPACTION,
+    EventType.MEMORY_EMERGENCY: EndReason.EMERGENCY,
+}
+_TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TASK_TERMINATED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What processing depends on besides the stored thread and event."""
+
+    reducers: Reducers = field(default_factory=default_reducers)
+    tokens: Tokens = field(default_factory=EstimatedTokens)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    auto_compact: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processed:
+    """What one event did: the thread after it, what was put on the shelf and what was taken away."""
+
+    thread: Thread
+    event: QueuedEvent
+    operations: tuple[Operation, ...]
+    added: tuple[Chunk, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def terminates(self) -> bool:
+        """Whether the events behind it should wait."""
+        strategy = self.event.event.strategy
+        if strategy is None:
+            return self.event.event.type in _TERMINATING
+        return strategy is Strategy.TERMINATE
+
+
+def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread:
+    """Return a thread. Raises `NotFound` for an id that is not in the space."""
+    found = threads.find(tx, space=space, thread_id=thread_id, lock=lock)
+    if found is None:
+        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
+    return found
+
+
+def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode) -> Thread:
+    """Return a thread, making it and its empty first state if there is none by this id."""
+    if threads.create(tx, space=space, thread_id=thread_id, session_id=session_id, mode=mode):
+        thread = get_thread(tx, space=space, thread_id=thread_id)
+        states.record(tx, thread=thread, number=0, source=Source.INITIAL)
+    return get_thread(tx, space=space, thread_id=thread_id)
+
+
+def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False) -> list[QueuedEvent]:
+    """Queue events. Raises `NotFound` if there is no such thread."""
+    queued = threads.push(tx, space=space, thread_id=thread_id, events=events, urgent=urgent)
+    if queued is None:
+        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
+    return queued
+
+
+def process_next(tx: Tx, *, space: str, thread_id: str, engine: Engine, step_id: str | None = None) -> Processed | None:
+    """Process the first event of the queue; None if there is none, or if another step holds the thread.
+
+    With a `step_id` the caller must hold the step lock by that id; without one it is taken and given back here.
+    """
+    mine = step_id or new_id("step")
+    thread = get_thread(tx, space=space, thread_id=thread_id, lock=True)
+    if step_id is None:
+        if threads.take_step(tx, space=space, thread_id=thread_id, step_id=mine, lease=0) is None:
+            return None
+        thread = get_thread(tx, space=space, thread_id=thread_id)
+    elif thread.step_id != step_id:
+        raise Conflict(f"step {step_id} no longer holds thread {thread_id}.", hint="Its lease ran out; step again.")
+    waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
+    done = apply_event(tx, thread, waiting[0], engine) if waiting else None
+    if step_id is None:
+        threads.drop_step(tx, space=space, thread_id=thread_id, step_id=mine)
+    return done
+
+
+def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:
+    """Reduce an event, apply what it asks for, and take it out of the queue."""
+    shelf = Shelf(tx, thread, event, engine.tokens)
+    operations = engine.reducers.reduce(event.event, shelf)
+    for operation in operations:
+        shelf.apply(operation)
+    if operations:
+        states.record(
+            tx,
+            thread=thread,
+            number=shelf.number,
+            source=_source(event.event),
+            cause=event,
+            operations=shelf.labels,
+            total_tokens=shelf.total_tokens,
+        )
+    threads.mark_applied(tx, space=thread.space, thread_id=thread.id, number=event.number, applied=thread.applied + 1)
+    states.advance(
+        tx,
+        thread=thread,
+        number=shelf.number if operations else thread.state_number,
+        position=shelf.last_position,
+        tokens=(shelf.total_tokens, shelf.compressible_tokens),
+        pending=ladder.pending(shelf.total_tokens, engine.thresholds, auto_compact=engine.auto_compact),
+    )
+    _follow_session(tx, thread, event.event)
+    return Processed(
+        thread=get_thread(tx, space=thread.space, thread_id=thread.id),
+        event=event,
+        operations=tuple(operations),
+        added=tuple(shelf.added),
+        removed=tuple(shelf.removed),
+    )
+
+
+def _source(event: Event) -> Source:
+    return _SOURCES.get(event.type, Source.EVENT)
+
+
+def _follow_session(tx: Tx, thread: Thread, event: Event) -> None:
+    """After a compaction the conversation has a new summary, and the thread goes on in its next session."""
+    reason = _ENDINGS.get(event.type)
+    if thread.session_id is None or reason is None:
+        return
+    session = succession.get_session(tx, space=thread.space, session_id=thread.session_id)
+    if "summary" in event.payload:
+        sessions.set_summary(
+            tx, space=thread.space, conversation=session.conversation_id, content=str(event.payload["summary"])
+        )
+    following = succession.succeed_session(tx, session, reason=reason)
+    threads.move(tx, space=thread.space, thread_id=thread.id, session_id=following.id)

@@ -1,0 +1,87 @@
+"""Any moment of a thread: listed, read, compared, forked, and made again from its events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bethink.errors import Conflict, NotFound
+from bethink.model.ids import new_id
+from bethink.model.working import Chunk, Mode, Source, State, Thread
+from bethink.store import states, threads
+from bethink.store.db import Tx
+from bethink.working.process import Engine, apply_event, get_thread, open_thread
+
+_GAP = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateDiff:
+    """What lies between two states: what came, what went, and what only changed its place."""
+
+    added: tuple[Chunk, ...]
+    removed: tuple[Chunk, ...]
+    moved: tuple[str, ...]
+
+
+def state_at(tx: Tx, thread: Thread, number: int) -> State:
+    """Return one state with its chunks. Raises `NotFound` for a number the thread never had."""
+    found = states.infos(tx, thread=thread, first=number, limit=1)
+    if not found or found[0].number != number:
+        raise NotFound(f"thread {thread.id} has no state {number}.", hint=f"Its last is {thread.state_number}.")
+    return State(info=found[0], chunks=tuple(states.at(tx, thread=thread, number=number)))
+
+
+def diff(before: State, after: State) -> StateDiff:
+    """Compare two states."""
+    old, new = ({chunk.id: chunk for chunk in state.chunks} for state in (before, after))
+    shared = [chunk.id for chunk in before.chunks if chunk.id in new]
+    order = [chunk.id for chunk in after.chunks if chunk.id in old]
+    return StateDiff(
+        added=tuple(chunk for chunk in after.chunks if chunk.id not in old),
+        removed=tuple(chunk for chunk in before.chunks if chunk.id not in new),
+        moved=tuple(name for name, other in zip(order, shared, strict=True) if name != other),
+    )
+
+
+def fork(tx: Tx, source: Thread, *, at: int, mode: Mode, thread_id: str | None = None) -> Thread:
+    """Open a new thread that begins where another was at a state; the other is left as it is."""
+    name = thread_id or new_id("thread")
+    base = state_at(tx, source, at)
+    made = threads.create(tx, space=source.space, thread_id=name, session_id=None, mode=mode, forked=(source.id, at))
+    if not made:
+        raise Conflict(f"there is a thread {name!r} already.", hint="Fork into another id, or into none.")
+    return _furnish(tx, get_thread(tx, space=source.space, thread_id=name), base.chunks)
+
+
+def _furnish(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
+    for index, chunk in enumerate(chunks, 1):
+        states.put_chunk(tx, thread=thread, chunk=chunk)
+        states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * _GAP)
+    total = sum(chunk.tokens for chunk in chunks)
+    states.record(tx, thread=thread, number=0, source=Source.FORK, total_tokens=total)
+    states.begin_at(
+        tx,
+        thread=thread,
+        position=len(chunks) * _GAP,
+        total=total,
+        compressible=sum(chunk.tokens for chunk in chunks if chunk.compressible),
+    )
+    return get_thread(tx, space=thread.space, thread_id=thread.id)
+
+
+def replay(tx: Tx, thread: Thread, engine: Engine) -> tuple[Chunk, ...]:
+    """Make the current state again from the thread's events and what is recorded in them, with no model.
+
+    It works on a scratch thread in the same transaction and leaves nothing behind.
+    """
+    scratch = f"replay_{thread.id}"
+    if thread.forked_from is None:
+        again = open_thread(tx, space=thread.space, thread_id=scratch, session_id=None, mode=Mode.STEPPING)
+    else:
+        threads.create(tx, space=thread.space, thread_id=scratch, session_id=None, mode=Mode.STEPPING)
+        first = states.at(tx, thread=thread, number=0)
+        again = _furnish(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
+    for event in threads.applied(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
+        again = apply_event(tx, again, event, engine).thread
+    chunks = tuple(chunk for chunk, _ in states.current(tx, thread=again))
+    threads.remove(tx, space=thread.space, thread_id=scratch)
+    return chunks
