@@ -13,6 +13,7 @@ _CLASSES = {
     "History": "capture/history.py",
     "LiveHistory": "capture/live.py",
     "Facts": "recall/facts.py",
+    "Desk": "working/desk.py",
     "Memory": "memory.py",
 }
 
@@ -36,11 +37,15 @@ class _Loop:
         self._process = 0
 
     def start(self, opening: Callable[[], Awaitable[None]]) -> None:
+        if self._portal is not None and self._process == os.getpid():
+            return
         ready = threading.Event()
         # A daemon: a memory that nobody closed must not keep the interpreter from ending.
-        self._thread = threading.Thread(target=anyio.run, args=(self._serve, ready), name="bethink-loop", daemon=True)
+        self._thread = threading.Thread(target=self._live, args=(ready,), name="bethink-loop", daemon=True)
         self._thread.start()
         ready.wait()
+        if self._portal is None:
+            raise Unavailable("the event loop could not be started.", hint="Is the limit of open files reached?")
         try:
             self.run(opening)
         except BaseException:
@@ -48,6 +53,8 @@ class _Loop:
             raise
 
     def stop(self, closing: Callable[[], Awaitable[None]]) -> None:
+        if self._process != os.getpid():
+            self._portal = None  # the loop stayed behind in the process that opened it
         if self._portal is not None:
             try:
                 self.run(closing)
@@ -67,6 +74,12 @@ class _Loop:
             raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
         return self._portal
 
+    def _live(self, ready: threading.Event) -> None:
+        try:
+            anyio.run(self._serve, ready)
+        finally:
+            ready.set()
+
     async def _serve(self, ready: threading.Event) -> None:
         async with BlockingPortal() as portal:
             self._portal, self._process = portal, os.getpid()
@@ -76,13 +89,21 @@ class _Loop:
     def _end(self) -> None:
         portal, self._portal = self._portal, None
         if portal is not None:
-            portal.call(portal.stop)
+            portal.call(partial(portal.stop, cancel_remaining=True))  # what is still open has lost its database
             self._thread.join()
 
 
-def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> "Memory":
+def connect(
+    target: str | Path = "",
+    *,
+    redactor: Redactor | None = None,
+    engine: Engine | None = None,
+    compactor: Compactor | None = None,
+    **arguments: object,
+) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    return Memory(build.connect(target, redactor=redactor, **arguments), _Loop())
+    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, **arguments)
+    return Memory(inner, _Loop())
 '''
 
 
@@ -108,6 +129,7 @@ def generate() -> str:
         "import threading",
         "from collections.abc import Awaitable, Callable, Iterable, Mapping",
         "from contextlib import AbstractAsyncContextManager, AbstractContextManager",
+        "from functools import partial",
         "from pathlib import Path",
         "from types import TracebackType",
         "from typing import TypeVar",
@@ -123,6 +145,13 @@ def generate() -> str:
         "from bethink.errors import Unavailable",
         "from bethink.extend import Redactor",
         "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Record, Session",
+        "from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread",
+        "from bethink.working.desk import DispatchResult, StepResult",
+        "from bethink.working.ladder import Compactor, Thresholds, TokenUsage",
+        "from bethink.working.observers import Watch",
+        "from bethink.working.process import Engine",
+        "from bethink.working.prompt import Prompt",
+        "from bethink.working.travel import StateDiff",
     ]
     classes = [_class(name, _SOURCE / path) for name, path in _CLASSES.items()]
     return _HEAD + "\n".join(imports) + "\n" + _BODY + "\n\n" + "\n\n".join(classes)
@@ -143,7 +172,7 @@ def _class(name: str, path: Path) -> str:
 
 
 def _method(node: ast.AsyncFunctionDef | ast.FunctionDef) -> str:
-    returns = ast.unparse(node.returns) if node.returns else "None"
+    returns = ast.unparse(node.returns).strip("'") if node.returns else "None"
     decorators = [f"    @{ast.unparse(each)}" for each in node.decorator_list]
     head = [*decorators, f"    def {node.name}({ast.unparse(node.args)}) -> {returns}:"]
     doc = f'        """{ast.get_docstring(node, clean=True)}"""'.replace("\n", "\n        ").replace(

@@ -109,9 +109,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--durable", action="store_true", help="keep fsync on")
     options = parser.parse_args()
+    ending = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending)
     with running(durable=options.durable) as superuser:
         print(f"export BETHINK_TEST_DSN='{superuser}'", flush=True)
-        signal.sigwait([signal.SIGINT, signal.SIGTERM])
+        signal.sigwait(ending)
 
 
 if __name__ == "__main__":

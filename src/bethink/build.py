@@ -1,16 +1,17 @@
 """Puts the parts together: settings become databases, Memory and the stores of single agents."""
 
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import anyio
 
 from bethink.capture.history import History
 from bethink.capture.live import LiveHistory
-from bethink.errors import Invalid, Misconfigured
+from bethink.errors import Invalid, Misconfigured, StoreError
 from bethink.extend import Redactor
 from bethink.memory import Memory
 from bethink.model.records import AgentKind, ConversationKey, Message
@@ -20,9 +21,16 @@ from bethink.settings import Settings, load_settings
 from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 
+if TYPE_CHECKING:  # loaded by whoever makes one
+    from bethink.working.ladder import Compactor
+    from bethink.working.process import Engine
+
 DEFAULT_SPACE = "default"
 
-_POSTGRES = re.compile(r"postgres(ql)?://|(\w+=\S+\s+)*(host|dbname|service)=")
+_MAX_HELD = 10_000
+_log = logging.getLogger("bethink")
+
+_POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 
 Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
 
@@ -52,7 +60,7 @@ def _open_postgres(settings: Settings) -> Database | None:
         from bethink.store.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
     except ImportError as error:
         raise Misconfigured(
-            "PostgreSQL needs a driver.", hint="Install it with: pip install 'bethink[postgres]'."
+            "PostgreSQL needs a driver.", hint="Install the extra: bethink[postgres], or '.[postgres]' from a clone."
         ) from error
 
     return PostgresDatabase(
@@ -74,13 +82,27 @@ MODULES: dict[str, Callable[[Settings], Database | None]] = {
 }
 
 
-def memory_from(settings: Settings, *, redactor: Redactor | None = None) -> Memory:
+def memory_from(
+    settings: Settings,
+    *,
+    redactor: Redactor | None = None,
+    engine: "Engine | None" = None,
+    compactor: "Compactor | None" = None,
+) -> Memory:
     """Build the Memory that the settings describe; switched off or unconfigured, one that does nothing."""
     make = MODULES.get(settings.module)
     if make is None:
         raise Misconfigured(f"no module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
     database = make(settings) if settings.enabled else None
-    return Memory(database, redactor=redactor, max_history_len=settings.max_history_len)
+    if database is None:
+        _log.warning("nothing will be remembered: memory is %s", "without a place" if settings.enabled else "off")
+    return Memory(
+        database,
+        redactor=redactor,
+        max_history_len=settings.max_history_len,
+        engine=engine,
+        compactor=compactor,
+    )
 
 
 def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
@@ -91,19 +113,28 @@ def services(memory: Memory, *, space: str, agent: str = "assistant") -> Service
     }
 
 
-def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> Memory:
+def connect(
+    target: str | Path = "",
+    *,
+    redactor: Redactor | None = None,
+    engine: "Engine | None" = None,
+    compactor: "Compactor | None" = None,
+    **arguments: object,
+) -> Memory:
     """Return a Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `async with`.
 
     Without a target, the settings file and the environment decide. Further arguments are settings.
     """
     name = str(target)
-    if _POSTGRES.match(name):
+    if _POSTGRES.search(name):
         arguments |= {"module": "memory.postgres", "postgres_dsn": name}
     elif "://" in name:
-        raise Misconfigured(f"{name!r} is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
+        scheme = name.partition("://")[0]  # the rest may hold a password
+        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
     elif name:
         arguments |= {"module": "memory.sqlite", "sqlite_path": name}
-    return memory_from(load_settings(**arguments), redactor=redactor)  # pyright: ignore[reportArgumentType]
+    settings = load_settings(**arguments)  # pyright: ignore[reportArgumentType]
+    return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor)
 
 
 async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
@@ -125,6 +156,7 @@ class AgentStores:
         self._redactor = redactor or NoRedaction()
         self._opened: dict[str, tuple[History, Database]] = {}
         self._held: dict[tuple[str, str], list[Message]] = {}
+        self._turns: dict[tuple[str, str], anyio.Lock] = {}
         self._guard = anyio.Lock()
 
     def path_of(self, agent: str) -> Path | None:
@@ -170,18 +202,36 @@ class AgentStores:
 
         The conversation is restored when this process first meets it. An answer that could not be sent is not kept.
         """
-        history = await self.resolve_history(agent)
-        limit = self._settings.max_history_len
-        held = self._held.get((agent, str(key)))
-        async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
-            try:
-                await live.append(Message(role="user", content=text))
-                answer = await think(live.messages)
-                await send(answer)
-                await live.append(Message(role="assistant", content=answer))
-            finally:
-                self._held[agent, str(key)] = live.messages
-        return answer
+        place = (agent, str(key))
+        async with self._turns.setdefault(place, anyio.Lock()):
+            history = await self._history_or_none(agent)
+            held = self._held.pop(place, None)
+            limit = self._settings.max_history_len
+            async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
+                restored = live.failures == 0
+                try:
+                    await live.append(Message(role="user", content=text))
+                    answer = await think(live.messages)
+                    await send(answer)
+                    await live.append(Message(role="assistant", content=answer))
+                finally:
+                    if restored:
+                        self._hold(place, live.messages)
+            return answer
+
+    async def _history_or_none(self, agent: str) -> History | None:
+        try:
+            return await self.resolve_history(agent)
+        except StoreError as error:
+            _log.error("agent %s goes on without its memory: %s", agent, type(error).__name__)
+            return None
+
+    def _hold(self, place: tuple[str, str], messages: list[Message]) -> None:
+        self._held[place] = messages
+        while len(self._held) > _MAX_HELD:  # the one not heard of for longest; it is restored when it comes back
+            oldest = next(iter(self._held))
+            del self._held[oldest]
+            self._turns.pop(oldest, None)
 
     async def close(self) -> None:
         """Close every file that was opened."""

@@ -64,7 +64,7 @@ class StoreError(BethinkError):
 class Corrupt(StoreError):
     """What is stored cannot be read."""
 
-    default_hint = "Stop writing to this database and restore it from a backup."
+    default_hint = "Check the path; if this was your memory, stop writing to it and restore it from a backup."
 
 
 class Unavailable(StoreError):

@@ -1,12 +1,15 @@
 """Memory: the verbs that every door calls."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from bethink.capture import log, sessions
 from bethink.capture.history import History
 from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
+from bethink.errors import BethinkError, Unavailable
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
 from bethink.model.records import (
@@ -25,6 +28,13 @@ from bethink.store import messages, succession
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
+if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk
+    from bethink.working.desk import Desk
+    from bethink.working.ladder import Compactor
+    from bethink.working.process import Engine
+
+_log = logging.getLogger("bethink")
+
 
 class Memory:
     """Stores what was said and says what is still to be learnt. Without a database every verb does nothing."""
@@ -35,10 +45,14 @@ class Memory:
         *,
         redactor: Redactor | None = None,
         max_history_len: int = MAX_HISTORY_LEN,
+        engine: "Engine | None" = None,
+        compactor: "Compactor | None" = None,
     ) -> None:
         self._database = database
         self._redactor = redactor or NoRedaction()
         self._max_history_len = max_history_len
+        self._engine = engine
+        self._compactor = compactor
 
     @property
     def enabled(self) -> bool:
@@ -108,12 +122,15 @@ class Memory:
 
         A message whose idempotency key is known in the space is not stored again: it keeps its number.
         """
-        drafts = list(messages)
+        drafts = log.listed(messages)
 
-        def body(tx: Tx) -> list[int]:
+        def body(tx: Tx) -> log.Appended:
             return log.append(tx, session, log.prepare(drafts, self._redactor))
 
-        return await log.append_once(self._database, body, space=session.space)
+        appended = await log.append_once(self._database, body, space=session.space)
+        if appended.thread_id is not None:
+            await self._advance(session.space, appended.thread_id)
+        return appended.numbers
 
     async def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the messages of a session that follow a number, in order."""
@@ -201,6 +218,21 @@ class Memory:
         return await self._mark(
             session, lambda tx: sessions.mark_processed(tx, session, until=until, expected=expected)
         )
+
+    def desk(self, *, space: str) -> "Desk":
+        """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""
+        if self._database is None:
+            raise Unavailable("there is no working memory without a database.", hint="Name a file or a server.")
+        from bethink.working.desk import Desk  # noqa: PLC0415 - see above
+
+        return Desk(self._database, space=space, engine=self._engine, compactor=self._compactor)
+
+    async def _advance(self, space: str, thread_id: str) -> None:
+        # The messages are stored and their events are queued: what fails from here on is tried again by the next.
+        try:
+            await self.desk(space=space).advance(thread_id)
+        except BethinkError as error:
+            _log.error("thread %s could not go on: %s", thread_id, type(error).__name__)
 
     def history(self, *, space: str, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> History:
         """Return the history of an agent's conversations, addressed by conversation key."""

@@ -1,6 +1,7 @@
 """One frozen object of settings, read once: defaults, then a TOML file, then the environment, then arguments."""
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -42,6 +43,10 @@ class Settings:
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
     origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
+    def __post_init__(self) -> None:
+        if self.max_history_len < 1:
+            raise Misconfigured("max_history_len is below 1.", hint="Let an agent hold at least one message.")
+
     @property
     def database_path(self) -> str:
         """The file of the shared memory: as set, else `memory.db` in the data folder, else nothing."""
@@ -53,7 +58,9 @@ class Settings:
 
 
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
+_OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN")
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
+_NUMBER = re.compile(r"-?\d+")
 _WORDS = {
     "true": True,
     "1": True,
@@ -78,7 +85,7 @@ def load_settings(
     values: dict[str, object] = dict(_PLAIN)
     origins = dict.fromkeys(_PLAIN, "default")
     tree = _read(Path(file)) if file else {}
-    agents = _agents(cast("dict[str, object]", tree.pop("agents", {})))
+    agents = _agents(_table(tree.pop("agents", {}), "agents"))
     sources = [(_flat(tree), f"file {file}"), (_from(environ), "environment"), (arguments, "argument")]
     for found, origin in sources:
         for name, value in found.items():
@@ -98,35 +105,48 @@ def _read(path: Path) -> dict[str, object]:
 
 def _flat(tree: Mapping[str, object]) -> dict[str, object]:
     flat = {name: value for name, value in tree.items() if name != "modules"}
-    modules = cast("dict[str, dict[str, object]]", tree.get("modules", {}))
+    modules = _table(tree.get("modules", {}), "modules")
     for prefix, module in _MODULES.items():
-        for name, value in modules.pop(module, {}).items():
+        for name, value in _table(modules.pop(module, {}), f"modules.{module}").items():
             flat[f"{prefix}_{name}"] = value
     return flat | {f"modules.{name}": value for name, value in modules.items()}
 
 
 def _from(environ: Mapping[str, str]) -> dict[str, object]:
-    return {name: environ[key] for name in _PLAIN if (key := f"BETHINK_{name.upper()}") in environ}
+    known = {f"BETHINK_{name.upper()}": name for name in _PLAIN}
+    for key in environ:
+        if key.startswith("BETHINK_") and key not in known and key not in _OTHERS:
+            raise Misconfigured(f"{key} is no setting.", hint=f"Known: {', '.join(known)}.")
+    return {name: environ[key] for key, name in known.items() if key in environ}
 
 
 def _agents(tree: Mapping[str, object]) -> Mapping[str, AgentSettings]:
     found: dict[str, AgentSettings] = {}
     for name, entry in tree.items():
-        agent = cast("dict[str, Any]", entry)
-        memory = cast("dict[str, object]", agent.pop("memory", {}))
+        agent = _table(entry, f"agents.{name}")
+        memory = _table(agent.pop("memory", {}), f"agents.{name}.memory")
         unknown = [*(set(agent) - {"data_dir"}), *(f"memory.{key}" for key in set(memory) - {"enabled"})]
         if unknown:
             raise Misconfigured(f"agents.{name}.{unknown[0]} is no setting.", hint="Known: data_dir, memory.enabled.")
         enabled = bool(_typed("enabled", memory.get("enabled", True), f"agents.{name}.memory"))
-        found[name] = AgentSettings(enabled=enabled, data_dir=agent.get("data_dir"))
+        folder = agent.get("data_dir")
+        found[name] = AgentSettings(
+            enabled=enabled, data_dir=None if folder is None else str(_typed("data_dir", folder, f"agents.{name}"))
+        )
     return MappingProxyType(found)
+
+
+def _table(value: object, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Misconfigured(f"{name} is not a table.", hint=f"Write [{name}] and its settings below it.")
+    return cast("dict[str, Any]", value)
 
 
 def _typed(name: str, value: object, origin: str) -> object:
     default = _PLAIN[name]
     if isinstance(value, str) and isinstance(default, bool) and value.lower() in _WORDS:
         return _WORDS[value.lower()]
-    if isinstance(value, str) and isinstance(default, int) and value.lstrip("-").isdigit():
+    if isinstance(value, str) and isinstance(default, int) and _NUMBER.fullmatch(value):
         value = int(value)
     if type(value) is not type(default):
         raise Misconfigured(

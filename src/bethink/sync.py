@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -21,7 +22,15 @@ from bethink.errors import Unavailable
 from bethink.extend import Redactor
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Record, Session
+from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
+from bethink.working.desk import Desk as AsyncDesk
+from bethink.working.desk import DispatchResult, StepResult
+from bethink.working.ladder import Compactor, Thresholds, TokenUsage
+from bethink.working.observers import Watch
+from bethink.working.process import Engine
+from bethink.working.prompt import Prompt
+from bethink.working.travel import StateDiff
 
 T = TypeVar("T")
 ContextT = TypeVar("ContextT")
@@ -35,11 +44,15 @@ class _Loop:
         self._process = 0
 
     def start(self, opening: Callable[[], Awaitable[None]]) -> None:
+        if self._portal is not None and self._process == os.getpid():
+            return
         ready = threading.Event()
         # A daemon: a memory that nobody closed must not keep the interpreter from ending.
-        self._thread = threading.Thread(target=anyio.run, args=(self._serve, ready), name="bethink-loop", daemon=True)
+        self._thread = threading.Thread(target=self._live, args=(ready,), name="bethink-loop", daemon=True)
         self._thread.start()
         ready.wait()
+        if self._portal is None:
+            raise Unavailable("the event loop could not be started.", hint="Is the limit of open files reached?")
         try:
             self.run(opening)
         except BaseException:
@@ -47,6 +60,8 @@ class _Loop:
             raise
 
     def stop(self, closing: Callable[[], Awaitable[None]]) -> None:
+        if self._process != os.getpid():
+            self._portal = None  # the loop stayed behind in the process that opened it
         if self._portal is not None:
             try:
                 self.run(closing)
@@ -66,6 +81,12 @@ class _Loop:
             raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
         return self._portal
 
+    def _live(self, ready: threading.Event) -> None:
+        try:
+            anyio.run(self._serve, ready)
+        finally:
+            ready.set()
+
     async def _serve(self, ready: threading.Event) -> None:
         async with BlockingPortal() as portal:
             self._portal, self._process = portal, os.getpid()
@@ -75,13 +96,21 @@ class _Loop:
     def _end(self) -> None:
         portal, self._portal = self._portal, None
         if portal is not None:
-            portal.call(portal.stop)
+            portal.call(partial(portal.stop, cancel_remaining=True))  # what is still open has lost its database
             self._thread.join()
 
 
-def connect(target: str | Path = "", *, redactor: Redactor | None = None, **arguments: object) -> "Memory":
+def connect(
+    target: str | Path = "",
+    *,
+    redactor: Redactor | None = None,
+    engine: Engine | None = None,
+    compactor: Compactor | None = None,
+    **arguments: object,
+) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    return Memory(build.connect(target, redactor=redactor, **arguments), _Loop())
+    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, **arguments)
+    return Memory(inner, _Loop())
 
 
 class History:
@@ -186,6 +215,163 @@ class Facts:
         return self._loop.run(lambda: self._inner.length())
 
 
+class Desk:
+    """Working memory of one space. Events are always queued first and leave the queue with their effect."""
+
+    def __init__(self, inner: AsyncDesk, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The ladder of lengths."""
+        return self._inner.thresholds
+
+    def register_compactor(self, compactor: Compactor) -> None:
+        """Let another compactor write the summaries."""
+        return self._inner.register_compactor(compactor)
+
+    def watch(self, watch: Watch) -> Callable[[], None]:
+        """Tell somebody what happens to threads; call what is returned to stop."""
+        return self._inner.watch(watch)
+
+    def open_thread(
+        self, thread_id: str | None = None, *, session_id: str | None = None, mode: Mode | None = None
+    ) -> Thread:
+        """Return a thread, making it if there is none by this id."""
+        return self._loop.run(lambda: self._inner.open_thread(thread_id, session_id=session_id, mode=mode))
+
+    def get_thread(self, thread_id: str) -> Thread:
+        """Read a thread as it stands now."""
+        return self._loop.run(lambda: self._inner.get_thread(thread_id))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove a thread and all it holds."""
+        return self._loop.run(lambda: self._inner.delete_thread(thread_id))
+
+    def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
+        """Queue an event and leave it there."""
+        return self._loop.run(lambda: self._inner.push_event(thread_id, event))
+
+    def pop_event(self, thread_id: str) -> QueuedEvent | None:
+        """Take the first event out of the queue without processing it."""
+        return self._loop.run(lambda: self._inner.pop_event(thread_id))
+
+    def peek_event(self, thread_id: str) -> QueuedEvent | None:
+        """Look at the first event of the queue."""
+        return self._loop.run(lambda: self._inner.peek_event(thread_id))
+
+    def queue(self, thread_id: str) -> list[QueuedEvent]:
+        """Return the events that wait, in the order in which they will be processed."""
+        return self._loop.run(lambda: self._inner.queue(thread_id))
+
+    def queue_length(self, thread_id: str) -> int:
+        """Count the events that wait."""
+        return self._loop.run(lambda: self._inner.queue_length(thread_id))
+
+    def clear_queue(self, thread_id: str) -> int:
+        """Take every event out of the queue and return how many there were."""
+        return self._loop.run(lambda: self._inner.clear_queue(thread_id))
+
+    def get_mode(self, thread_id: str) -> Mode:
+        """Say how a thread takes its events."""
+        return self._loop.run(lambda: self._inner.get_mode(thread_id))
+
+    def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
+        """Change how a thread takes its events; back to auto processes what has been waiting."""
+        return self._loop.run(lambda: self._inner.set_mode(thread_id, mode))
+
+    def acquire_step_lock(self, thread_id: str) -> str:
+        """Take the step lock and return its id. Raises `Conflict` while another holds it."""
+        return self._loop.run(lambda: self._inner.acquire_step_lock(thread_id))
+
+    def release_step_lock(self, thread_id: str, step_id: str) -> None:
+        """Give the step lock back. Raises `Conflict` if it is not held by this id."""
+        return self._loop.run(lambda: self._inner.release_step_lock(thread_id, step_id))
+
+    def is_step_locked(self, thread_id: str) -> bool:
+        """Say whether a step holds the thread."""
+        return self._loop.run(lambda: self._inner.is_step_locked(thread_id))
+
+    def current_step_id(self, thread_id: str) -> str | None:
+        """Return the id of the step that holds the thread, while its lease lasts."""
+        return self._loop.run(lambda: self._inner.current_step_id(thread_id))
+
+    def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
+        """Queue an event; in auto mode process it, and what its length makes necessary, at once."""
+        return self._loop.run(lambda: self._inner.dispatch(thread_id, event))
+
+    def step(self, thread_id: str) -> StepResult:
+        """Process one event; with none waiting, truncate if that is due; else compact if that is due.
+
+        Raises `Conflict` in auto mode, and while another step holds the thread."""
+        return self._loop.run(lambda: self._inner.step(thread_id))
+
+    def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
+        """Compact now: these chunks, or all that may be but for the newest."""
+        return self._loop.run(lambda: self._inner.trigger_compaction(thread_id, chunks))
+
+    def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
+        """Take these chunks away; those that are gone already are passed over."""
+        return self._loop.run(lambda: self._inner.execute_truncation(thread_id, chunk_ids))
+
+    def emergency(self, thread_id: str) -> DispatchResult:
+        """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
+        return self._loop.run(lambda: self._inner.emergency(thread_id))
+
+    def advance(self, thread_id: str) -> DispatchResult:
+        """Process what is waiting if the thread is in auto mode; else leave it to `step`."""
+        return self._loop.run(lambda: self._inner.advance(thread_id))
+
+    def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
+        """Take over a compaction that is due: return its chunks, and let it be due no longer."""
+        return self._loop.run(lambda: self._inner.consume_pending_compaction(thread_id))
+
+    def prompt(self, thread_id: str, *, budget: int) -> Prompt:
+        """Return the current state as messages within a token budget, with a report on every chunk."""
+        return self._loop.run(lambda: self._inner.prompt(thread_id, budget=budget))
+
+    def has_pending_compaction(self, thread_id: str) -> bool:
+        """Say whether a compaction is due."""
+        return self._loop.run(lambda: self._inner.has_pending_compaction(thread_id))
+
+    def has_pending_truncation(self, thread_id: str) -> bool:
+        """Say whether a truncation is due."""
+        return self._loop.run(lambda: self._inner.has_pending_truncation(thread_id))
+
+    def check_token_usage(self, thread_id: str) -> TokenUsage:
+        """Measure a thread against the ladder."""
+        return self._loop.run(lambda: self._inner.check_token_usage(thread_id))
+
+    def current_state(self, thread_id: str) -> State:
+        """Return the current state with its chunks, from the cache if nothing has changed since."""
+        return self._loop.run(lambda: self._inner.current_state(thread_id))
+
+    def clear_state_cache(self, thread_id: str) -> None:
+        """Forget the cached state; the next read comes from the database."""
+        return self._inner.clear_state_cache(thread_id)
+
+    def history(self, thread_id: str) -> list[StateInfo]:
+        """Return every state a thread has had, without the chunks."""
+        return self._loop.run(lambda: self._inner.history(thread_id))
+
+    def state_at(self, thread_id: str, number: int) -> State:
+        """Return one state of a thread with its chunks."""
+        return self._loop.run(lambda: self._inner.state_at(thread_id, number))
+
+    def diff(self, thread_id: str, before: int, after: int) -> StateDiff:
+        """Compare two states of a thread."""
+        return self._loop.run(lambda: self._inner.diff(thread_id, before, after))
+
+    def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
+        """Open a new thread that begins where this one was at a state."""
+        return self._loop.run(lambda: self._inner.fork(thread_id, at=at, into=into, mode=mode))
+
+    def replay(self, thread_id: str) -> tuple[Chunk, ...]:
+        """Make the current state again from the events alone, with no model."""
+        return self._loop.run(lambda: self._inner.replay(thread_id))
+
+
 class Memory:
     """Stores what was said and says what is still to be learnt. Without a database every verb does nothing."""
 
@@ -274,6 +460,10 @@ class Memory:
     def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
         """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
         return self._loop.run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
+
+    def desk(self, *, space: str) -> Desk:
+        """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""
+        return Desk(self._inner.desk(space=space), self._loop)
 
     def history(self, *, space: str, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> History:
         """Return the history of an agent's conversations, addressed by conversation key."""

@@ -89,3 +89,12 @@ def test_the_profile_says_what_an_append_is_made_of() -> None:
 def test_a_dsn_can_be_pointed_elsewhere() -> None:
     assert in_database("postgresql://a@/x?host=%2Ftmp", "y") == "postgresql://a@/y?host=%2Ftmp"
     assert in_database("postgresql://a@h/x", "y", user="b") == "postgresql://b@h/y"
+
+
+@pytest.mark.slow
+def test_a_long_thread_stays_as_quick_and_as_small_as_it_was() -> None:
+    done = run("-m", "benchmarks.working", "--events", "1000", "--json")
+
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["bytes_growth"] <= 1.2
+    assert figures["growth"] <= 2  # the goal of 1.3 is for 10,000 events on a quiet machine

@@ -210,7 +210,7 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
 @pytest.mark.parametrize(
     ("target", "module"),
     [("postgresql://h/d", "postgres"), ("postgres://h/d", "postgres"), ("host=h dbname=d", "postgres"),
-     ("user=u host=h", "postgres"), ("./host=.db", "sqlite"), ("notes.db", "sqlite")],
+     ("user=u password='a b' host=h", "postgres"), ("./host=.db", "sqlite"), ("notes.db", "sqlite")],
 )  # fmt: skip
 def test_a_target_is_known_by_how_it_is_written(target: str, module: str) -> None:
     memory = bethink.connect(target, redactor=Quiet())
@@ -219,9 +219,16 @@ def test_a_target_is_known_by_how_it_is_written(target: str, module: str) -> Non
     assert memory._database.dialect == module
 
 
-def test_an_address_of_something_else_is_refused() -> None:
-    with pytest.raises(Misconfigured, match="postgresql://"):
-        bethink.connect("sqlite:///x/y.db", redactor=Quiet())
+def test_an_address_of_something_else_is_refused_without_telling_its_password() -> None:
+    with pytest.raises(Misconfigured, match="postgresql://") as caught:
+        bethink.connect("mysql://u:hunter2@h/y", redactor=Quiet())
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_memory_that_stores_nothing_says_so_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    bethink.connect(data_dir="")
+
+    assert [record.message for record in caplog.records] == ["nothing will be remembered: memory is without a place"]
 
 
 def test_postgres_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,4 +107,33 @@ def test_a_blocking_memory_opened_before_a_fork_says_so_in_the_child(tmp_path: P
         memory._loop._process = -1  # as a child sees it
         with pytest.raises(Unavailable, match="before a fork"):
             memory.find_invalidated()
-        memory._loop._process = os.getpid()
+        portal = memory._loop._portal
+        memory.close()  # a child has nothing to close, and does not wait for it
+        memory._loop._portal, memory._loop._process = portal, os.getpid()
+
+
+def test_a_blocking_memory_that_is_open_is_not_opened_twice(tmp_path: Path) -> None:
+    with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()) as memory:
+        loops = [thread for thread in threading.enumerate() if thread.name == "bethink-loop"]
+        memory.open()
+        assert [thread for thread in threading.enumerate() if thread.name == "bethink-loop"] == loops
+
+
+def test_a_blocking_memory_closes_while_a_live_history_is_left_open(tmp_path: Path) -> None:
+    memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
+    memory.open()
+    live = memory.live(KEY, space="alice")
+    live.__enter__()
+    memory.close()
+
+    assert not [thread for thread in threading.enumerate() if thread.name == "bethink-loop"]
+
+
+def test_a_loop_that_cannot_start_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr("bethink.sync.anyio.run", refuse)
+    monkeypatch.setattr(threading, "excepthook", print)
+    with pytest.raises(Unavailable, match="could not be started"):
+        bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()).open()

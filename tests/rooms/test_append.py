@@ -198,6 +198,12 @@ async def test_a_session_is_not_found_from_another_space(memory: Memory, session
         await memory.append(replace(session, space="mallory"), said("hello"))
 
 
+@pytest.mark.parametrize("one", ["hello", b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
+async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: Session, one: object) -> None:
+    with pytest.raises(Invalid, match="not a list of messages"):
+        await memory.append(session, one)  # pyright: ignore[reportArgumentType]
+
+
 async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
     assert await memory.append(session, []) == []
 

@@ -1,11 +1,12 @@
 import logging
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 
 from bethink import AgentStores, ConversationKey, History, LiveHistory, Memory, Message, Record, Settings
-from bethink.errors import Unavailable
+from bethink.errors import Corrupt, OutcomeUnknown, Unavailable
 from tests.conftest import KEY, Quiet, many
 
 
@@ -61,7 +62,7 @@ class Failing(History):
     """A history whose database has gone away."""
 
     async def append(self, key: ConversationKey, message: object) -> int | None:
-        raise Unavailable("gone.")
+        raise Corrupt("gone.")
 
     async def recent(self, key: ConversationKey, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
         raise Unavailable("gone.")
@@ -133,6 +134,43 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
             await live.append(message)
 
     assert live.failures == 5
+
+
+async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, failures = History.append, [Unavailable("away."), OutcomeUnknown("who knows.")]
+
+    async def append(self: History, key: ConversationKey, message: Message) -> int | None:
+        if failures:
+            raise failures.pop()
+        return await real(self, key, message)
+
+    monkeypatch.setattr(History, "append", append)
+    async with LiveHistory(history, KEY) as live:
+        for message in many(3):
+            await live.append(message)
+
+    assert live.failures == 0
+    assert [record.message.content for record in await history.all(KEY)] == [each.content for each in many(3)]
+
+
+async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging(History):
+        async def append(self, key: ConversationKey, message: object) -> int | None:
+            await anyio.sleep_forever()
+
+    monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.capture.live._BUFFER", 1)
+    hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
+
+    async with LiveHistory(hanging, KEY) as live:
+        with anyio.move_on_after(0.1):
+            for message in many(5):
+                await live.append(message)
+        shown = len(live.messages)
+
+    assert live.failures == shown
 
 
 async def test_a_redactor_that_raises_never_stops_the_agent(memory: Memory, history: History) -> None:
@@ -217,6 +255,53 @@ async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, m
     stored = [record.message.content for record in await history.all(KEY)]
     assert stored == ["one", "answer 1", "two", "answer 2", "three", "four", "answer 4"]
     await restarted.close()
+
+
+async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path) -> None:
+    stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
+    desk = Desk()
+
+    async with anyio.create_task_group() as tasks:
+        for text in ("one", "two", "three"):
+            tasks.start_soon(partial(stores.turn, "assistant", KEY, text, think=desk.think, send=desk.send))
+
+    assert [len(seen) for seen in desk.seen] == [1, 3, 5]
+    await stores.close()
+
+
+@pytest.mark.spec("S4.75")
+async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_again_later(tmp_path: Path) -> None:
+    (tmp_path / "agents" / "assistant").mkdir(parents=True)
+    path = tmp_path / "agents" / "assistant" / "memory.db"
+    path.write_bytes(b"no database at all" * 99)
+    stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
+    desk = Desk()
+
+    await stores.turn("assistant", KEY, "one", think=desk.think, send=desk.send)
+    path.unlink()
+    await stores.turn("assistant", KEY, "two", think=desk.think, send=desk.send)
+
+    assert desk.sent == ["answer 1", "answer 2"]
+    history = await stores.resolve_history("assistant")
+    assert history is not None
+    assert [record.message.content for record in await history.all(KEY)] == ["two", "answer 2"]
+    await stores.close()
+
+
+async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bethink.build._MAX_HELD", 1)
+    stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
+    desk = Desk()
+    other = ConversationKey(channel="cli", chat="other")
+
+    for key in (KEY, other, KEY):
+        await stores.turn("assistant", key, "x", think=desk.think, send=desk.send)
+
+    assert [len(seen) for seen in desk.seen] == [1, 1, 3]
+    assert len(stores._held) == 1
+    await stores.close()
 
 
 @pytest.mark.spec("S4.3", "S4.75", "S4.78")

@@ -207,6 +207,20 @@ async def test_an_open_that_failed_leaves_nothing_running_and_can_be_repeated(tm
     await database.close()
 
 
+async def test_opening_and_closing_at_once_leave_it_open_or_closed_but_never_half(target: str) -> None:
+    database = database_at(target)
+    await database.open()
+
+    async with anyio.create_task_group() as tasks:
+        for call in (database.close, database.open, database.close, database.open):
+            tasks.start_soon(call)
+
+    if database._ready:
+        assert await database.transact(agents, space="alice") == []
+    await database.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("bethink-")]
+
+
 async def test_closing_under_a_cancelled_scope_still_closes(target: str) -> None:
     database = database_at(target)
     await database.open()

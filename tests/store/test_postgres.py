@@ -341,6 +341,18 @@ def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
     assert not issubclass(OutcomeUnknown, Unavailable)
 
 
+async def test_a_read_whose_commit_was_lost_is_simply_read_again(
+    database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, many(2))
+    lost = losing_the_commit(monkeypatch, superuser_dsn, 1)
+
+    assert len(await memory.read(session)) == 2
+    assert lost == [True]
+
+
 async def test_the_options_of_an_address_are_kept(clean_dsn: str) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=f"{clean_dsn}&options=-c%20work_mem%3D77MB"))
     await database.open()

@@ -65,6 +65,15 @@ async def test_the_folder_of_the_file_is_created_for_its_owner_only(tmp_path: Pa
     await database.close()
 
 
+async def test_a_new_file_is_its_owners_only(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    memory = Memory(database, redactor=Quiet())
+    await memory.open_session(space="alice", conversation=KEY)
+
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in os.listdir(tmp_path)} == {0o600}
+    await database.close()
+
+
 @pytest.mark.spec("S4.86")
 async def test_the_write_ahead_log_lies_beside_the_file_while_it_is_open(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
@@ -262,27 +271,32 @@ async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str
     await database.close()
 
 
-async def test_the_log_is_folded_beside_the_writer_and_by_it_when_it_grows_too_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("limit", "by"), [("_WORTH_IT", "bethink-checkpoint"), ("_TOO_MANY", "bethink-writer-1")])
+async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, by: str
 ) -> None:
-    monkeypatch.setattr(checkpoint, "_WORTH_IT", 5)
+    folded: list[str] = []
+    done = threading.Event()
+    real = checkpoint._fold
+
+    def fold(connection: apsw.Connection) -> None:
+        real(connection)
+        folded.append(threading.current_thread().name)
+        done.set()
+
+    monkeypatch.setattr(checkpoint, limit, 5)
+    monkeypatch.setattr(checkpoint, "_fold", fold)
     database = await opened(tmp_path / "m.db")
     memory = Memory(database, redactor=Quiet())
     session = await memory.open_session(space="alice", conversation=KEY)
-    for _ in range(30):
+    for _ in range(10):
         await memory.append(session, many(20))
-    thread = database._checkpointer._thread
-    assert thread.is_alive()
-
-    monkeypatch.setattr(checkpoint, "_TOO_MANY", 1)
-    for _ in range(5):
-        await memory.append(session, many(20))
-    assert (tmp_path / "m.db-wal").stat().st_size < 1_000_000
-
+    assert await anyio.to_thread.run_sync(done.wait, 5)
     await database.close()
-    assert not thread.is_alive()
+
+    assert set(folded) == {by}
     again = await opened(tmp_path / "m.db")
-    assert len(await Memory(again, redactor=Quiet()).read(session)) == 700
+    assert len(await Memory(again, redactor=Quiet()).read(session)) == 200
     await again.close()
 
 
@@ -318,7 +332,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
     def connect() -> apsw.Connection:
         tries.append(1)
         tried.set()
-        raise apsw.CantOpenError("no")
+        raise apsw.CantOpenError("no") if len(tries) == 1 else Misconfigured("no.")
 
     folder = checkpoint.Checkpointer(connect)
     folder.start()

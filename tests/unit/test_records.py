@@ -69,10 +69,26 @@ def test_a_message_may_be_given_as_model_apis_write_it() -> None:
 def test_content_beside_tool_calls_may_be_null_but_nothing_else_may_stand_for_text() -> None:
     assert message_from({"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}).content == ""
     for content in ([{"type": "text", "text": "hi"}], 3, b"x"):
-        with pytest.raises(Invalid, match="content of a message is text"):
+        with pytest.raises(Invalid, match="content of a message is str"):
             message_from({"role": "user", "content": content})
-    with pytest.raises(Invalid, match="name of a message is text"):
-        message_from({"role": "user", "content": "x", "name": 3})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", 3), ("tool_calls", "abc"), ("tool_calls", ["abc"]), ("tool_calls", {"a": 1}), ("metadata", "str"),
+        ("is_error", "no"), ("tool_call_id", 5), ("said_at", "yesterday"), ("said_at", 1.5), ("trace_parent", 5),
+    ],
+)  # fmt: skip
+def test_a_field_of_the_wrong_kind_is_refused_by_name(field: str, value: object) -> None:
+    with pytest.raises(Invalid, match=f"the {field.removesuffix('s').replace('tool_call', 'tool.call')}"):
+        message_from({"role": "user", "content": "x", field: value})
+
+
+@pytest.mark.parametrize("part", ["x" * 201, "a\0b", "\ud800"])
+def test_a_part_that_one_database_could_not_hold_cannot_be_in_a_key(part: str) -> None:
+    with pytest.raises(Invalid, match="conversation key"):
+        ConversationKey(channel="c", chat=part)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\0b", "a\nb", "\ud800"])

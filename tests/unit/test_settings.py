@@ -69,6 +69,18 @@ def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so
     assert settings.origins["postgres_dsn"] == "default"
 
 
+@pytest.mark.parametrize("name", ["BETHINK_SQLITE_PAHT", "BETHINK_DATADIR"])
+def test_a_variable_that_is_no_setting_is_refused_rather_than_ignored(name: str) -> None:
+    with pytest.raises(Misconfigured, match=name):
+        load_settings(environ={name: "x"})
+    assert load_settings(environ={"BETHINK_TEST_DSN": "x", "PATH": "y"}).enabled
+
+
+def test_a_number_that_is_none_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="right type"):
+        load_settings(environ={"BETHINK_MAX_HISTORY_LEN": "--5"})
+
+
 def test_the_environment_can_name_the_file(file: Path) -> None:
     assert load_settings(environ={"BETHINK_CONFIG": str(file)}).data_dir == "/data"
 
@@ -85,6 +97,12 @@ def test_the_environment_can_name_the_file(file: Path) -> None:
         ("[agents.a.memory]\nenabled = 3", "right type"),
         ("max_history_len = true", "right type"),
         ("=", "cannot be read"),
+        ("modules = 3", "not a table"),
+        ("agents = 3", "not a table"),
+        ("[agents]\nx = 3", "not a table"),
+        ("[agents.x]\nmemory = false", "not a table"),
+        ("[agents.x]\ndata_dir = 3", "right type"),
+        ("max_history_len = 0", "below 1"),
     ],
 )
 def test_a_setting_nobody_knows_or_of_the_wrong_type_is_refused_by_name(

@@ -29,12 +29,12 @@ class History:
     async def append(self, key: ConversationKey, message: Message | Mapping[str, object]) -> int | None:
         """Add a message to the active session of a conversation, opening one if needed; return its number."""
 
-        def body(tx: Tx) -> list[int]:
+        def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
             session = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, session, rows)
 
-        numbers = await log.append_once(self._database, body, space=self.space)
+        numbers = (await log.append_once(self._database, body, space=self.space)).numbers
         return numbers[0] if numbers else None
 
     async def recent(self, key: ConversationKey, n: int) -> list[Record]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from bethink.capture.history import History
-from bethink.errors import Unavailable
+from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.model.ids import new_id
 from bethink.model.records import ConversationKey, Message, message_from
 
@@ -69,8 +69,19 @@ class LiveHistory:
             raise Unavailable("the live history is not open.", hint="Use it inside a with block.")
         self._messages.append(said)
         if self._sender is not None:
-            # With a key of its own a message whose storing has an unknown outcome can be sent again.
-            await self._sender.send(said if said.idempotency_key else replace(said, idempotency_key=new_id("msg")))
+            # With a key of its own a message can be sent again, whatever became of it the first time.
+            await self._send(said if said.idempotency_key else replace(said, idempotency_key=new_id("msg")))
+
+    async def _send(self, message: Message) -> None:
+        assert self._sender is not None  # noqa: S101 - only called while it is open
+        try:
+            self._sender.send_nowait(message)  # not a place to be cancelled at
+        except anyio.WouldBlock:
+            try:
+                await self._sender.send(message)
+            except BaseException as error:
+                self._failed("stored", error)
+                raise
 
     async def __aenter__(self) -> "LiveHistory":
         """Restore what was said before, unless it was handed in, and start writing behind."""
@@ -112,13 +123,26 @@ class LiveHistory:
         with receiver, writing:
             async for message in receiver:
                 try:
-                    await history.append(self._key, message)
+                    await _store(history, self._key, message)
                 except Exception as error:  # noqa: BLE001 - the loop of a worker: the next message may be stored
                     self._failed("stored", error)
         if writing.cancelled_caught:
             for _ in range(receiver.statistics().current_buffer_used + 1):
                 self._failed("stored", TimeoutError())
 
-    def _failed(self, what: str, error: Exception) -> None:
+    def _failed(self, what: str, error: BaseException) -> None:
         self._failures += 1
         _log.error("a message could not be %s: %s", what, type(error).__name__)
+
+
+async def _store(history: History, key: ConversationKey, message: Message) -> None:
+    """Store a message, trying again for as long as the database is away; whoever waits for it sets the limit."""
+    pause = 0.1
+    while True:
+        try:
+            await history.append(key, message)
+        except (Unavailable, OutcomeUnknown):
+            await anyio.sleep(pause)
+            pause = min(2 * pause, 5.0)
+        else:
+            return

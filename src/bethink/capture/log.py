@@ -1,14 +1,24 @@
 """Appends messages: cleaned and redacted first, then stored whole, once, with their numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, cast
 
-from bethink.errors import Conflict, Duplicate, NotFound, SessionEnded
+from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.records import Message, Record, Session, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
 from bethink.store.db import Database, Tx, ask
 from bethink.store.messages import Prepared, Taken
+
+
+def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | Mapping[str, object]]:
+    """Take a snapshot of what is to be appended; one message alone is not a list of them."""
+    given = cast("object", drafts)
+    if isinstance(given, (str, bytes, Mapping, Message)) or not hasattr(given, "__iter__"):
+        kind = type(cast("object", given)).__name__
+        raise Invalid(f"a {kind} is not a list of messages.", hint="Put it into a list.")
+    return list(drafts)
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
@@ -37,7 +47,14 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
     )
 
 
-def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
+class Appended(NamedTuple):
+    """The numbers of messages that are stored, and the thread that has their events to process."""
+
+    numbers: list[int]
+    thread_id: str | None = None
+
+
+def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
     """Store messages and return their numbers; one whose idempotency key is known keeps the number it has.
 
     A key is known to its whole conversation: a retry may come after the session it was first sent to has ended.
@@ -47,13 +64,18 @@ def append(tx: Tx, session: Session, rows: list[Prepared]) -> list[int]:
     known = _known(tx, session, rows, keys) if keys else {}
     fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
     if not fresh:
-        return _numbers(rows, known, 1)
-    last = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
-    if last is None:
+        return Appended(_numbers(rows, known, 1))
+    reserved = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
+    if reserved is None:
         raise _refusal(tx, session)
-    first = last - len(fresh) + 1
+    first = reserved.last - len(fresh) + 1
     messages.append(tx, space=session.space, session_id=session.id, first=first, rows=fresh)
-    return _numbers(rows, known, first)
+    if reserved.thread_id is not None:
+        # Imported where there is a thread: most sessions have none, and its words take a while to load.
+        from bethink.capture.events import queue_events  # noqa: PLC0415
+
+        queue_events(tx, session, reserved.thread_id, first=first, rows=fresh)
+    return Appended(_numbers(rows, known, first), reserved.thread_id)
 
 
 def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
@@ -102,9 +124,9 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
     )
 
 
-async def append_once(database: Database | None, body: Callable[[Tx], list[int]], *, space: str) -> list[int]:
+async def append_once(database: Database | None, body: Callable[[Tx], Appended], *, space: str) -> Appended:
     """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
     try:
-        return await ask(database, body, space=space, empty=[])
+        return await ask(database, body, space=space, empty=Appended([]))
     except Duplicate:
-        return await ask(database, body, space=space, empty=[])
+        return await ask(database, body, space=space, empty=Appended([]))

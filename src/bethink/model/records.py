@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import NoneType
 from typing import NewType
 
 from bethink.errors import Invalid
-from bethink.model.text import JsonObject
+from bethink.model.text import JsonObject, clean
 
 Micros = NewType("Micros", int)
 """A moment: microseconds since 1970-01-01 UTC."""
@@ -80,6 +81,13 @@ class ConversationKey:
     chat: str
     thread: str = ""
 
+    def __post_init__(self) -> None:
+        for part in (self.channel, self.chat, self.thread):
+            if len(part) > _MAX_NAME or clean(part) != part:
+                raise Invalid(
+                    f"{part[:20]!r}… cannot be part of a conversation key.", hint=f"Use up to {_MAX_NAME} characters."
+                )
+
     def __str__(self) -> str:
         return ":".join(map(_escaped, (self.channel, self.chat, self.thread)))
 
@@ -122,20 +130,34 @@ class Message:
         except ValueError:
             raise Invalid(f"{self.role!r} is not a role.", hint=f"Use one of {', '.join(Role)}.") from None
         object.__setattr__(self, "role", role)
-        _check_text(self.content, "content")
-        if self.name is not None:
-            _check_text(self.name, "name")
+        for what, kinds in _FIELDS.items():
+            _check_kind(getattr(self, what), what, kinds)
+        for call in self.tool_calls:
+            _check_kind(call, "tool call", (Mapping,))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         object.__setattr__(self, "origin", origin)
         if self.idempotency_key is not None:
             checked_name(self.idempotency_key, "an idempotency key")
 
 
-def _check_text(value: object, what: str) -> None:
-    if not isinstance(value, str):
+_FIELDS: Mapping[str, tuple[type, ...]] = {
+    "content": (str,),
+    "name": (str, NoneType),
+    "tool_calls": (list, tuple),
+    "tool_call_id": (str, NoneType),
+    "is_error": (bool,),
+    "metadata": (Mapping,),
+    "trace_parent": (str, NoneType),
+    "said_at": (int, NoneType),
+}
+
+
+def _check_kind(value: object, what: str, kinds: tuple[type, ...]) -> None:
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
         raise Invalid(
-            f"the {what} of a message is text, not {type(value).__name__}.",
-            hint="Join the parts that are text, and put the rest into metadata.",
+            f"the {what} of a message is {wanted}, not {type(value).__name__}.",
+            hint="Join the parts of a content that are text, and put the rest into metadata.",
         )
 
 

@@ -2,15 +2,18 @@
 
 import logging
 
-log = logging.getLogger("bethink.redaction")
+_log = logging.getLogger("bethink.redaction")
 
 
 class NoRedaction:
-    """Leaves every text as it is. Warns once, when it is put to use."""
+    """Leaves every text as it is. Warns once, when it is first put to use."""
 
     def __init__(self) -> None:
-        log.warning("no redaction rules are installed: secrets in messages will be stored as they are sent")
+        self._warned = False
 
     def redact(self, text: str) -> str:
         """Return the text unchanged."""
+        if not self._warned:
+            self._warned = True
+            _log.warning("no redaction rules are installed: secrets in messages are stored as they are sent")
         return text

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import apsw
 
+from bethink.errors import BethinkError
+
 _WORTH_IT = 1000
 """Pages in the log from which on folding it is worth a pass: SQLite's own figure."""
 
@@ -56,7 +58,7 @@ class Checkpointer:
                 break
             try:
                 connection = connection or self._connect()
-            except apsw.Error as error:
+            except (apsw.Error, BethinkError) as error:
                 _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
             else:
                 _fold(connection)

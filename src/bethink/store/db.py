@@ -133,10 +133,11 @@ class Database(ABC):
 
     async def close(self) -> None:
         """Finish what is running and let go of every connection."""
-        if self._ready:
-            self._ready = False
-            with anyio.CancelScope(shield=True):
-                await self._stop()
+        with anyio.CancelScope(shield=True):
+            async with self._opening:
+                if self._ready:
+                    self._ready = False
+                    await self._stop()
 
     async def transact(
         self,

@@ -108,7 +108,10 @@ class Lane(Generic[ConnectionT]):
         if self._closed:
             raise Unavailable("the memory is closed.", hint="Open it again before using it.")
         if self._process not in (None, os.getpid()):
-            raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
+            raise Unavailable(
+                "the memory was opened before a fork.",
+                hint="Close it there, and open it again in the process that uses it.",
+            )
 
     def _start_thread(self) -> None:
         thread = threading.Thread(

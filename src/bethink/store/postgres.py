@@ -37,12 +37,14 @@ Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 _SHARED_TABLES = ("jobs",)
-_REFUSED = re.compile(r"(role|database) \".*\" does not exist|authentication failed")
+_REFUSED = re.compile(
+    r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresOptions:
-    """How a server is reached. Every wait has an end; times are milliseconds."""
+    """How a server is reached. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
 
     dsn: str
     pool_size: int = 10
@@ -160,6 +162,7 @@ class PostgresDatabase(Database):
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         begin = _begin(space, read=read)
+        repeatable = repeatable or read
 
         def work(seat: Seat[Connection]) -> T:
             try:

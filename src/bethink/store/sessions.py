@@ -1,5 +1,7 @@
 """Spaces, agents, conversations, sessions and their marks: one short function per question."""
 
+from typing import NamedTuple
+
 from bethink.model.ids import new_id, shard_for
 from bethink.model.records import Agent, AgentKind, EndReason, Session, Trigger
 from bethink.model.rules import TURN_THRESHOLD
@@ -70,8 +72,15 @@ def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
     return tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
 
 
-def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> int | None:
-    """Reserve `count` numbers and return the last, or None if no open session has this id.
+class Reserved(NamedTuple):
+    """The last of the numbers that were reserved, and the thread that works on the session."""
+
+    last: int
+    thread_id: str | None
+
+
+def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
+    """Reserve `count` numbers, or return None if no open session has this id.
 
     The row stays locked until the commit, so numbers become visible in order. Past the threshold it marks.
     """
@@ -80,7 +89,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> int | No
         return None
     if row["marked_at"] == tx.now:
         jobs.queue(tx, space=space, kind=_EXTRACT, key=session_id)
-    return row["last_number"]
+    return Reserved(last=row["last_number"], thread_id=row["thread_id"])
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:

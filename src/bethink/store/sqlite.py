@@ -168,6 +168,8 @@ class SqliteDatabase(Database):
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise Misconfigured(f"{file.parent} cannot be made: {error}.", hint="Check the path.") from error
+            if not file.exists():
+                file.touch(mode=0o600)  # what people say to their agents is nobody else's to read
             path = str(file)
         connection = apsw.Connection(path)
         connection.set_busy_timeout(options.busy_timeout)

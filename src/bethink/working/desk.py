@@ -13,6 +13,8 @@ from bethink.working import ladder, process, travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds, TokenUsage
 from bethink.working.observers import Observers, Occasion, Watch
 from bethink.working.process import Engine, Processed
+from bethink.working.prompt import Prompt
+from bethink.working.prompt import build as build_prompt
 from bethink.working.travel import StateDiff
 
 T = TypeVar("T")
@@ -200,8 +202,7 @@ class Desk:
         """Queue an event; in auto mode process it, and what its length makes necessary, at once."""
         await self.push_event(thread_id, event)
         self.observers.tell(Occasion.EVENT_DISPATCH, thread_id, event=event)
-        thread = await self.get_thread(thread_id)
-        return await self._drain(thread_id) if thread.mode is Mode.AUTO else DispatchResult(thread=thread)
+        return await self.advance(thread_id)
 
     async def step(self, thread_id: str) -> StepResult:
         """Process one event; with none waiting, truncate if that is due; else compact if that is due.
@@ -240,6 +241,29 @@ class Desk:
         """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
         payload = {"retain": self._emergency_retain}
         return await self._maintain(thread_id, Event(type=EventType.MEMORY_EMERGENCY, payload=payload))
+
+    async def advance(self, thread_id: str) -> DispatchResult:
+        """Process what is waiting if the thread is in auto mode; else leave it to `step`."""
+        thread = await self.get_thread(thread_id)
+        return await self._drain(thread_id) if thread.mode is Mode.AUTO else DispatchResult(thread=thread)
+
+    async def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
+        """Take over a compaction that is due: return its chunks, and let it be due no longer."""
+        state = await self.current_state(thread_id)
+
+        def body(tx: Tx) -> bool:
+            thread = process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True)
+            threads.set_pending(
+                tx, space=self.space, thread_id=thread_id, compaction=False, truncation=thread.pending_truncation
+            )
+            return thread.pending_compaction
+
+        return ladder.to_compact(state.chunks, self._retain_recent) if await self._write(body) else []
+
+    async def prompt(self, thread_id: str, *, budget: int) -> Prompt:
+        """Return the current state as messages within a token budget, with a report on every chunk."""
+        state = await self.current_state(thread_id)
+        return build_prompt(state.chunks, budget=budget, tokens=self.engine.tokens)
 
     async def has_pending_compaction(self, thread_id: str) -> bool:
         """Say whether a compaction is due."""
@@ -338,6 +362,7 @@ class Desk:
         chunks: list[Chunk] | None = None,
         kind: EventType = EventType.MEMORY_COMPACT_AUTO,
     ) -> DispatchResult:
+        await self._finish_interrupted(thread_id, step_id)
         state = await self.current_state(thread_id)
         chosen = ladder.to_compact(state.chunks, self._retain_recent) if chunks is None else chunks
         if not chosen:
@@ -353,6 +378,11 @@ class Desk:
         result = await self._apply_now(thread_id, step_id, Event(type=kind, payload=payload))
         self.observers.tell(Occasion.COMPACTION_END, thread_id, summary=summary)
         return result
+
+    async def _finish_interrupted(self, thread_id: str, step_id: str) -> None:
+        """Apply what an earlier step had stored and not applied when it died, before anything is built upon it."""
+        while (first := await self.peek_event(thread_id)) is not None and first.event.type in process.OWN:
+            await self._process_one(thread_id, step_id)
 
     async def _maintain(self, thread_id: str, event: Event) -> DispatchResult:
         step_id = await self.acquire_step_lock(thread_id)

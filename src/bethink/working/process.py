@@ -23,6 +23,9 @@ _SOURCES: dict[str, Source] = {
     EventType.MEMORY_EMERGENCY: Source.TRUNCATION,
     EventType.MEMORY_EDIT: Source.MANUAL,
 }
+OWN = frozenset(_SOURCES)
+"""Events that the memory makes itself; they go before all others."""
+
 _ENDINGS: dict[str, EndReason] = {
     EventType.MEMORY_COMPACT_AUTO: EndReason.COMPACTION,
     EventType.MEMORY_COMPACT_MANUAL: EndReason.COMPACTION,
@@ -90,6 +93,7 @@ def process_next(tx: Tx, *, space: str, thread_id: str, engine: Engine, step_id:
     With a `step_id` the caller must hold the step lock by that id; without one it is taken and given back here.
     """
     mine = step_id or new_id("step")
+    _lock_session(tx, space=space, thread_id=thread_id)
     thread = get_thread(tx, space=space, thread_id=thread_id, lock=True)
     if step_id is None:
         if threads.take_step(tx, space=space, thread_id=thread_id, step_id=mine, lease=0) is None:
@@ -102,6 +106,16 @@ def process_next(tx: Tx, *, space: str, thread_id: str, engine: Engine, step_id:
     if step_id is None:
         threads.drop_step(tx, space=space, thread_id=thread_id, step_id=mine)
     return done
+
+
+def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
+    """Where the next event will end the session, take its locks first: an append locks the session, then the thread."""
+    thread = get_thread(tx, space=space, thread_id=thread_id)
+    waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
+    if thread.session_id is not None and waiting and waiting[0].event.type in _ENDINGS:
+        session = succession.get_session(tx, space=space, session_id=thread.session_id)
+        sessions.lock_conversation(tx, space=space, conversation=session.conversation_id)
+        succession.get_session(tx, space=space, session_id=thread.session_id, lock=True)
 
 
 def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:

@@ -140,6 +140,8 @@ def _forget(event: Event, shelf: Shelf) -> list[Operation]:
 
 
 def _compact(event: Event, shelf: Shelf) -> list[Operation]:
+    if all(shelf.find(name) is None for name in _named(event)):
+        return []  # what it would stand for is gone already
     summary = shelf.chunk(
         _FLOW,
         str(event.payload["summary"]),

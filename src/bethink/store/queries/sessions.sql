@@ -78,7 +78,9 @@ UPDATE sessions SET
              AND last_number + :count - COALESCE(processed_until, 0) > :threshold
         THEN 'turn_threshold' ELSE marked_by END
 WHERE space_id = :space AND id = :id AND ended_at IS NULL
-RETURNING last_number, marked_at;
+RETURNING last_number, marked_at, (
+    SELECT t.id FROM threads t WHERE t.space_id = sessions.space_id AND t.session_id = sessions.id
+) AS thread_id;
 
 -- name: mark_session
 -- Raise a session's mark; never lowers it, and never marks a session that is not learnt from.

@@ -1,0 +1,124 @@
+"""What an agent is shown of its working memory: chunks as messages, within a budget, with reasons."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bethink.extend import Tokens
+from bethink.model.text import canonical_json
+from bethink.model.working import Chunk, ChunkType, Retention, SubType
+
+SUMMARY_HEADING = "[Conversation Summary]\n"
+
+_SYSTEM = frozenset({ChunkType.SYSTEM, ChunkType.AGENT, ChunkType.WORKFLOW})
+_SPOKEN = frozenset({SubType.RESPONSE, SubType.THINKING, SubType.AGENT_ACTION})
+_OVERHEAD = 4
+"""Tokens that a message costs besides its text."""
+
+
+class Reason(StrEnum):
+    """Why a chunk is in a prompt, or not."""
+
+    PINNED = "pinned"
+    NEWEST = "newest"
+    OVER_BUDGET = "over budget"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One chunk's part in a prompt."""
+
+    chunk_id: str
+    included: bool
+    reason: Reason
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """Messages for a model, and a report on every chunk.
+
+    The messages before `prefix_length` change only when what is pinned or summarised does: a model's cache holds.
+    """
+
+    messages: tuple[Mapping[str, str], ...]
+    prefix_length: int
+    tokens: int
+    report: tuple[Shown, ...]
+
+    @property
+    def prefix_hash(self) -> str:
+        """A digest of the part that stays the same."""
+        return hashlib.sha256(canonical_json(self.messages[: self.prefix_length]).encode()).hexdigest()
+
+    def to_openai(self) -> list[dict[str, str]]:
+        """Return the messages as chat APIs of OpenAI's shape take them."""
+        return [dict(message) for message in self.messages]
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Return a system text and messages whose roles alternate, as Anthropic's API takes them."""
+        system = [message["content"] for message in self.messages if message["role"] == "system"]
+        turns: list[dict[str, str]] = []
+        for message in self.messages:
+            if message["role"] == "system":
+                continue
+            if turns and turns[-1]["role"] == message["role"]:
+                turns[-1]["content"] += f"\n\n{message['content']}"
+            else:
+                turns.append(dict(message))
+        return {"system": "\n\n".join(system), "messages": turns}
+
+
+def build(chunks: Sequence[Chunk], *, budget: int, tokens: Tokens) -> Prompt:
+    """Choose what fits: all that is pinned, then the newest of the rest; each in its place.
+
+    What is pinned is shown even when it alone is over the budget: leaving it out is never right.
+    """
+    report: dict[str, Shown] = {}
+    room = budget
+    for chunk in chunks:
+        if _pinned(chunk):
+            cost = _cost(chunk, tokens)
+            room -= cost
+            report[chunk.id] = Shown(chunk_id=chunk.id, included=True, reason=Reason.PINNED, tokens=cost)
+    full = False
+    for chunk in reversed(chunks):
+        if chunk.id in report:
+            continue
+        cost = _cost(chunk, tokens)
+        full = full or (bool(chunk.text) and cost > room)
+        included = bool(chunk.text) and not full
+        room -= cost if included else 0
+        reason = Reason.EMPTY if not chunk.text else Reason.NEWEST if included else Reason.OVER_BUDGET
+        report[chunk.id] = Shown(chunk_id=chunk.id, included=included, reason=reason, tokens=cost)
+    shown = [chunk for chunk in chunks if report[chunk.id].included and chunk.text]
+    prefix = [_message(chunk) for chunk in shown if _role(chunk) == "system"]
+    rest = [_message(chunk) for chunk in shown if _role(chunk) != "system"]
+    return Prompt(
+        messages=(*prefix, *rest),
+        prefix_length=len(prefix),
+        tokens=sum(report[chunk.id].tokens for chunk in shown),
+        report=tuple(report[chunk.id] for chunk in chunks),
+    )
+
+
+def _pinned(chunk: Chunk) -> bool:
+    return chunk.retention is Retention.CRITICAL or chunk.type in _SYSTEM or chunk.subtype is SubType.COMPACTED
+
+
+def _cost(chunk: Chunk, tokens: Tokens) -> int:
+    return tokens.count(_message(chunk)["content"]) + _OVERHEAD if chunk.text else 0
+
+
+def _role(chunk: Chunk) -> str:
+    if chunk.type in _SYSTEM or chunk.subtype is SubType.COMPACTED:
+        return "system"
+    return "assistant" if chunk.subtype in _SPOKEN or chunk.type is ChunkType.OUTPUT else "user"
+
+
+def _message(chunk: Chunk) -> dict[str, str]:
+    text = f"{SUMMARY_HEADING}{chunk.text}" if chunk.subtype is SubType.COMPACTED else chunk.text
+    return {"role": _role(chunk), "content": text}

@@ -1,0 +1,24 @@
+import sys
+
+import pytest
+
+from bethink.errors import Misconfigured
+from bethink.plugins.exact_tokens import ExactTokens
+
+
+@pytest.mark.spec("S3.57")
+@pytest.mark.parametrize(("encoding", "text", "tokens"), [("o200k_base", "hello world", 2), ("cl100k_base", "", 0)])
+def test_tokens_can_be_counted_exactly_in_a_models_own_vocabulary(encoding: str, text: str, tokens: int) -> None:
+    assert ExactTokens(encoding).count(text) == tokens
+
+
+def test_text_that_looks_like_a_special_token_is_counted_like_any_other() -> None:
+    assert ExactTokens().count("<|endoftext|>") > 1
+
+
+def test_a_vocabulary_nobody_has_and_a_missing_package_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Misconfigured, match="no vocabulary"):
+        ExactTokens("klingon")
+    monkeypatch.setitem(sys.modules, "toktok", None)
+    with pytest.raises(Misconfigured, match=r"bethink\[tokens\]"):
+        ExactTokens()
