@@ -1,0 +1,24 @@
+"""A desk on each database, with a compactor that says what it was asked."""
+
+import pytest
+
+from bethink.model.working import Mode
+from bethink.store.db import Database
+from bethink.working.desk import Desk
+from tests.rooms.working_kit import THREAD, Scripted, engine
+
+
+@pytest.fixture
+def compactor() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+def desk(database: Database, compactor: Scripted) -> Desk:
+    return Desk(database, space="alice", engine=engine(), compactor=compactor, retain_recent=2)
+
+
+@pytest.fixture
+async def stepping(desk: Desk) -> Desk:
+    await desk.open_thread(THREAD, mode=Mode.STEPPING)
+    return desk
