@@ -10,12 +10,25 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from bethink.model.working import Event, EventType, Mode, Retention
+from bethink.model.working import (
+    ChunkType,
+    Event,
+    EventType,
+    Mode,
+    Operation,
+    Retention,
+    add,
+    add_child,
+    batch,
+    reorder,
+)
 from bethink.store.db import Database, Tx
 from bethink.working import process
 from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
 from bethink.working.process import Engine
+from bethink.working.reducers import Reducers, default_reducers
+from bethink.working.shelf import Shelf
 from tests.conftest import DATABASES, FakeClock, database_at
 
 T = TypeVar("T")
@@ -37,6 +50,28 @@ class Summing:
 
     async def compact(self, request: CompactionRequest) -> str:
         return " ".join(word for chunk in request.chunks for word in chunk.text.split() if word.startswith("w"))
+
+
+def _move(event: Event, shelf: Shelf) -> list[Operation]:
+    chunks = shelf.chunks()
+    if not chunks:
+        return []
+    first, second = (int(str(event.payload[name])) % len(chunks) for name in ("from", "to"))
+    return [batch([reorder(chunks[first].id, second)])]
+
+
+def _grow(event: Event, shelf: Shelf) -> list[Operation]:
+    chunks, text = shelf.chunks(), str(event.payload["text"])
+    if not chunks:
+        return [add(shelf.chunk(ChunkType.ENVIRONMENT, text), 0)]
+    return [add_child(chunks[int(str(event.payload["at"])) % len(chunks)].id, {"text": text})]
+
+
+def _reducers() -> Reducers:
+    known = default_reducers()
+    known.register(["MOVE"], _move)
+    known.register(["GROW"], _grow)
+    return known
 
 
 class Crashing:
@@ -71,7 +106,8 @@ class Working(RuleBasedStateMachine):
         self.restart()
 
     def restart(self) -> None:
-        engine = Engine(tokens=Words(), thresholds=Thresholds(soft=6, hard=12, truncation=18))
+        thresholds = Thresholds(soft=6, hard=12, truncation=18)
+        engine = Engine(reducers=_reducers(), tokens=Words(), thresholds=thresholds)
         self.desk = Desk(
             self.database, space="machine", engine=engine, compactor=Summing(), retain_recent=2, lease=LEASE
         )
@@ -99,11 +135,28 @@ class Working(RuleBasedStateMachine):
     def say(self, words: int, *, critical: bool, crash: int | None) -> None:
         new = [f"w{len(self.said) + number}" for number in range(words)]
         kind = EventType.TODO_SET if critical else EventType.USER_MESSAGE
-        event = Event(type=kind, payload={"text": " ".join(new)})
+        self.send(Event(type=kind, payload={"text": " ".join(new)}), crash, new)
+
+    def send(self, event: Event, crash: int | None, new: list[str]) -> None:
         before = self.wait(lambda: self.desk.get_thread(self.thread)).last_event
         self.surviving(lambda: self.desk.dispatch(self.thread, event), crash)
         if self.wait(lambda: self.desk.get_thread(self.thread)).last_event > before:
             self.said += new
+
+    @rule(at=st.integers(0, 9), crash=st.none() | st.integers(0, 25))
+    def grow(self, at: int, crash: int | None) -> None:
+        word = f"w{len(self.said)}"
+        self.send(Event(type="GROW", payload={"at": at, "text": word}), crash, [word])
+
+    @rule(first=st.integers(0, 9), second=st.integers(0, 9), crash=st.none() | st.integers(0, 25))
+    def move(self, first: int, second: int, crash: int | None) -> None:
+        self.send(Event(type="MOVE", payload={"from": first, "to": second}), crash, [])
+
+    @rule(kind=st.sampled_from([EventType.MEMORY_FORGET, EventType.MEMORY_MARK_CRITICAL]), at=st.integers(0, 9))
+    def edit(self, kind: EventType, at: int) -> None:
+        chunks = self.wait(lambda: self.desk.current_state(self.thread)).chunks
+        named = [chunks[at % len(chunks)].id] if chunks else []
+        self.send(Event(type=kind, payload={"chunks": [*named, "chunk_gone"]}), None, [])
 
     @rule(crash=st.none() | st.integers(0, 25))
     def step(self, crash: int | None) -> None:
@@ -145,12 +198,13 @@ class Working(RuleBasedStateMachine):
     def _truncated(self, infos: list[Any]) -> list[str]:
         gone: list[str] = []
         for info in infos:
-            if info.source == "truncation":
+            if info.source == "truncation" or info.event_type == EventType.MEMORY_FORGET:
                 before = self.wait(lambda info=info: self.desk.state_at(self.thread, info.number - 1))
                 after = self.wait(lambda info=info: self.desk.state_at(self.thread, info.number))
                 kept = {chunk.id for chunk in after.chunks}
                 lost = [chunk for chunk in before.chunks if chunk.id not in kept]
-                assert all(chunk.retention is not Retention.CRITICAL for chunk in lost)
+                kept_back = info.source == "truncation"
+                assert not kept_back or all(chunk.retention is not Retention.CRITICAL for chunk in lost)
                 gone += [word for chunk in lost for word in chunk.text.split()]
         return gone
 

@@ -100,7 +100,7 @@ class LiveHistory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait until everything handed in is stored or counted as failed, for half a minute at most."""
+        """Wait up to half a minute until all is stored, then count the rest as failed; what has begun is waited for."""
         if self._sender is not None and self._tasks is not None and self._writing is not None:
             self._sender.close()
             self._writing.deadline = anyio.current_time() + _PATIENCE
