@@ -156,6 +156,7 @@ class AgentStores:
         self._redactor = redactor or NoRedaction()
         self._opened: dict[str, tuple[History, Database]] = {}
         self._held: dict[tuple[str, str], list[Message]] = {}
+        self._blind: set[tuple[str, str]] = set()
         self._turns: dict[tuple[str, str], anyio.Lock] = {}
         self._guard = anyio.Lock()
 
@@ -206,6 +207,9 @@ class AgentStores:
         async with self._turns.setdefault(place, anyio.Lock()):
             history = await self._history_or_none(agent)
             held = self._held.pop(place, None)
+            if history is not None and place in self._blind:
+                held = None  # what it held came from a time without its memory
+            self._blind.discard(place)
             limit = self._settings.max_history_len
             async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
                 restored = live.failures == 0
@@ -217,6 +221,8 @@ class AgentStores:
                 finally:
                     if restored:
                         self._hold(place, live.messages)
+                    if history is None and self.path_of(agent) is not None:
+                        self._blind.add(place)
             return answer
 
     async def _history_or_none(self, agent: str) -> History | None:

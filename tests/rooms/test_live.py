@@ -271,20 +271,25 @@ async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path
 
 @pytest.mark.spec("S4.75")
 async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_again_later(tmp_path: Path) -> None:
-    (tmp_path / "agents" / "assistant").mkdir(parents=True)
+    settings, desk = Settings(data_dir=str(tmp_path)), Desk()
     path = tmp_path / "agents" / "assistant" / "memory.db"
+    before = AgentStores(settings, redactor=Quiet())
+    await before.turn("assistant", KEY, "long ago", think=desk.think, send=desk.send)
+    await before.close()
+    kept = path.read_bytes()
     path.write_bytes(b"no database at all" * 99)
-    stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    desk = Desk()
+    stores = AgentStores(settings, redactor=Quiet())
 
-    await stores.turn("assistant", KEY, "one", think=desk.think, send=desk.send)
-    path.unlink()
-    await stores.turn("assistant", KEY, "two", think=desk.think, send=desk.send)
+    for text in ("one", "two"):
+        await stores.turn("assistant", KEY, text, think=desk.think, send=desk.send)
+    path.write_bytes(kept)
+    await stores.turn("assistant", KEY, "three", think=desk.think, send=desk.send)
 
-    assert desk.sent == ["answer 1", "answer 2"]
+    assert desk.seen[1:] == [["one"], ["one", "answer 2", "two"], ["long ago", "answer 1", "three"]]
     history = await stores.resolve_history("assistant")
     assert history is not None
-    assert [record.message.content for record in await history.all(KEY)] == ["two", "answer 2"]
+    stored = [record.message.content for record in await history.all(KEY)]
+    assert stored == ["long ago", "answer 1", "three", "answer 4"]
     await stores.close()
 
 
