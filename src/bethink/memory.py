@@ -225,7 +225,9 @@ class Memory:
             raise Unavailable("there is no working memory without a database.", hint="Name a file or a server.")
         from bethink.working.desk import Desk  # noqa: PLC0415 - see above
 
-        return Desk(self._database, space=space, engine=self._engine, compactor=self._compactor)
+        return Desk(
+            self._database, space=space, engine=self._engine, compactor=self._compactor, redactor=self._redactor
+        )
 
     async def _advance(self, space: str, thread_id: str) -> None:
         # The messages are stored and their events are queued: what fails from here on is tried again by the next.

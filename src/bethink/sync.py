@@ -250,7 +250,7 @@ class Desk:
         return self._loop.run(lambda: self._inner.delete_thread(thread_id))
 
     def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
-        """Queue an event and leave it there."""
+        """Queue an event and leave it there; its texts are redacted first."""
         return self._loop.run(lambda: self._inner.push_event(thread_id, event))
 
     def pop_event(self, thread_id: str) -> QueuedEvent | None:

@@ -15,7 +15,7 @@ def compactor() -> Scripted:
 
 @pytest.fixture
 def desk(database: Database, compactor: Scripted) -> Desk:
-    return Desk(database, space="alice", engine=engine(), compactor=compactor, retain_recent=2)
+    return Desk(database, space="alice", engine=engine(retain_recent=2), compactor=compactor)
 
 
 @pytest.fixture

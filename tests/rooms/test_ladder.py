@@ -1,5 +1,6 @@
 """The ladder of lengths on both databases: suggest, compact, truncate, emergency."""
 
+import anyio
 import pytest
 
 from bethink import Memory
@@ -78,6 +79,39 @@ async def test_in_auto_mode_the_hard_threshold_compacts_at_once(desk: Desk, comp
     assert result.thread.pending_compaction is False
 
 
+async def test_dispatches_at_once_past_every_threshold_all_succeed_and_keep_the_thread_short(
+    desk: Desk, compactor: Scripted
+) -> None:
+    await desk.open_thread(THREAD)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(30):
+            tasks.start_soon(desk.dispatch, THREAD, user(long(10)))
+
+    await desk.advance(THREAD)
+    thread = await desk.get_thread(THREAD)
+    assert thread.total_tokens < 100
+    assert await desk.queue_length(THREAD) == 0
+    assert compactor.requests
+
+
+async def test_what_is_dispatched_while_a_compaction_runs_is_processed_after_it(database: Database) -> None:
+    class Talking:
+        async def compact(self, request: CompactionRequest) -> str:
+            result = await desk.dispatch(THREAD, user("meanwhile"))
+            assert result.processed == ()  # the thread is held
+            return "summary"
+
+    desk = Desk(database, space="alice", engine=engine(), compactor=Talking())
+    await desk.open_thread(THREAD)
+    for text in ("one", "two"):
+        await desk.dispatch(THREAD, user(text))
+
+    await desk.trigger_compaction(THREAD)
+
+    assert await texts(desk) == ["summary", "two", "meanwhile"]
+
+
 @pytest.mark.spec("S3.72")
 async def test_the_soft_threshold_only_suggests(desk: Desk, compactor: Scripted) -> None:
     await desk.open_thread(THREAD)
@@ -137,7 +171,7 @@ async def test_pending_work_survives_a_restart_and_is_worked_out_when_it_runs(
     for restart in range(2):
         database = database_at(target, clock)
         await database.open()
-        desk = Desk(database, space="alice", engine=engine(), compactor=compactor, retain_recent=1)
+        desk = Desk(database, space="alice", engine=engine(retain_recent=1), compactor=compactor)
         await desk.open_thread(THREAD, mode=Mode.STEPPING)
         if not restart:
             for _ in range(3):
@@ -251,7 +285,7 @@ async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
 async def test_an_emergency_keeps_only_the_newest_and_asks_no_model(
     memory: Memory, database: Database, compactor: Scripted
 ) -> None:
-    desk = Desk(database, space="alice", engine=engine(), compactor=compactor, emergency_retain=2)
+    desk = Desk(database, space="alice", engine=engine(emergency_retain=2), compactor=compactor)
     session = await memory.open_session(space="alice", conversation=KEY)
     await memory.append(session, many(2))
     await desk.open_thread(THREAD, session_id=session.id)

@@ -158,6 +158,29 @@ async def test_a_retry_queues_no_second_event(memory: Memory, desk: Desk) -> Non
     assert len((await desk.current_state(THREAD)).chunks) == 1
 
 
+class Censor:
+    def redact(self, text: str) -> str:
+        return text.replace("hunter2", "[REDACTED]")
+
+
+class Leaking:
+    async def compact(self, request: CompactionRequest) -> str:
+        return "the password is hunter2"
+
+
+async def test_no_secret_reaches_working_memory_by_an_event_or_by_a_model(database: Database) -> None:
+    memory = Memory(database, redactor=Censor(), compactor=Leaking())
+    desk = memory.desk(space="alice")
+    await desk.open_thread(THREAD)
+    for text in ("it is hunter2", "\0two", "three"):
+        await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": text, "deep": [{"a": text}]}))
+    await desk.trigger_compaction(THREAD)
+
+    stored = [repr(chunk) for number in range(5) for chunk in (await desk.state_at(THREAD, number)).chunks]
+    assert not any("hunter2" in text for text in stored)
+    assert (await desk.current_state(THREAD)).chunks[0].text == "the password is [REDACTED]"
+
+
 class Failing:
     async def compact(self, request: CompactionRequest) -> str:
         raise Unavailable("the model is away.")
@@ -199,8 +222,8 @@ async def test_without_a_model_old_messages_give_way_to_what_can_be_quoted_of_th
 
 @pytest.mark.spec("S3.44", "S3.47")
 async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Database) -> None:
-    engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=4, truncation=1000))
-    desk = Desk(database, space="alice", engine=engine, retain_recent=1)
+    engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=4, truncation=1000), retain_recent=1)
+    desk = Desk(database, space="alice", engine=engine)
     await desk.open_thread(THREAD)
     assert (await desk.get_thread(THREAD)).mode is Mode.AUTO  # unless told otherwise
     await desk.set_mode(THREAD, Mode.STEPPING)

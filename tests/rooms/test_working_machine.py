@@ -107,10 +107,8 @@ class Working(RuleBasedStateMachine):
 
     def restart(self) -> None:
         thresholds = Thresholds(soft=6, hard=12, truncation=18)
-        engine = Engine(reducers=_reducers(), tokens=Words(), thresholds=thresholds)
-        self.desk = Desk(
-            self.database, space="machine", engine=engine, compactor=Summing(), retain_recent=2, lease=LEASE
-        )
+        engine = Engine(reducers=_reducers(), tokens=Words(), thresholds=thresholds, retain_recent=2)
+        self.desk = Desk(self.database, space="machine", engine=engine, compactor=Summing(), lease=LEASE)
 
     def wait(self, call: Callable[[], Awaitable[T]]) -> T:
         return self.portal.call(call)

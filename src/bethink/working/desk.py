@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bethink.errors import Conflict
+from bethink.extend import Redactor
 from bethink.model.ids import new_id
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, StateInfo, Thread
+from bethink.plugins.no_redaction import NoRedaction
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx
 from bethink.working import ladder, process, travel
@@ -19,8 +21,6 @@ from bethink.working.travel import StateDiff
 
 T = TypeVar("T")
 
-RETAIN_RECENT = 20
-EMERGENCY_RETAIN = 5
 LEASE = 300_000_000
 """Microseconds a step may hold a thread before another may take it over."""
 
@@ -65,9 +65,8 @@ class Desk:
         space: str,
         engine: Engine | None = None,
         compactor: Compactor | None = None,
+        redactor: Redactor | None = None,
         default_mode: Mode = Mode.AUTO,
-        retain_recent: int = RETAIN_RECENT,
-        emergency_retain: int = EMERGENCY_RETAIN,
         lease: int = LEASE,
     ) -> None:
         self.space = space
@@ -75,9 +74,8 @@ class Desk:
         self.observers = Observers()
         self._database = database
         self._compactor = compactor or ExtractiveCompactor()
+        self._redactor = redactor or NoRedaction()
         self._default_mode = default_mode
-        self._retain_recent = retain_recent
-        self._emergency_retain = emergency_retain
         self._lease = lease
         self._cache: dict[str, State] = {}
 
@@ -116,8 +114,8 @@ class Desk:
         await self._write(lambda tx: threads.remove(tx, space=self.space, thread_id=thread_id), repeatable=True)
 
     async def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
-        """Queue an event and leave it there."""
-        [queued] = await self._write(lambda tx: process.push(tx, space=self.space, thread_id=thread_id, events=[event]))
+        """Queue an event and leave it there; its texts are redacted first."""
+        [queued] = await self._queue(thread_id, event)
         self.observers.tell(Occasion.EVENT_QUEUED, thread_id, event=queued)
         return queued
 
@@ -229,9 +227,11 @@ class Desk:
         """Compact now: these chunks, or all that may be but for the newest."""
         step_id = await self.acquire_step_lock(thread_id)
         try:
-            return await self._compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
+            result = await self._compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
         finally:
             await self._release(thread_id, step_id)
+        await self.advance(thread_id)  # what was dispatched meanwhile
+        return result
 
     async def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
         """Take these chunks away; those that are gone already are passed over."""
@@ -239,7 +239,7 @@ class Desk:
 
     async def emergency(self, thread_id: str) -> DispatchResult:
         """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
-        payload = {"retain": self._emergency_retain}
+        payload = {"retain": self.engine.emergency_retain}
         return await self._maintain(thread_id, Event(type=EventType.MEMORY_EMERGENCY, payload=payload))
 
     async def advance(self, thread_id: str) -> DispatchResult:
@@ -258,7 +258,7 @@ class Desk:
             )
             return thread.pending_compaction
 
-        return ladder.to_compact(state.chunks, self._retain_recent) if await self._write(body) else []
+        return ladder.to_compact(state.chunks, self.engine.retain_recent) if await self._write(body) else []
 
     async def prompt(self, thread_id: str, *, budget: int) -> Prompt:
         """Return the current state as messages within a token budget, with a report on every chunk."""
@@ -341,7 +341,10 @@ class Desk:
         """After an event in auto mode: truncate if that is due, then compact if that is still due."""
         done: tuple[Processed, ...] = ()
         if thread.pending_truncation or thread.pending_compaction:
-            step_id = await self.acquire_step_lock(thread_id)
+            try:
+                step_id = await self.acquire_step_lock(thread_id)
+            except Conflict:
+                return done  # whoever holds the thread sees the same flags
             try:
                 if thread.pending_truncation:
                     done += (await self._truncate(thread_id, step_id)).processed
@@ -364,7 +367,7 @@ class Desk:
     ) -> DispatchResult:
         await self._finish_interrupted(thread_id, step_id)
         state = await self.current_state(thread_id)
-        chosen = ladder.to_compact(state.chunks, self._retain_recent) if chunks is None else chunks
+        chosen = ladder.to_compact(state.chunks, self.engine.retain_recent) if chunks is None else chunks
         if not chosen:
             await self._write(
                 lambda tx: threads.set_pending(
@@ -387,18 +390,25 @@ class Desk:
     async def _maintain(self, thread_id: str, event: Event) -> DispatchResult:
         step_id = await self.acquire_step_lock(thread_id)
         try:
-            return await self._apply_now(thread_id, step_id, event)
+            result = await self._apply_now(thread_id, step_id, event)
         finally:
             await self._release(thread_id, step_id)
+        await self.advance(thread_id)
+        return result
 
     async def _apply_now(self, thread_id: str, step_id: str, event: Event) -> DispatchResult:
         """Store an event of our own before all others, then process it: a crash between the two loses nothing."""
-        await self._write(
-            lambda tx: process.push(tx, space=self.space, thread_id=thread_id, events=[event], urgent=True)
-        )
+        await self._queue(thread_id, event, urgent=True)
         done = await self._process_one(thread_id, step_id)
         assert done is not None  # noqa: S101 - it was just put first in the queue of a thread we hold
         return DispatchResult(thread=done.thread, processed=(done,))
+
+    async def _queue(self, thread_id: str, event: Event, *, urgent: bool = False) -> list[QueuedEvent]:
+        def body(tx: Tx) -> list[QueuedEvent]:
+            cut = process.redacted(event, self._redactor)
+            return process.push(tx, space=self.space, thread_id=thread_id, events=[cut], urgent=urgent)
+
+        return await self._write(body)
 
     async def _process_one(self, thread_id: str, step_id: str | None) -> Processed | None:
         done = await self._write(

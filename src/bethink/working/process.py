@@ -1,12 +1,14 @@
 """What happens in one transaction: an event leaves the queue together with its effect, or not at all."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bethink.errors import Conflict, NotFound
-from bethink.extend import Tokens
+from bethink.extend import Redactor, Tokens
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
+from bethink.model.text import canonical_json, clean
 from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, Source, Strategy, Thread
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.store import sessions, states, succession, threads
@@ -42,6 +44,8 @@ class Engine:
     tokens: Tokens = field(default_factory=EstimatedTokens)
     thresholds: Thresholds = field(default_factory=Thresholds)
     auto_compact: bool = True
+    retain_recent: int = 20
+    emergency_retain: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,12 @@ def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, m
         thread = get_thread(tx, space=space, thread_id=thread_id)
         states.record(tx, thread=thread, number=0, source=Source.INITIAL)
     return get_thread(tx, space=space, thread_id=thread_id)
+
+
+def redacted(event: Event, redactor: Redactor) -> Event:
+    """Return an event with every text of its payload cleaned and redacted: nothing else is ever queued."""
+    payload = canonical_json(event.payload, lambda text: redactor.redact(clean(text)))
+    return Event(type=event.type, payload=json.loads(payload), strategy=event.strategy)
 
 
 def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False) -> list[QueuedEvent]:
