@@ -9,7 +9,7 @@ from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
 from bethink.store import messages, sessions
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import NO_LIMIT, Database, Tx, ask
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class History:
 
     async def all(self, key: ConversationKey) -> list[Record]:
         """Return every message of a conversation in the order it was said."""
-        return await self.recent(key, messages.NO_LIMIT)
+        return await self.recent(key, NO_LIMIT)
 
     async def length(self, key: ConversationKey) -> int:
         """Count the messages of a conversation."""

@@ -8,7 +8,7 @@ from bethink.extend import Redactor
 from bethink.model.records import Message, Record, Session, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import NO_LIMIT, Database, Tx, ask
 from bethink.store.messages import Prepared, Taken
 
 
@@ -120,7 +120,7 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
         space=session.space,
         session_id=session.id,
         number=after,
-        limit=messages.NO_LIMIT if limit is None else max(0, limit),
+        limit=NO_LIMIT if limit is None else max(0, limit),
     )
 
 

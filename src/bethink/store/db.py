@@ -18,6 +18,9 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 Clock = Callable[[], Micros]
 
+NO_LIMIT = 2**62
+"""What to ask for where all rows are wanted: the one spelling of that which both databases take."""
+
 log = logging.getLogger("bethink.store")
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bethink.model.records import Message, Micros, Origin, Record, Role
-from bethink.store.db import Row, Tx
-
-NO_LIMIT = 2**62
+from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 class Prepared(NamedTuple):

@@ -5,9 +5,7 @@ import json
 from bethink.model.ids import new_id
 from bethink.model.text import canonical_json
 from bethink.model.working import Chunk, ChunkType, QueuedEvent, Retention, Source, StateInfo, SubType, Thread
-from bethink.store.db import Row, Tx
-
-NO_LIMIT = 2**62
+from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def put_chunk(tx: Tx, *, thread: Thread, chunk: Chunk) -> None:

@@ -7,9 +7,7 @@ from bethink.model.ids import new_id, shard_for
 from bethink.model.records import Micros
 from bethink.model.text import canonical_json
 from bethink.model.working import Event, Mode, QueuedEvent, Strategy, Thread
-from bethink.store.db import Row, Tx
-
-NO_LIMIT = 2**62
+from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def create(
@@ -29,12 +27,6 @@ def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | 
     """Return a thread, if it is there; with `lock` nobody else changes it until this transaction ends."""
     row = tx.one("lock_thread" if lock else "find_thread", space=space, id=thread_id)
     return None if row is None else _thread(row)
-
-
-def of_session(tx: Tx, *, space: str, session_id: str) -> str | None:
-    """Return the id of the thread that works on a session."""
-    row = tx.one("thread_of_session", space=space, session=session_id)
-    return None if row is None else row["id"]
 
 
 def set_mode(tx: Tx, *, space: str, thread_id: str, mode: Mode) -> None:
@@ -108,11 +100,6 @@ def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: int) -
     """Take the step lock for `lease` microseconds and return its token; None while another holds it."""
     row = tx.one("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
     return None if row is None else row["step_token"]
-
-
-def extend_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: int) -> bool:
-    """Hold the step lock for longer. False if it is no longer ours."""
-    return tx.run("extend_step", space=space, id=thread_id, step=step_id, until=tx.now + lease) == 1
 
 
 def drop_step(tx: Tx, *, space: str, thread_id: str, step_id: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bethink.errors import Misconfigured
 from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, texts_of
-from bethink.working.reducers import oldest_first
+from bethink.working.reducers import to_truncate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,22 +73,16 @@ def pending(thread_tokens: int, thresholds: Thresholds, *, auto_compact: bool) -
 def usage(thread: Thread, state: State, thresholds: Thresholds) -> TokenUsage:
     """Measure a state against the ladder."""
     total = thread.total_tokens
-    excess = total - thresholds.hard
-    truncate: list[str] = []
-    if total >= thresholds.truncation:
-        for chunk in oldest_first(state.chunks):
-            if excess <= 0:
-                break
-            truncate.append(chunk.id)
-            excess -= chunk.tokens
+    full = total >= thresholds.truncation
+    truncate = to_truncate(state.chunks, total - thresholds.hard) if full else []
     return TokenUsage(
         total_tokens=total,
         compressible_tokens=thread.compressible_tokens,
         suggest_compaction=total >= thresholds.soft,
         force_compaction=total >= thresholds.hard,
-        needs_truncation=total >= thresholds.truncation,
+        needs_truncation=full,
         chunks_to_compact=tuple(compressible(state.chunks)),
-        chunks_to_truncate=tuple(truncate),
+        chunks_to_truncate=tuple(chunk.id for chunk in truncate),
     )
 
 

@@ -157,19 +157,24 @@ def _truncate(event: Event, shelf: Shelf) -> list[Operation]:
     if "chunks" in event.payload:
         return _forget(event, shelf)
     excess = shelf.total_tokens - int(cast("int", event.payload["hard"]))
-    operations: list[Operation] = []
-    for chunk in oldest_first(shelf.chunks()):
-        if excess <= 0:
-            break
-        operations.append(delete(chunk.id))
-        excess -= chunk.tokens
-    return operations
+    return [delete(chunk.id) for chunk in to_truncate(shelf.chunks(), excess)]
 
 
 def _keep_newest(event: Event, shelf: Shelf) -> list[Operation]:
     retain = int(cast("int", event.payload["retain"]))
     droppable = oldest_first(shelf.chunks())
     return [delete(chunk.id) for chunk in droppable[: max(0, len(droppable) - retain)]]
+
+
+def to_truncate(chunks: Sequence[Chunk], excess: int) -> list[Chunk]:
+    """Return the oldest chunks that may be truncated, as many as it takes to cover an excess of tokens."""
+    chosen: list[Chunk] = []
+    for chunk in oldest_first(chunks):
+        if excess <= 0:
+            break
+        chosen.append(chunk)
+        excess -= chunk.tokens
+    return chosen
 
 
 def oldest_first(chunks: Sequence[Chunk]) -> list[Chunk]:

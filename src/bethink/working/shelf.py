@@ -20,7 +20,7 @@ from bethink.model.working import (
 from bethink.store import states
 from bethink.store.db import Tx
 
-_GAP = 1 << 20
+GAP = 1 << 20
 """Room left between two chunks, so that one can be put between them without moving any other."""
 
 
@@ -145,14 +145,14 @@ class Shelf:
     def _position_at(self, index: int | None) -> int:
         """Find a free position before the chunk that is at an index now, or after the last."""
         if index is None:
-            self.last_position += _GAP
+            self.last_position += GAP
             return self.last_position
         if index < 0:
             raise Invalid(f"{index} is no place in a state.", hint="Count from 0.")
         placed = states.current(self._tx, thread=self.thread)
         if index >= len(placed):
             return self._position_at(None)
-        before = placed[index - 1][1] if index else placed[0][1] - 2 * _GAP
+        before = placed[index - 1][1] if index else placed[0][1] - 2 * GAP
         after = placed[index][1]
         if after - before < 2:
             self._spread([chunk for chunk, _ in placed])
@@ -162,7 +162,7 @@ class Shelf:
     def _spread(self, chunks: list[Chunk]) -> None:
         for chunk in chunks:
             states.unplace(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
-            self.last_position += _GAP
+            self.last_position += GAP
             states.place(
                 self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number, position=self.last_position
             )

@@ -9,8 +9,7 @@ from bethink.model.working import Chunk, Mode, Source, State, Thread
 from bethink.store import states, threads
 from bethink.store.db import Tx
 from bethink.working.process import Engine, apply_event, get_thread, open_thread
-
-_GAP = 1 << 20
+from bethink.working.shelf import GAP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +54,13 @@ def fork(tx: Tx, source: Thread, *, at: int, mode: Mode, thread_id: str | None =
 def _furnish(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
     for index, chunk in enumerate(chunks, 1):
         states.put_chunk(tx, thread=thread, chunk=chunk)
-        states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * _GAP)
+        states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * GAP)
     total = sum(chunk.tokens for chunk in chunks)
     states.record(tx, thread=thread, number=0, source=Source.FORK, total_tokens=total)
     states.begin_at(
         tx,
         thread=thread,
-        position=len(chunks) * _GAP,
+        position=len(chunks) * GAP,
         total=total,
         compressible=sum(chunk.tokens for chunk in chunks if chunk.compressible),
     )

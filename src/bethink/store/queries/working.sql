@@ -18,10 +18,6 @@ SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_p
        forked_from, forked_at
 FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
 
--- name: thread_of_session
--- The thread that works on a session.
-SELECT id FROM threads WHERE space_id = :space AND session_id = :session;
-
 -- name: set_mode
 -- Change how a thread takes its events.
 UPDATE threads SET mode = :mode WHERE space_id = :space AND id = :id;
@@ -69,10 +65,6 @@ ORDER BY applied LIMIT :limit;
 UPDATE threads SET step_id = :step, step_token = step_token + 1, step_until = :until
 WHERE space_id = :space AND id = :id AND (step_id IS NULL OR step_until < :now)
 RETURNING step_token;
-
--- name: extend_step
--- Hold the step lock for longer.
-UPDATE threads SET step_until = :until WHERE space_id = :space AND id = :id AND step_id = :step;
 
 -- name: drop_step
 -- Give the step lock back.
