@@ -7,6 +7,10 @@ BethinkError
 │   ├── Duplicate      a key that must be unique is taken
 │   └── SessionEnded   the session no longer takes messages
 ├── Misconfigured      the settings or the database role cannot work
+├── ModelError         a model did not do its part
+│   ├── ModelUnavailable  it cannot be reached, or refuses us for now
+│   ├── ModelTimeout   it did not answer in time
+│   └── BadAnswer      it answered with something that cannot be used
 └── StoreError         the database said no
     ├── Corrupt        what is stored cannot be read
     ├── OutcomeUnknown the connection was lost while committing: it may or may not have happened
@@ -55,6 +59,28 @@ class SessionEnded(Conflict):
 
 class Misconfigured(BethinkError):
     """The settings or the database role cannot work."""
+
+
+class ModelError(BethinkError):
+    """A model did not do its part."""
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached, or refuses us for now. `retry_after` is in seconds, where it said so."""
+
+    default_hint = "Check the model's address, its key and its limits; what was to be learnt is tried again later."
+
+    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer in time."""
+
+
+class BadAnswer(ModelError):
+    """The model answered with something that cannot be used."""
 
 
 class StoreError(BethinkError):

@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from bethink.model.calls import ModelAnswer, ModelCall
+
 
 class Redactor(Protocol):
     """Cuts secrets out of a text. Called on every text before it is first written; must not wait."""
@@ -16,4 +18,22 @@ class Tokens(Protocol):
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
+        ...
+
+
+class Model(Protocol):
+    """Answers a question. It is never called inside a transaction, and may be called from another event loop."""
+
+    @property
+    def name(self) -> str:
+        """Say which model this is, as it is recorded with everything it makes."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Say how many tokens fit into one call, question and answer together."""
+        ...
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Ask once, without trying again. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
         ...

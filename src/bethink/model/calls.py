@@ -1,0 +1,37 @@
+"""What is asked of a model, and what comes back."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bethink.model.text import JsonObject
+
+
+class Stop(StrEnum):
+    """Why a model stopped: it was done, ran out of room, or would not answer."""
+
+    END = "end"
+    LENGTH = "length"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One question to a model. With a `schema` the answer is to be JSON of that shape."""
+
+    system: str
+    prompt: str
+    schema: JsonObject | None = None
+    schema_name: str = "answer"
+    max_tokens: int = 4096
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """What a model said, as it said it, and what that took."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    stop: Stop = Stop.END
