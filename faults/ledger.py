@@ -101,7 +101,7 @@ def _marks(sessions: dict[str, dict[str, Any]]) -> list[str]:
 
 _MESSAGES = "SELECT session_id, number, idempotency_key, content FROM messages"
 _SESSIONS = """SELECT id, last_number, invalidated_at,
-    EXISTS (SELECT 1 FROM jobs j WHERE j.key = s.id) AS queued FROM sessions s"""
+    EXISTS (SELECT 1 FROM jobs j WHERE j.key = s.id AND j.status = 'queued') AS queued FROM sessions s"""
 
 
 def _raw_sqlite(target: str) -> tuple[list[Stored], dict[str, dict[str, Any]], str]:

@@ -18,7 +18,21 @@ from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from tools import postgres
 
 DATABASES = ["sqlite", "postgres"]
-_TABLES = ["threads", "jobs", "facts", "messages", "sessions", "summaries", "conversations", "agents", "spaces"]
+_TABLES = [
+    "threads",
+    "spending",
+    "deployment_keys",
+    "answers",
+    "fact_sources",
+    "jobs",
+    "facts",
+    "messages",
+    "sessions",
+    "summaries",
+    "conversations",
+    "agents",
+    "spaces",
+]
 
 
 class FakeClock:

@@ -24,7 +24,7 @@ from bethink.model.records import (
 )
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.recall.facts import Facts
-from bethink.store import messages, succession
+from bethink.store import jobs, messages, succession
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
@@ -196,7 +196,7 @@ class Memory:
         """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
         found = await ask(
             self._database,
-            lambda tx: session_store.marked(tx, limit=limit),
+            lambda tx: jobs.marked(tx, limit=limit),
             empty=list[tuple[str, str]](),
             read=True,
         )

@@ -121,7 +121,7 @@ async def test_a_taken_key_is_a_duplicate_and_a_missing_parent_is_a_conflict(dat
         await database.transact(twice, space="alice")
 
     def orphan(tx: Tx) -> None:
-        tx.run("queue_job", space="nowhere", kind="extract", key="x", now=tx.now)
+        tx.run("queue_job", space="nowhere", kind="extract", key="x", watermark=0, now=tx.now)
 
     with pytest.raises(Conflict):
         await database.transact(orphan, space="nowhere")

@@ -252,7 +252,8 @@ def test_driver_errors_are_translated(error: apsw.Error, meaning: type[Exception
         ("read_messages", "sqlite_autoindex_messages_1"),
         ("count_since", "sqlite_autoindex_messages_1"),
         ("find_keys", "messages_idempotency"),
-        ("list_jobs", "jobs_queue"),
+        ("list_marked", "jobs_marked"),
+        ("claim_jobs", "jobs_due"),
         ("take_numbers", "sqlite_autoindex_sessions_1"),
     ],
 )

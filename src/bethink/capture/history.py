@@ -8,7 +8,7 @@ from bethink.capture.sessions import open_session
 from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
-from bethink.store import messages, sessions
+from bethink.store import learning, messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class History:
         )
 
     async def purge(self, key: ConversationKey) -> int:
-        """Remove all messages and the summary of a conversation; return how many messages there were.
+        """Remove all messages of a conversation and what was made of them; return how many messages there were.
 
         Numbers are not given out again, and nothing is left marked.
         """
@@ -85,7 +85,9 @@ class History:
             sessions.lock_conversation(tx, space=self.space, conversation=conversation)
             sessions.settle_purged(tx, space=self.space, conversation=conversation)
             sessions.drop_summary(tx, space=self.space, conversation=conversation)
-            return messages.purge(tx, space=self.space, conversation=conversation)
+            purged = messages.purge(tx, space=self.space, conversation=conversation)
+            learning.forget_conversation(tx, space=self.space, conversation=conversation)
+            return purged
 
         return await ask(self._database, body, space=self.space, empty=0)
 

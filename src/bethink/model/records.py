@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import NoneType
-from typing import NewType
+from typing import NamedTuple, NewType
 
 from bethink.errors import Invalid
 from bethink.model.text import JsonObject, clean
@@ -66,6 +66,7 @@ class Origin(str):
         return super().__new__(cls, value)
 
 
+_IMPORT = Origin("import")
 _ORIGIN_OF_ROLE = {
     Role.USER: Origin("user"),
     Role.ASSISTANT: Origin("assistant"),
@@ -208,9 +209,33 @@ class Agent:
     kind: AgentKind
 
 
+class FactKind(StrEnum):
+    """What a fact is about; the last three tell an agent what to do, so only a user's own words can make one."""
+
+    DETAIL = "detail"
+    KNOWLEDGE = "knowledge"
+    DECISION = "decision"
+    GOAL = "goal"
+    EVENT = "event"
+    PREFERENCE = "preference"
+    INSTRUCTION = "instruction"
+    PROCEDURE = "procedure"
+
+
+class Source(NamedTuple):
+    """A message that something rests on."""
+
+    session_id: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One statement, with the session it was learnt from."""
+    """One statement, with the session it was learnt from.
+
+    `valid_from` and `valid_to` say when it held; `recorded_at` and `retired_at` when we held it to be so. A `slot`
+    names what its subject has only one of, such as a home town: another value there retires this one.
+    """
 
     id: str
     content: str
@@ -218,6 +243,42 @@ class Fact:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
     created_at: Micros | None = None
+    kind: FactKind = FactKind.KNOWLEDGE
+    origin: Origin = _IMPORT
+    entities: tuple[str, ...] = ()
+    subject: str | None = None
+    slot: str | None = None
+    valid_from: Micros | None = None
+    valid_to: Micros | None = None
+    recorded_at: Micros | None = field(default=None, compare=False)
+    retired_at: Micros | None = field(default=None, compare=False)
+    retired_by: str | None = field(default=None, compare=False)
+    version: int = field(default=1, compare=False)
+    made_by: "Maker | None" = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maker:
+    """What made something that was learnt: the model, the prompt and the extractor, each with its version."""
+
+    model: str
+    prompt: str
+    extractor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemory:
+    """What extraction made of one whole session; the next extraction of it replaces this one."""
+
+    space: str
+    session_id: str
+    raw_memory: str
+    summary: str
+    slug: str
+    until: int
+    source_updated_at: Micros
+    generated_at: Micros
+    made_by: Maker
 
 
 def checked_name(value: str, what: str) -> str:

@@ -1,9 +1,14 @@
-"""The rules that need no database: who is learnt from, and when a session is marked."""
+"""The rules that need no database: who is learnt from, when a session is marked, and whose word counts."""
 
-from bethink.model.records import AgentKind, EndReason, Trigger
+from collections.abc import Iterable
+
+from bethink.model.records import AgentKind, EndReason, FactKind, Origin, Trigger
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
+
+QUIET_CHECK = 3_600_000_000
+"""An open session is first looked at for having gone quiet after so many microseconds."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 
@@ -23,3 +28,22 @@ def makes_memory(kind: AgentKind) -> bool:
 def trigger_of(reason: EndReason) -> Trigger:
     """Say which of the four triggers an ending is."""
     return _TRIGGER_OF_END[reason]
+
+
+_RANK = {"user": 4, "assistant": 3, "import": 2, "document": 1, "memory": 0}
+_TELLING = frozenset({FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCEDURE})
+
+
+def rank(origin: Origin) -> int:
+    """Order origins by how far they can be trusted; what a tool brings counts as little as a document."""
+    return _RANK.get(origin, _RANK["document"])
+
+
+def lowest(origins: Iterable[Origin]) -> Origin:
+    """Return the origin of something made of several: the least trusted of them."""
+    return min(origins, key=lambda origin: (rank(origin), origin))
+
+
+def tells(kind: FactKind) -> bool:
+    """Say whether a fact of this kind tells an agent what to do, so that only a user's own words can make it."""
+    return kind in _TELLING

@@ -1,11 +1,12 @@
 """The facts of a space, to index and to search."""
 
-from bethink.errors import NotFound
+from dataclasses import replace
+
 from bethink.extend import Redactor
-from bethink.model.records import Fact, checked_name
+from bethink.model.records import Fact, Micros, Source, checked_name
 from bethink.model.text import clean
 from bethink.store import facts
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import Database, ask
 
 
 class Facts:
@@ -17,25 +18,28 @@ class Facts:
         self._redactor = redactor
 
     async def index(self, fact: Fact) -> None:
-        """Store a fact, replacing the one with the same id; its text is redacted first."""
-        cut = Fact(
+        """Store a fact; one with the same id is retired, and found as of the time before. Redacted first."""
+        cut = replace(
+            fact,
             id=checked_name(fact.id, "a fact's id"),
             content=self._cut(fact.content),
-            source=fact.source,
             tags=tuple(self._cut(tag) for tag in fact.tags),
             metadata={self._cut(key): self._cut(value) for key, value in fact.metadata.items()},
-            created_at=fact.created_at,
+            entities=tuple(self._cut(entity) for entity in fact.entities),
         )
         await ask(
             self._database, lambda tx: facts.put(tx, space=self.space, fact=cut), space=self.space, empty=None,
             repeatable=True,
         )  # fmt: skip
 
-    async def search(self, query: str, top_k: int) -> list[Fact]:
-        """Return at most `top_k` facts that share words with the query, the best match first."""
+    async def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Fact]:
+        """Return at most `top_k` facts that share words with the query, the best match first.
+
+        A piece in double quotes must occur just so. With `as_of`, from what was known at that time.
+        """
         return await ask(
             self._database,
-            lambda tx: facts.search(tx, space=self.space, question=query, limit=top_k),
+            lambda tx: facts.search(tx, space=self.space, question=query, limit=top_k, as_of=as_of),
             space=self.space,
             empty=[],
             read=True,
@@ -52,13 +56,34 @@ class Facts:
         )
 
     async def delete(self, fact_id: str) -> None:
-        """Remove a fact. Raises `NotFound` if there is none with this id."""
+        """Remove a fact with every version it had. Raises `NotFound` if there is none with this id."""
+        name = checked_name(fact_id, "a fact's id")
+        await ask(
+            self._database,
+            lambda tx: facts.delete(tx, space=self.space, fact_id=name),
+            space=self.space,
+            empty=None,
+        )
 
-        def body(tx: Tx) -> None:
-            if not facts.delete(tx, space=self.space, fact_id=checked_name(fact_id, "a fact's id")):
-                raise NotFound(f"no fact {fact_id!r} in space {self.space!r}.")
+    async def versions(self, fact_id: str) -> list[Fact]:
+        """Return every version of a fact, oldest first; the last may be retired."""
+        return await ask(
+            self._database,
+            lambda tx: facts.versions(tx, space=self.space, fact_id=fact_id),
+            space=self.space,
+            empty=[],
+            read=True,
+        )
 
-        await ask(self._database, body, space=self.space, empty=None)
+    async def sources(self, fact_id: str) -> list[Source]:
+        """Return the messages that a learnt fact rests on."""
+        return await ask(
+            self._database,
+            lambda tx: facts.sources_of(tx, space=self.space, fact_id=fact_id),
+            space=self.space,
+            empty=[],
+            read=True,
+        )
 
     async def length(self) -> int:
         """Count the facts."""

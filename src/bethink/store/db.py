@@ -21,6 +21,9 @@ Clock = Callable[[], Micros]
 NO_LIMIT = 2**62
 """What to ask for where all rows are wanted: the one spelling of that which both databases take."""
 
+_LISTEN = 0.25
+"""Seconds in one breath of listening; whoever is told to stop waits no longer than this."""
+
 log = logging.getLogger("bethink.store")
 
 
@@ -40,6 +43,8 @@ class Tx(ABC):
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
         """Whether doing all of it twice would do no harm; a body that knows better may say so."""
+        self.rings = False
+        """Whether it promised work: those who wait for some are told once it is committed."""
         self.begun = False
         self._clock = clock
         self._now = Micros(0)
@@ -116,6 +121,7 @@ class Database(ABC):
     def __init__(self) -> None:
         self._ready = False
         self._opening = anyio.Lock()
+        self._rings = 0
 
     async def open(self) -> None:
         """Connect, bring the schema up to date, and check that the database can be trusted.
@@ -161,6 +167,23 @@ class Database(ABC):
         if space is not None:
             checked_name(space, "a space")
         return await self._transact(body, space=space, read=read, repeatable=repeatable)
+
+    async def heard(self, seconds: float) -> bool:
+        """Wait until work was promised, here or by another process, at most so long; false if nothing was heard."""
+        before = self._rings
+        with anyio.move_on_after(seconds):
+            while not (self._rings != before or await self._listen(min(seconds, _LISTEN))):
+                pass
+            return True
+        return False
+
+    def _ring(self) -> None:
+        # Called on a lane's thread, after the commit: it may neither wait nor fail.
+        self._rings += 1
+
+    @abstractmethod
+    async def _listen(self, seconds: float) -> bool:
+        """Wait a moment for other processes to promise work, and say whether one did."""
 
     @abstractmethod
     def _start(self) -> None: ...

@@ -1,35 +1,115 @@
-"""Facts: stored by id, found by their words or by their metadata."""
+"""Facts: never overwritten, found by their words, their metadata, or the one thing they say."""
 
+import hashlib
 import json
 import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import replace
 
+from bethink.errors import NotFound
 from bethink.model.ids import shard_for
-from bethink.model.records import Fact
+from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
 from bethink.model.text import canonical_json
-from bethink.store.db import Row, Tx
+from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.sql import Dialect
 
 _WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r'"([^"]*)"')
 _MAX_WORDS = 64
+_LOOKED_AT = 10
 
 
 def put(tx: Tx, *, space: str, fact: Fact) -> None:
-    """Store a fact, replacing the one with the same id."""
+    """Store a fact; another one with the same id is retired and succeeded by this."""
     tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+    known = find(tx, space=space, fact_id=fact.id)
+    if known is not None and known == replace(fact, created_at=fact.created_at or known.created_at):
+        return
+    last = tx.one("last_fact_version", space=space, id=fact.id)
+    version = 1 if last is None or last["version"] is None else last["version"] + 1
+    if known is not None:
+        retire(tx, space=space, fact_id=fact.id, by=fact.id, valid_to=None)
+    _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
+
+
+def learn(tx: Tx, *, space: str, fact: Fact, effect: str, token: int, sources: Iterable[Source]) -> None:
+    """Store a learnt fact with the messages it rests on. Its effect key lets it in once."""
+    _insert(tx, space=space, fact=fact, version=1, effect=effect, token=token)
+    add_sources(tx, space=space, fact_id=fact.id, sources=sources)
+
+
+def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None, token: int | None) -> None:
+    made_by = fact.made_by
     tx.run(
-        "put_fact",
+        "insert_fact",
         space=space,
         id=fact.id,
+        version=version,
         content=fact.content,
+        kind=fact.kind,
+        origin=fact.origin,
         source=fact.source,
         tags=canonical_json(fact.tags),
         metadata=canonical_json(fact.metadata),
+        entities=canonical_json(fact.entities),
+        subject=fact.subject,
+        slot=fact.slot,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
         created_at=tx.now if fact.created_at is None else fact.created_at,
+        now=tx.now,
+        digest=digest(fact.content),
+        effect=effect,
+        token=token,
+        model=made_by and made_by.model,
+        prompt=made_by and made_by.prompt,
+        extractor=made_by and made_by.extractor,
     )
 
 
-def search(tx: Tx, *, space: str, question: str, limit: int) -> list[Fact]:
-    """Return the facts that share words with a question, the best match first; none for no words."""
+def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[Source]) -> None:
+    """Note further messages that a fact rests on."""
+    for source in sources:
+        tx.run("insert_fact_source", space=space, fact=fact_id, session=source.session_id, number=source.number)
+
+
+def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
+    """Return the messages that a learnt fact rests on."""
+    return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
+
+
+def retire(tx: Tx, *, space: str, fact_id: str, by: str, valid_to: Micros | None) -> bool:
+    """End what is held to be so, naming what came in its place; its time of validity ends with it."""
+    return tx.run("retire_fact", space=space, id=fact_id, by=by, valid_to=valid_to, now=tx.now) == 1
+
+
+def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
+    """Return a fact as it stands, if it does."""
+    row = tx.one("find_fact", space=space, id=fact_id)
+    return None if row is None else _fact(row)
+
+
+def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
+    """Return every version of a fact, oldest first."""
+    return [_fact(row) for row in tx.all("fact_versions", space=space, id=fact_id)]
+
+
+def saying(tx: Tx, *, space: str, content: str) -> list[Fact]:
+    """Return the current facts that say the same but for case, spaces and punctuation."""
+    return [_fact(row) for row in tx.all("facts_saying", space=space, digest=digest(content))]
+
+
+def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
+    """Return the current facts about the one value that a subject has in a slot."""
+    return [_fact(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
+
+
+def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | None = None) -> list[Fact]:
+    """Return facts that share words with a question, the best match first; none for no words.
+
+    What stands in double quotes must occur just so. With `as_of`, from what was known then.
+    """
     words = _WORD.findall(question)[:_MAX_WORDS]
     if not words or limit <= 0:
         return []
@@ -37,7 +117,20 @@ def search(tx: Tx, *, space: str, question: str, limit: int) -> list[Fact]:
         asked = " OR ".join(f'"{word}"' for word in words)
     else:
         asked = " | ".join(f"'{word}'" for word in words)
-    return [_fact(row) for row in tx.all("search_facts", space=space, words=asked, limit=limit)]
+    at = NO_LIMIT if as_of is None else as_of
+    literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
+    rows = tx.all("search_facts", space=space, words=asked, limit=NO_LIMIT if literal else limit, at=at)
+    if literal:
+        # A quoted piece may begin inside a word, where the index cannot look.
+        found = {row["id"] for row in rows}
+        rows += [row for row in tx.all("list_facts", space=space, at=at) if row["id"] not in found]
+        rows = [row for row in rows if all(part in row["content"].casefold() for part in literal)]
+    return [_fact(row) for row in rows[:limit]]
+
+
+def alike(tx: Tx, *, space: str, content: str) -> list[Fact]:
+    """Return a few current facts that share the most words with a text."""
+    return search(tx, space=space, question=content.replace('"', " "), limit=_LOOKED_AT)
 
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
@@ -45,18 +138,27 @@ def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     return [_fact(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
-def delete(tx: Tx, *, space: str, fact_id: str) -> bool:
-    """Remove a fact. False if there was none."""
-    return tx.run("delete_fact", space=space, id=fact_id) == 1
+def delete(tx: Tx, *, space: str, fact_id: str) -> None:
+    """Remove a fact with every version it had. Raises `NotFound` if there is none."""
+    if not tx.run("delete_fact", space=space, id=fact_id):
+        raise NotFound(f"no fact {fact_id!r} in space {space!r}.")
+    tx.run("delete_fact_sources", space=space, id=fact_id)
 
 
 def count(tx: Tx, *, space: str) -> int:
-    """Count the facts of a space."""
+    """Count the facts that hold in a space."""
     row = tx.one("count_facts", space=space)
     return 0 if row is None else row["count"]
 
 
+def digest(content: str) -> str:
+    """Name what a text says, whatever its case, spaces and punctuation."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", content).casefold())
+    return hashlib.blake2b(" ".join(words).encode(), digest_size=16).hexdigest()
+
+
 def _fact(row: Row) -> Fact:
+    maker = Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]) if row["model"] else None
     return Fact(
         id=row["id"],
         content=row["content"],
@@ -64,4 +166,16 @@ def _fact(row: Row) -> Fact:
         tags=tuple(json.loads(row["tags"])),
         metadata=json.loads(row["metadata"]),
         created_at=row["created_at"],
+        kind=FactKind(row["kind"]),
+        origin=Origin(row["origin"]),
+        entities=tuple(json.loads(row["entities"])),
+        subject=row["subject"],
+        slot=row["slot"],
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        recorded_at=row["recorded_at"],
+        retired_at=row["retired_at"],
+        retired_by=row["retired_by"],
+        version=row["version"],
+        made_by=maker,
     )

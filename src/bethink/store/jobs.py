@@ -1,13 +1,180 @@
 """Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
 
-from bethink.store.db import Tx
+from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
+from bethink.model.records import Micros
+from bethink.model.rules import QUIET_CHECK
+from bethink.store.db import Row, Tx
+
+SPACE_KEY = "space"
+"""The key of a job that there is one of in each space."""
 
 
-def queue(tx: Tx, *, space: str, kind: str, key: str) -> None:
-    """Promise work once; promising it again keeps its place in the queue."""
-    tx.run("queue_job", space=space, kind=kind, key=key, now=tx.now)
+def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
+    """Promise work once; promising it again keeps its place, ends a rest, and revives what was given up."""
+    tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
+    tx.rings = True
 
 
-def drop(tx: Tx, *, space: str, kind: str, key: str) -> None:
-    """Strike out a promise."""
-    tx.run("drop_job", space=space, kind=kind, key=key)
+def await_quiet(tx: Tx, *, space: str, session_id: str, due: int) -> None:
+    """Promise a look at a session that may go quiet without a mark."""
+    tx.run("await_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, now=tx.now, due=due)
+
+
+def claim(tx: Tx, *, kind: JobKind, worker: str, lease: int, limit: int) -> list[Claim]:
+    """Take jobs that are due, in any space, for `lease` microseconds; each gets a token above all before."""
+    rows = tx.all("claim_jobs", kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=limit)
+    claims = [
+        Claim(
+            space=row["space_id"],
+            kind=JobKind(row["kind"]),
+            key=row["key"],
+            token=row["token"],
+            attempts=row["attempts"],
+            input_watermark=row["input_watermark"],
+            queued_at=row["queued_at"],
+        )
+        for row in rows
+    ]
+    return sorted(claims, key=lambda each: (each.queued_at, each.space, each.key))
+
+
+def any_due(tx: Tx, *, kind: JobKind) -> bool:
+    """Say whether there is anything to claim."""
+    return tx.one("any_due", kind=kind, now=tx.now) is not None
+
+
+def quiet(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
+    """Return space and id of sessions without a mark that are to be looked at now."""
+    return [
+        (row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=JobKind.EXTRACT, now=tx.now, limit=limit)
+    ]
+
+
+def settle_quiet(tx: Tx, *, space: str, session_id: str, due: int | None) -> None:
+    """Look at a session again later, or with None never."""
+    tx.run("settle_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, due=due)
+
+
+def beat(tx: Tx, held: Claim, *, lease: int) -> bool:
+    """Keep a claim alive for `lease` more microseconds. False once it is lost."""
+    return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
+
+
+def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
+    """Write down what a model took, for the job and for the day. The day pays even where the claim is lost."""
+    taken = usage._asdict()
+    tx.run("spend", day=day_of(tx.now), slot=slot, **taken)
+    return tx.run("charge_job", **_held(held), **taken) == 1
+
+
+def finish(
+    tx: Tx,
+    held: Claim,
+    *,
+    status: JobStatus,
+    outcome: Outcome | None,
+    due: int | None = None,
+    error: str | None = None,
+    attempts: int | None = None,
+    watermark: int | None = None,
+) -> bool:
+    """End a claim, only if it still holds; false, and nothing changed, if it does not."""
+    return (
+        tx.run(
+            "finish_job",
+            **_held(held),
+            status=status,
+            outcome=outcome,
+            due=due,
+            error=error,
+            attempts=attempts,
+            watermark=watermark,
+            now=tx.now,
+        )
+        == 1
+    )
+
+
+def settle(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
+    """Strike out a promise that someone else kept; whoever holds a claim on it loses it."""
+    tx.run("settle_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
+
+
+def settle_conversation(tx: Tx, *, space: str, conversation: str) -> None:
+    """Strike out the promises made for the sessions of a conversation."""
+    due = tx.now + QUIET_CHECK
+    tx.run("settle_conversation_jobs", space=space, kind=JobKind.EXTRACT, conversation=conversation, due=due)
+
+
+def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
+    """Return space and id of marked sessions in all spaces, the oldest mark first."""
+    return [(row["space_id"], row["key"]) for row in tx.all("list_marked", kind=JobKind.EXTRACT, limit=limit)]
+
+
+def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:
+    """Return the jobs of a space, the newest promise first."""
+    return [_job(row) for row in tx.all("list_jobs", space=space, limit=limit)]
+
+
+def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
+    """Return one job, if it is there."""
+    row = tx.one("find_job", space=space, kind=kind, key=key)
+    return None if row is None else _job(row)
+
+
+def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
+    """Let a job that failed or was given up start over. False if it did neither."""
+    tx.rings = True
+    return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
+
+
+def counts(tx: Tx) -> dict[tuple[JobKind, JobStatus], int]:
+    """Count the jobs in each state, over all spaces."""
+    return {(JobKind(row["kind"]), JobStatus(row["status"])): row["count"] for row in tx.all("count_jobs")}
+
+
+def overdue(tx: Tx, *, kind: JobKind, before: int) -> tuple[int, int]:
+    """Count the jobs that were due before a time and are not claimed, and those whose lease ran out before it."""
+    row = tx.one("count_overdue", kind=kind, before=before)
+    return (0, 0) if row is None else (row["count"], row["abandoned"])
+
+
+def sample_spaces(tx: Tx, *, kind: JobKind, limit: int) -> list[str]:
+    """Return a few spaces in which something was done lately."""
+    return [row["space_id"] for row in tx.all("sample_spaces", kind=kind, limit=limit)]
+
+
+def spent(tx: Tx) -> Usage:
+    """Return what models took since midnight, UTC, over all spaces."""
+    row = tx.one("spent", day=day_of(tx.now))
+    return Usage() if row is None else Usage(**{name: int(row[name]) for name in Usage._fields})
+
+
+def day_of(moment: Micros) -> int:
+    """Number the days, so that a spend cap has one to count for."""
+    return moment // 86_400_000_000
+
+
+def _held(held: Claim) -> dict[str, object]:
+    return {"space": held.space, "kind": held.kind, "key": held.key, "token": held.token}
+
+
+def _job(row: Row) -> Job:
+    return Job(
+        space=row["space_id"],
+        kind=JobKind(row["kind"]),
+        key=row["key"],
+        status=JobStatus(row["status"]),
+        queued_at=row["queued_at"],
+        due_at=row["due_at"],
+        token=row["token"],
+        worker=row["worker"],
+        attempts=row["attempts"],
+        input_watermark=row["input_watermark"],
+        success_watermark=row["success_watermark"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
+        last_error=row["last_error"],
+        usage=Usage(**{name: row[name] for name in Usage._fields}),
+    )

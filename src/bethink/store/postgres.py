@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import psycopg
+from anyio import to_thread
 from psycopg import errors as pg
 from psycopg import sql as pgsql
 from psycopg.conninfo import conninfo_to_dict
@@ -27,6 +29,7 @@ from bethink.errors import (
     StoreError,
     Unavailable,
 )
+from bethink.store.bell import CHANNEL, Bell
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.lane import Lane, Seat
 from bethink.store.migrate import migrate
@@ -151,9 +154,28 @@ class PostgresDatabase(Database):
 
     def _start(self) -> None:
         self._lane = Lane("postgres", self.options.pool_size, self._connect)
+        self._ear = Lane("listener", 1, self._connect_listener)
+        self._bell = Bell(self._connect)
 
     async def _stop(self) -> None:
+        await self._ear.close()
         await self._lane.close()
+        await to_thread.run_sync(self._bell.close)
+
+    def _ring(self) -> None:
+        super()._ring()
+        self._bell.pull()
+
+    async def _listen(self, seconds: float) -> bool:
+        def work(seat: Seat[Connection]) -> bool:
+            try:
+                return any(True for _ in seat.connection().notifies(timeout=seconds, stop_after=1))
+            except psycopg.Error:
+                seat.drop()  # workers look by themselves, too
+                time.sleep(seconds)
+                return False
+
+        return await self._ear.run(work)
 
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
@@ -184,6 +206,8 @@ class PostgresDatabase(Database):
             if tx.begun:
                 repeatable, committing = tx.repeatable, True
                 _commit(connection)
+                if tx.rings:
+                    self._ring()
         except psycopg.Error as error:
             raise _outcome(seat, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
@@ -201,6 +225,11 @@ class PostgresDatabase(Database):
         )
         # JSON is stored as we wrote it and read back as text, as on SQLite.
         connection.adapters.register_loader("json", TextLoader)
+        return connection
+
+    def _connect_listener(self) -> Connection:
+        connection = self._connect()
+        connection.execute(f"LISTEN {CHANNEL}".encode())
         return connection
 
 

@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 from bethink.model.ids import new_id, shard_for
+from bethink.model.jobs import JobKind
 from bethink.model.records import Agent, AgentKind, EndReason, Session, Trigger
-from bethink.model.rules import TURN_THRESHOLD
+from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
-
-_EXTRACT = "extract"
 
 
 def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
@@ -50,6 +49,8 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
         "insert_session",
         space=space, id=session_id, conversation=conversation, ordinal=ordinal, learns=int(learns), now=tx.now,
     )  # fmt: skip
+    if learns:
+        jobs.await_quiet(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
     found = find(tx, space=space, session_id=session_id)
     assert found is not None  # noqa: S101 - written in this transaction
     return found
@@ -87,8 +88,10 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
     row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
         return None
-    if row["marked_at"] == tx.now:
-        jobs.queue(tx, space=space, kind=_EXTRACT, key=session_id)
+    if row["marked_at"] == tx.now or row["rests"]:
+        _promise(tx, space=space, session_id=session_id, number=row["last_number"])
+        if row["rests"]:
+            tx.run("wake_session", space=space, session=session_id)
     return Reserved(last=row["last_number"], thread_id=row["thread_id"])
 
 
@@ -96,27 +99,26 @@ def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) 
     """Set or raise a session's mark. False if it stands at `number` or above, or must not be learnt from."""
     raised = tx.run("mark_session", space=space, id=session_id, number=number, trigger=trigger, now=tx.now) == 1
     if raised:
-        jobs.queue(tx, space=space, kind=_EXTRACT, key=session_id)
+        _promise(tx, space=space, session_id=session_id, number=number)
     return raised
+
+
+def _promise(tx: Tx, *, space: str, session_id: str, number: int) -> None:
+    jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=session_id, watermark=number)
 
 
 def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int) -> bool:
     """Clear the mark and record how far was learnt, only if the mark is still `expected`."""
     cleared = tx.run("clear_mark", space=space, id=session_id, until=until, expected=expected) == 1
     if cleared:
-        jobs.drop(tx, space=space, kind=_EXTRACT, key=session_id)
+        jobs.settle(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
     return cleared
 
 
 def settle_purged(tx: Tx, *, space: str, conversation: str) -> None:
     """Clear the marks of a conversation whose messages are gone; their numbers are never given out again."""
     tx.run("settle_purged", space=space, conversation=conversation)
-    tx.run("drop_session_jobs", space=space, conversation=conversation, kind=_EXTRACT)
-
-
-def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
-    """Return space and id of marked sessions in all spaces, the oldest mark first."""
-    return [(row["space_id"], row["key"]) for row in tx.all("list_jobs", kind=_EXTRACT, limit=limit)]
+    jobs.settle_conversation(tx, space=space, conversation=conversation)
 
 
 def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[Session]:

@@ -61,6 +61,7 @@ def _sections() -> list[tuple[str, str, str]]:
 def _spell(name: str, text: str, dialect: Dialect) -> Query:
     if dialect is Dialect.POSTGRES:
         text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR NO KEY UPDATE")
+        text = text.replace("/*skip_locked*/", "FOR UPDATE SKIP LOCKED")
         mark = "$"
     else:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)

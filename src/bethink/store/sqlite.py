@@ -13,6 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import anyio
 import apsw
 from anyio import to_thread
 
@@ -127,16 +128,28 @@ class SqliteDatabase(Database):
         self._checkpointer = Checkpointer(self._connect)
         self._checkpointer.start()
         self._writer = Lane("writer", 1, self._connect_writer)
+        self._watcher = Lane("watcher", 1, self._connect_reader)
+        self._seen: object = None
         alone = self.options.path == _MEMORY or self.options.readers == 0
         self._readers = self._writer if alone else Lane("reader", self.options.readers, self._connect_reader)
 
     async def _stop(self) -> None:
+        await self._watcher.close()
         await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
         await self._writer.close()
 
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
+
+    async def _listen(self, seconds: float) -> bool:
+        # Other processes cannot call us; that the file has changed is the best they can tell.
+        await anyio.sleep(seconds)
+        if self._readers is self._writer:
+            return False
+        before = self._seen
+        self._seen = await self._watcher.run(lambda seat: seat.connection().pragma("data_version"))
+        return before is not None and self._seen != before
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         del space, repeatable  # one file is one trust domain, and a commit here either happened or did not
@@ -151,6 +164,8 @@ class SqliteDatabase(Database):
                 result = checked_result(body(tx))
                 if tx.begun:
                     connection.execute("COMMIT")
+                    if tx.rings:
+                        self._ring()
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

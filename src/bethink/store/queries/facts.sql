@@ -1,41 +1,101 @@
--- name: put_fact
--- Store a fact, replacing the one with the same id.
-INSERT INTO facts (space_id, id, content, source, tags, metadata, created_at)
-VALUES (:space, :id, :content, :source, :tags, :metadata, :created_at)
-ON CONFLICT (space_id, id) DO UPDATE SET
-    content = excluded.content, source = excluded.source, tags = excluded.tags,
-    metadata = excluded.metadata, created_at = excluded.created_at;
+-- name: insert_fact
+-- Write a fact down. A learnt one has an effect key, and is written once however often it is tried.
+INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
+                   valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor)
+VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
+        :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor);
+
+-- name: retire_fact
+-- End what is held to be so: it stays findable as of the time before.
+UPDATE facts SET retired_at = :now, retired_by = :by, valid_to = COALESCE(valid_to, :valid_to)
+WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
+-- name: last_fact_version
+-- The newest version a fact has had.
+SELECT max(version) AS version FROM facts WHERE space_id = :space AND id = :id;
+
+-- name: find_fact
+-- A fact as it stands.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
+-- name: fact_versions
+-- Every version of a fact, oldest first.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
+
+-- name: facts_saying
+-- Current facts that say the same in other spelling.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY recorded_at, id;
+
+-- name: facts_in_slot
+-- Current facts about the one value that something can have.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
+  AND retired_at IS NULL ORDER BY recorded_at, id;
 
 -- name: search_facts (sqlite)
--- Facts that share a word with the question, the best match first.
-SELECT f.id, f.content, f.source, f.tags, f.metadata, f.created_at
+-- Facts known at a time that share a word with the question, the best match first.
+SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
+       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
 FROM facts_fts JOIN facts f ON f.rowid = facts_fts.rowid
 WHERE facts_fts MATCH :words AND f.space_id = :space
+  AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
 ORDER BY facts_fts.rank, f.id LIMIT :limit;
 
 -- name: search_facts (postgres)
--- Facts that share a word with the question, the best match first.
-SELECT id, content, source, tags, metadata, created_at
+-- Facts known at a time that share a word with the question, the best match first.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
 FROM facts WHERE space_id = :space AND words @@ to_tsquery('english', :words)
+  AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
 ORDER BY ts_rank_cd(words, to_tsquery('english', :words)) DESC, id LIMIT :limit;
+
+-- name: list_facts
+-- Every fact known at a time, oldest first.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
+ORDER BY recorded_at, id;
 
 -- name: facts_with_metadata (sqlite)
 -- Facts whose metadata holds a value under a key; the key is data, never a path.
-SELECT f.id, f.content, f.source, f.tags, f.metadata, f.created_at FROM facts f
-WHERE f.space_id = :space
+SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
+       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
+FROM facts f
+WHERE f.space_id = :space AND f.retired_at IS NULL
   AND EXISTS (SELECT 1 FROM json_each(f.metadata) m WHERE m.key = :key AND m.atom = :value)
 ORDER BY f.created_at, f.id;
 
 -- name: facts_with_metadata (postgres)
 -- Facts whose metadata holds a value under a key; the key is data, never a path.
-SELECT id, content, source, tags, metadata, created_at FROM facts
-WHERE space_id = :space AND metadata ->> CAST(:key AS text) = :value
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND retired_at IS NULL AND metadata ->> CAST(:key AS text) = :value
 ORDER BY created_at, id;
 
 -- name: delete_fact
--- Remove a fact.
+-- Remove a fact with every version it had.
 DELETE FROM facts WHERE space_id = :space AND id = :id;
 
+-- name: delete_fact_sources
+-- Remove where a fact came from.
+DELETE FROM fact_sources WHERE space_id = :space AND fact_id = :id;
+
 -- name: count_facts
--- How many facts a space holds.
-SELECT count(*) AS count FROM facts WHERE space_id = :space;
+-- How many facts hold in a space.
+SELECT count(*) AS count FROM facts WHERE space_id = :space AND retired_at IS NULL;
+
+-- name: insert_fact_source
+-- Note a message that a fact rests on, once.
+INSERT INTO fact_sources (space_id, fact_id, session_id, number) VALUES (:space, :fact, :session, :number)
+ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
+
+-- name: fact_sources
+-- The messages a fact rests on, in order.
+SELECT session_id, number FROM fact_sources WHERE space_id = :space AND fact_id = :id ORDER BY session_id, number;

@@ -80,12 +80,13 @@ UPDATE sessions SET
 WHERE space_id = :space AND id = :id AND ended_at IS NULL
 RETURNING last_number, marked_at, (
     SELECT t.id FROM threads t WHERE t.space_id = sessions.space_id AND t.session_id = sessions.id
-) AS thread_id;
+) AS thread_id, rests;
 
 -- name: mark_session
 -- Raise a session's mark; never lowers it, and never marks a session that is not learnt from.
 UPDATE sessions SET
     invalidated_at = :number,
+    rests = 0,
     marked_at = COALESCE(marked_at, :now),
     marked_by = COALESCE(marked_by, :trigger)
 WHERE space_id = :space AND id = :id AND learns = 1
@@ -94,7 +95,7 @@ WHERE space_id = :space AND id = :id AND learns = 1
 -- name: clear_mark
 -- Record what was learnt, if the mark is still the one that was worked on. The watermark never moves back, nor past
 -- the last record.
-UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL,
+UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE
         WHEN processed_until > :until THEN processed_until
         WHEN :until > last_number THEN last_number ELSE :until END
@@ -102,7 +103,7 @@ WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 
 -- name: settle_purged
 -- After a purge nothing is left to learn from: count from the last number given out.
-UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL,
+UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END
 WHERE space_id = :space AND conversation_id = :conversation;
 

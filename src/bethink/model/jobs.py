@@ -1,0 +1,77 @@
+"""Promised work: its states, who holds it, and how it ended."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from bethink.model.records import Micros
+
+
+class JobKind(StrEnum):
+    """What is to be done: learn from a session, or settle what a space has learnt."""
+
+    EXTRACT = "extract"
+    CONSOLIDATE = "consolidate"
+
+
+class JobStatus(StrEnum):
+    """Where a job stands. `waiting` looks at its session later; `failed` is tried again; `dead` is not."""
+
+    WAITING = "waiting"
+    QUEUED = "queued"
+    RUNNING = "running"
+    FAILED = "failed"
+    DONE = "done"
+    DEAD = "dead"
+
+
+class Outcome(StrEnum):
+    """How an attempt ended; nothing worth keeping is a success."""
+
+    SUCCEEDED = "succeeded"
+    SUCCEEDED_NO_OUTPUT = "succeeded_no_output"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A lease on a job. Whatever is written under it names its token, and only the newest token counts."""
+
+    space: str
+    kind: JobKind
+    key: str
+    token: int
+    attempts: int
+    input_watermark: int
+    queued_at: Micros
+
+
+class Usage(NamedTuple):
+    """What models took: calls, tokens, and money in millionths of a dollar."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job as it stands: ids, times and counts, never content."""
+
+    space: str
+    kind: JobKind
+    key: str
+    status: JobStatus
+    queued_at: Micros
+    due_at: Micros | None
+    token: int
+    worker: str | None
+    attempts: int
+    input_watermark: int
+    success_watermark: int | None
+    started_at: Micros | None
+    finished_at: Micros | None
+    outcome: Outcome | None
+    last_error: str | None
+    usage: Usage

@@ -1,0 +1,148 @@
+"""What was learnt from a session, the answers it was made from, and how far learning has come."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bethink.model.jobs import Claim, JobKind
+from bethink.model.records import Agent, AgentKind, Maker, Micros, SessionMemory
+from bethink.store import sessions
+from bethink.store.db import NO_LIMIT, Row, Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a model said for a job; `run` names what it was asked about."""
+
+    run: str
+    position: int
+    content: str
+    agent_id: str
+    model: str
+    prompt: str
+    recorded_at: Micros
+
+
+class Advanced(NamedTuple):
+    """What is left after a session was learnt from: a mark further on, or the time it ended."""
+
+    invalidated_at: int | None
+    ended_at: Micros | None
+
+
+def record_answer(
+    tx: Tx, held: Claim, *, run: str, content: str, agent_id: str, model: str, prompt: str, position: int = 0
+) -> None:
+    """Keep what a model said before anything is made of it. A second answer to the same is not kept."""
+    tx.run(
+        "record_answer",
+        space=held.space, kind=held.kind, key=held.key, run=run, position=position, content=content,
+        agent=agent_id, model=model, prompt=prompt, token=held.token, now=tx.now,
+    )  # fmt: skip
+
+
+def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMIT) -> list[Answer]:
+    """Return what models said for a job, the newest run first."""
+    return [
+        Answer(
+            run=row["run"],
+            position=row["position"],
+            content=row["content"],
+            agent_id=row["agent_id"],
+            model=row["model"],
+            prompt=row["prompt"],
+            recorded_at=row["recorded_at"],
+        )
+        for row in tx.all("list_answers", space=space, kind=kind, key=key, limit=limit)
+    ]
+
+
+def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
+    """Replace what is remembered of a whole session."""
+    tx.run(
+        "put_session_memory",
+        space=memory.space, session=memory.session_id, raw_memory=memory.raw_memory, summary=memory.summary,
+        slug=memory.slug, until=memory.until, source_updated_at=memory.source_updated_at, now=memory.generated_at,
+        model=memory.made_by.model, prompt=memory.made_by.prompt, extractor=memory.made_by.extractor, token=token,
+    )  # fmt: skip
+
+
+def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:
+    """Return what is remembered of a session, if anything."""
+    row = tx.one("find_session_memory", space=space, session=session_id)
+    return None if row is None else _memory(row)
+
+
+def memories(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[SessionMemory]:
+    """Return what is remembered of the sessions of a space, the newest first."""
+    return [_memory(row) for row in tx.all("list_session_memories", space=space, limit=limit)]
+
+
+def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
+    """Forget what was made of a session. False if there was nothing."""
+    return tx.run("drop_session_memory", space=space, session=session_id) == 1
+
+
+def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
+    """Forget what was made of a conversation whose messages are gone, and what models said about it."""
+    tx.run("forget_conversation_memories", space=space, conversation=conversation)
+    tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
+    tx.run("forget_unsupported_facts", space=space)
+
+
+def lock_space(tx: Tx, *, space: str) -> None:
+    """Hold a space's facts until this transaction ends: only one at a time may settle what is new among them."""
+    tx.one("lock_space", space=space)
+
+
+def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
+    """Return which of these records a session has."""
+    return {row["number"] for row in tx.all("existing_numbers", space=space, session=session_id, numbers=numbers)}
+
+
+def advance(tx: Tx, *, space: str, session_id: str, start: int, until: int) -> Advanced | None:
+    """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it stood elsewhere."""
+    row = tx.one("advance_session", space=space, session=session_id, start=start, until=until)
+    return None if row is None else Advanced(row["invalidated_at"], row["ended_at"])
+
+
+def rest(tx: Tx, *, space: str, session_id: str) -> None:
+    """Note that a session's job failed, so that anything new in it wakes the job."""
+    tx.run("rest_session", space=space, session=session_id)
+
+
+def last_said(tx: Tx, *, space: str, session_id: str) -> Micros | None:
+    """Return when a session last recorded something."""
+    row = tx.one("last_said", space=space, session=session_id)
+    return None if row is None else row["recorded_at"]
+
+
+def writer_for(tx: Tx, *, space: str, agent_id: str) -> Agent:
+    """Return the one memory writer that works on what an agent said, made when it is first needed."""
+    return sessions.ensure_agent(tx, space=space, name=f"/memory-agent/{agent_id}", kind=AgentKind.MEMORY_WRITER)
+
+
+def find_agent(tx: Tx, *, space: str, agent_id: str) -> Agent | None:
+    """Return an agent by its id."""
+    row = tx.one("find_agent_by_id", space=space, id=agent_id)
+    return None if row is None else Agent(space=space, id=row["id"], name=row["name"], kind=AgentKind(row["kind"]))
+
+
+def broken(tx: Tx, *, space: str) -> tuple[int, int]:
+    """Count learnt facts without a source, and sessions whose mark or watermark cannot be right."""
+    facts = tx.one("unsupported_facts", space=space)
+    sessions_ = tx.one("broken_sessions", space=space, kind=JobKind.EXTRACT)
+    return (facts or {"count": 0})["count"], (sessions_ or {"count": 0})["count"]
+
+
+def _memory(row: Row) -> SessionMemory:
+    return SessionMemory(
+        space=row["space_id"],
+        session_id=row["session_id"],
+        raw_memory=row["raw_memory"],
+        summary=row["summary"],
+        slug=row["slug"],
+        until=row["until_number"],
+        source_updated_at=row["source_updated_at"],
+        generated_at=row["generated_at"],
+        made_by=Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]),
+    )

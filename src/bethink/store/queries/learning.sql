@@ -1,0 +1,106 @@
+-- name: record_answer
+-- Keep what a model said before anything is made of it.
+INSERT INTO answers (space_id, kind, key, run, position, content, agent_id, model, prompt, token, recorded_at)
+VALUES (:space, :kind, :key, :run, :position, :content, :agent, :model, :prompt, :token, :now)
+ON CONFLICT (space_id, kind, key, run, position) DO NOTHING;
+
+-- name: list_answers
+-- What models said for a job, newest run first.
+SELECT run, position, content, agent_id, model, prompt, token, recorded_at FROM answers
+WHERE space_id = :space AND kind = :kind AND key = :key ORDER BY recorded_at DESC, position LIMIT :limit;
+
+-- name: put_session_memory
+-- Replace what is remembered of a whole session.
+INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,
+                              generated_at, model, prompt, extractor, token)
+VALUES (:space, :session, :raw_memory, :summary, :slug, :until, :source_updated_at, :now, :model, :prompt,
+        :extractor, :token)
+ON CONFLICT (space_id, session_id) DO UPDATE SET
+    raw_memory = excluded.raw_memory, summary = excluded.summary, slug = excluded.slug,
+    until_number = excluded.until_number, source_updated_at = excluded.source_updated_at,
+    generated_at = excluded.generated_at, model = excluded.model, prompt = excluded.prompt,
+    extractor = excluded.extractor, token = excluded.token;
+
+-- name: find_session_memory
+-- What is remembered of a session.
+SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
+       extractor
+FROM session_memories WHERE space_id = :space AND session_id = :session;
+
+-- name: list_session_memories
+-- What is remembered of the sessions of a space, the newest source first.
+SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
+       extractor
+FROM session_memories WHERE space_id = :space ORDER BY source_updated_at DESC, session_id DESC LIMIT :limit;
+
+-- name: drop_session_memory
+-- Forget what was made of a session.
+DELETE FROM session_memories WHERE space_id = :space AND session_id = :session;
+
+-- name: forget_conversation_memories
+-- Forget what was made of the sessions of a conversation.
+DELETE FROM session_memories WHERE space_id = :space AND session_id IN (
+    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
+);
+
+-- name: forget_conversation_answers
+-- Forget what models said about the sessions of a conversation.
+DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key IN (
+    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
+);
+
+-- name: forget_unsupported_facts
+-- Forget the learnt facts that no message supports any more.
+DELETE FROM facts WHERE space_id = :space AND effect IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM fact_sources s WHERE s.space_id = facts.space_id AND s.fact_id = facts.id
+);
+
+-- name: lock_space
+-- Let one at a time settle facts in a space.
+SELECT id FROM spaces WHERE id = :space /*for_update*/;
+
+-- name: existing_numbers
+-- Which of these messages are there.
+SELECT number FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers);
+
+-- name: advance_session
+-- Record how far was learnt, if nobody else did; the mark goes unless it stands further on.
+UPDATE sessions SET processed_until = :until, rests = 0,
+    invalidated_at = CASE WHEN invalidated_at > :until THEN invalidated_at END,
+    marked_at = CASE WHEN invalidated_at > :until THEN marked_at END,
+    marked_by = CASE WHEN invalidated_at > :until THEN marked_by END
+WHERE space_id = :space AND id = :session AND COALESCE(processed_until, 0) = :start AND :until <= last_number
+RETURNING invalidated_at, ended_at;
+
+-- name: rest_session
+-- Note that a session's job failed, so that something new wakes it.
+UPDATE sessions SET rests = 1 WHERE space_id = :space AND id = :session;
+
+-- name: wake_session
+-- Something new came: the job is no longer resting.
+UPDATE sessions SET rests = 0 WHERE space_id = :space AND id = :session;
+
+-- name: last_said
+-- When a session last recorded something.
+SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :session ORDER BY number DESC LIMIT 1;
+
+-- name: find_agent_by_id
+-- An agent by its id.
+SELECT id, name, kind FROM agents WHERE space_id = :space AND id = :id;
+
+-- name: unsupported_facts
+-- Learnt facts of a space that have no source left.
+SELECT count(*) AS count FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
+);
+
+-- name: broken_sessions
+-- Sessions of a space that are marked with no job to do it, or processed beyond their last record.
+SELECT count(*) AS count FROM sessions s WHERE s.space_id = :space AND (
+    s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
+        s.invalidated_at IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM jobs j WHERE j.space_id = s.space_id AND j.kind = :kind AND j.key = s.id
+              AND j.status IN ('queued', 'running', 'failed', 'dead')
+        )
+    )
+);
