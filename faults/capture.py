@@ -55,7 +55,7 @@ async def _sessions(memory: bethink.Memory, process: int) -> list[bethink.Sessio
 async def _append_until(campaign: Campaign, process: int, last: int, batch: Callable[[], int]) -> None:
     """Append messages with keys `process-1`, `process-2`, … up to `last`, going on where the ledger ends."""
     ledger = Ledger(campaign.ledger, process)
-    async with bethink.connect(campaign.target, redactor=_AsItIs(), postgres_pool_size=2) as memory:
+    async with bethink.connect(campaign.target, redactor=_AsItIs(), postgres_pool_size=2, learn=False) as memory:
         sessions = await _sessions(memory, process)
         while ledger.acknowledged < last:
             first = ledger.acknowledged + 1

@@ -99,10 +99,11 @@ def connect(
     redactor: Redactor | None = None,
     engine: Engine | None = None,
     compactor: Compactor | None = None,
+    model: Model | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, **arguments)
+    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, model=model, **arguments)
     return Memory(inner, _Loop())
 '''
 
@@ -143,9 +144,12 @@ def generate() -> str:
             for name, path in _CLASSES.items()
         ),
         "from bethink.errors import Unavailable",
-        "from bethink.extend import Redactor",
-        "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Record, Session",
+        "from bethink.extend import Model, Redactor",
+        "from bethink.model.jobs import Job",
+        "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Micros, Record, Session",
+        "from bethink.model.records import SessionMemory, Source",
         "from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread",
+        "from bethink.worker import Audit, RunReport",
         "from bethink.working.desk import DispatchResult, StepResult",
         "from bethink.working.ladder import Compactor, Thresholds, TokenUsage",
         "from bethink.working.observers import Watch",

@@ -1,6 +1,7 @@
 """Puts the parts together: settings become databases, Memory and the stores of single agents."""
 
 import logging
+import os
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -12,16 +13,20 @@ import anyio
 from bethink.capture.history import History
 from bethink.capture.live import LiveHistory
 from bethink.errors import Invalid, Misconfigured, StoreError
-from bethink.extend import Redactor
+from bethink.extend import Model, Redactor
 from bethink.memory import Memory
+from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message
+from bethink.plugins.default_redactor import redactor_for
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.recall.facts import Facts
 from bethink.settings import Settings, load_settings
+from bethink.startup import Startup
 from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
+    from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
 
@@ -82,12 +87,93 @@ MODULES: dict[str, Callable[[Settings], Database | None]] = {
 }
 
 
+def model_from(settings: Settings) -> Model | None:
+    """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
+    provider, _, name = settings.model.partition(":")
+    if not settings.model:
+        return None
+    make = _MODELS.get(provider)
+    if make is None or not name:
+        raise Misconfigured(
+            f"model = {settings.model!r} names no provider and model.",
+            hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
+        )
+    try:
+        return make(settings, name)
+    except ImportError as error:
+        raise Misconfigured(f"{provider} needs its client.", hint=f"Install the extra: bethink[{provider}].") from error
+
+
+def _openai(settings: Settings, name: str) -> Model:
+    from bethink.plugins.openai_model import OpenAIModel  # noqa: PLC0415 - an extra
+
+    return OpenAIModel(
+        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+    )
+
+
+def _anthropic(settings: Settings, name: str) -> Model:
+    from bethink.plugins.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
+
+    return AnthropicModel(
+        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+    )
+
+
+def _pydantic_ai(settings: Settings, name: str) -> Model:
+    from bethink.plugins.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
+
+    return PydanticAIModel(name, window=settings.model_window)
+
+
+_MODELS: dict[str, Callable[[Settings, str], Model]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "pydantic-ai": _pydantic_ai,
+}
+
+
+def worker_from(settings: Settings, database: Database, *, redactor: Redactor, model: Model | None) -> "Worker":
+    """Build a worker that learns with a model, or without one by quoting."""
+    # Imported here: a process that only appends need not load what learns.
+    from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
+    from bethink.learn.quiet import QuietRules  # noqa: PLC0415
+    from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+    from bethink.worker import Worker, WorkerOptions  # noqa: PLC0415
+
+    extractor = Extractor(
+        database=database,
+        model=model,
+        redactor=redactor,
+        tokens=EstimatedTokens(),
+        prices=Prices(input=settings.model_price_input, output=settings.model_price_output),
+        slot=os.getpid() % 64,
+    )
+    options = WorkerOptions(
+        interval=settings.worker_interval,
+        batch=settings.worker_batch,
+        concurrency=settings.worker_concurrency,
+        lease=settings.worker_lease,
+        max_attempts=settings.worker_max_attempts,
+        scan_limit=settings.scan_limit,
+        scan_claims=settings.scan_claims,
+        daily_cap=None if model is None else round(settings.daily_spend_cap * 1_000_000),
+        quiet=QuietRules(
+            idle_hours=settings.scan_idle_hours,
+            age_days=settings.scan_age_days,
+            channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
+        ),
+    )
+    return Worker(database, {JobKind.EXTRACT: extractor}, options)
+
+
 def memory_from(
     settings: Settings,
     *,
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
+    model: Model | None = None,
 ) -> Memory:
     """Build the Memory that the settings describe; switched off or unconfigured, one that does nothing."""
     make = MODULES.get(settings.module)
@@ -96,13 +182,36 @@ def memory_from(
     database = make(settings) if settings.enabled else None
     if database is None:
         _log.warning("nothing will be remembered: memory is %s", "without a place" if settings.enabled else "off")
+    cut = redactor or _redactor(settings, database)
+    make, startup = _learning(settings, database, redactor=cut, model=model)
     return Memory(
         database,
-        redactor=redactor,
+        redactor=cut,
         max_history_len=settings.max_history_len,
         engine=engine,
         compactor=compactor,
+        worker=make,
+        startup=startup,
     )
+
+
+def _redactor(settings: Settings, database: Database | None) -> Redactor:
+    return redactor_for(database, key=settings.redaction_key) if settings.redact else NoRedaction()
+
+
+def _learning(
+    settings: Settings, database: Database | None, *, redactor: Redactor, model: Model | None
+) -> "tuple[Callable[[], Worker] | None, Startup | None]":
+    if database is None or not settings.learn:
+        return None, None
+    thinker = model or model_from(settings)
+
+    def make() -> "Worker":
+        return worker_from(settings, database, redactor=redactor, model=thinker)
+
+    if not settings.learn_at_start:
+        return make, None
+    return make, Startup(make)
 
 
 def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
@@ -119,6 +228,7 @@ def connect(
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
+    model: Model | None = None,
     **arguments: object,
 ) -> Memory:
     """Return a Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `async with`.
@@ -134,14 +244,14 @@ def connect(
     elif name:
         arguments |= {"module": "memory.sqlite", "sqlite_path": name}
     settings = load_settings(**arguments)  # pyright: ignore[reportArgumentType]
-    return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor)
+    return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor, model=model)
 
 
 async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
     """Open one file as the history of one agent, with no settings at all. Close the database when done."""
     database = _sqlite_file(str(path), Settings())
     await database.open()
-    return _history(database, agent, NoRedaction()), database
+    return _history(database, agent, redactor_for(database)), database
 
 
 def _history(database: Database, agent: str, redactor: Redactor) -> History:
@@ -153,7 +263,7 @@ class AgentStores:
 
     def __init__(self, settings: Settings, *, redactor: Redactor | None = None) -> None:
         self._settings = settings
-        self._redactor = redactor or NoRedaction()
+        self._redactor = redactor
         self._opened: dict[str, tuple[History, Database]] = {}
         self._held: dict[tuple[str, str], list[Message]] = {}
         self._blind: set[tuple[str, str]] = set()
@@ -187,8 +297,11 @@ class AgentStores:
             if agent not in self._opened:
                 database = _sqlite_file(str(path), self._settings)
                 await database.open()
-                self._opened[agent] = (_history(database, agent, self._redactor), database)
+                self._opened[agent] = (_history(database, agent, self._redactor_of(database)), database)
         return self._opened[agent][0]
+
+    def _redactor_of(self, database: Database) -> Redactor:
+        return self._redactor or _redactor(self._settings, database)
 
     async def turn(
         self,

@@ -5,6 +5,7 @@ BethinkError
 ├── NotFound           nothing here by that name
 ├── Conflict           the request and what is stored disagree
 │   ├── Duplicate      a key that must be unique is taken
+│   ├── LostClaim      another worker holds the job now
 │   └── SessionEnded   the session no longer takes messages
 ├── Misconfigured      the settings or the database role cannot work
 ├── ModelError         a model did not do its part
@@ -49,6 +50,10 @@ class Conflict(BethinkError):
 
 class Duplicate(Conflict):
     """A key that must be unique is taken."""
+
+
+class LostClaim(Conflict):
+    """Another worker holds the job now, or someone else did what it was for. Nothing was written."""
 
 
 class SessionEnded(Conflict):

@@ -6,12 +6,15 @@ from itertools import groupby
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import anyio
+
 from bethink.capture import log, sessions
 from bethink.capture.history import History
 from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
 from bethink.errors import BethinkError, Unavailable
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
+from bethink.model.jobs import Job, JobKind
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
@@ -20,15 +23,18 @@ from bethink.model.records import (
     Micros,
     Record,
     Session,
+    SessionMemory,
     Trigger,
 )
-from bethink.plugins.no_redaction import NoRedaction
+from bethink.plugins.default_redactor import redactor_for
 from bethink.recall.facts import Facts
-from bethink.store import jobs, messages, succession
+from bethink.store import jobs, learning, messages, succession
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
-if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk
+if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
+    from bethink.startup import Startup
+    from bethink.worker import Audit, RunReport, Worker
     from bethink.working.desk import Desk
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -47,9 +53,13 @@ class Memory:
         max_history_len: int = MAX_HISTORY_LEN,
         engine: "Engine | None" = None,
         compactor: "Compactor | None" = None,
+        worker: "Callable[[], Worker] | None" = None,
+        startup: "Startup | None" = None,
     ) -> None:
         self._database = database
-        self._redactor = redactor or NoRedaction()
+        self._redactor = redactor or redactor_for(database)
+        self._make_worker = worker
+        self._startup = startup
         self._max_history_len = max_history_len
         self._engine = engine
         self._compactor = compactor
@@ -66,6 +76,9 @@ class Memory:
 
     async def close(self) -> None:
         """Finish what is running and close the database."""
+        if self._startup is not None:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._startup.end)
         if self._database is not None:
             await self._database.close()
 
@@ -85,10 +98,12 @@ class Memory:
         conversation: ConversationKey,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
+        ephemeral: bool = False,
     ) -> Session:
         """Return the active session of a conversation, opening one if there is none.
 
-        Space, agent and conversation come into being at first use; an agent keeps the kind it first had.
+        Space, agent and conversation come into being at first use; an agent keeps the kind it first had. Nothing is
+        learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background.
         """
         nowhere = Session(
             space=space,
@@ -99,13 +114,18 @@ class Memory:
             learns=False,
             created_at=Micros(0),
         )
-        return await ask(
+        session, opened = await ask(
             self._database,
-            lambda tx: sessions.open_session(tx, space=space, agent=agent, kind=kind, key=conversation),
+            lambda tx: sessions.open_session(
+                tx, space=space, agent=agent, kind=kind, key=conversation, ephemeral=ephemeral
+            ),
             space=space,
-            empty=nowhere,
+            empty=(nowhere, False),
             repeatable=True,
         )
+        if opened and session.learns and self._startup is not None:
+            self._startup.begin()
+        return session
 
     async def get_session(self, *, space: str, session_id: str) -> Session | None:
         """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
@@ -218,6 +238,47 @@ class Memory:
         return await self._mark(
             session, lambda tx: sessions.mark_processed(tx, session, until=until, expected=expected)
         )
+
+    async def learn(self) -> "RunReport":
+        """Learn once from what is marked, in all spaces, and say what came of it. Does not wait for others."""
+        return await self._worker().run_once()
+
+    async def work(self) -> None:
+        """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""
+        await self._worker().run()
+
+    async def audit(self) -> "Audit":
+        """Count what waits, what was given up, what was spent today, and what must never be."""
+        return await self._worker().audit()
+
+    async def jobs(self, *, space: str, limit: int = 100) -> list[Job]:
+        """Return the jobs of a space, the newest promise first: where each stands, what it took, why it failed."""
+        return await ask(
+            self._database, lambda tx: jobs.listed(tx, space=space, limit=limit), space=space, empty=[], read=True
+        )
+
+    async def retry(self, session: Session) -> bool:
+        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        return await self._mark(
+            session, lambda tx: jobs.retry(tx, space=session.space, kind=JobKind.EXTRACT, key=session.id)
+        )
+
+    async def session_memory(self, session: Session) -> SessionMemory | None:
+        """Return what is remembered of a whole session, if anything."""
+        return await ask(
+            self._database,
+            lambda tx: learning.find_memory(tx, space=session.space, session_id=session.id),
+            space=session.space,
+            empty=None,
+            read=True,
+        )
+
+    def _worker(self) -> "Worker":
+        if self._make_worker is None:
+            raise Unavailable(
+                "nothing can be learnt here.", hint="Name a file or a server, and leave the setting learn on."
+            )
+        return self._make_worker()
 
     def desk(self, *, space: str) -> "Desk":
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""

@@ -20,6 +20,12 @@ class AgentSettings:
     data_dir: str | None = None
 
 
+_POSITIVE = (
+    "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
+    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be set. `origins` says where each value came from."""
@@ -28,6 +34,27 @@ class Settings:
     data_dir: str = ""
     module: str = "memory.sqlite"
     max_history_len: int = 100
+    redact: bool = True
+    redaction_key: str = field(default="", repr=False)
+    learn: bool = True
+    learn_at_start: bool = True
+    model: str = ""
+    model_base_url: str = ""
+    model_api_key: str = field(default="", repr=False)
+    model_window: int = 128_000
+    model_price_input: float = 1.0
+    model_price_output: float = 5.0
+    daily_spend_cap: float = 5.0
+    worker_interval: float = 30.0
+    worker_batch: int = 10
+    worker_concurrency: int = 8
+    worker_lease: float = 60.0
+    worker_max_attempts: int = 5
+    scan_idle_hours: int = 6
+    scan_age_days: int = 30
+    scan_limit: int = 5_000
+    scan_claims: int = 16
+    scan_channels: str = ""
     sqlite_path: str = ""
     sqlite_wal: bool = True
     sqlite_synchronous: str = "FULL"
@@ -46,6 +73,12 @@ class Settings:
     def __post_init__(self) -> None:
         if self.max_history_len < 1:
             raise Misconfigured("max_history_len is below 1.", hint="Let an agent hold at least one message.")
+        for name in _POSITIVE:
+            if getattr(self, name) <= 0:
+                raise Misconfigured(f"{name} is not above 0.", hint="Give a positive number, or leave it out.")
+        for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
+            if getattr(self, name) < 0:
+                raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars; 0 for what is free.")
 
     @property
     def database_path(self) -> str:
@@ -61,6 +94,8 @@ _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN")
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _NUMBER = re.compile(r"-?\d+")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+_SECRET = ("model_api_key", "redaction_key")
 _WORDS = {
     "true": True,
     "1": True,
@@ -148,9 +183,13 @@ def _typed(name: str, value: object, origin: str) -> object:
         return _WORDS[value.lower()]
     if isinstance(value, str) and isinstance(default, int) and _NUMBER.fullmatch(value):
         value = int(value)
+    if isinstance(value, str) and isinstance(default, float) and _AMOUNT.fullmatch(value):
+        value = float(value)
+    if type(value) is int and isinstance(default, float):
+        value = float(value)
     if type(value) is not type(default):
         raise Misconfigured(
-            f"{name} = {value!r} ({origin}) is not of the right type.",
+            f"{name}{'' if name in _SECRET else f' = {value!r}'} ({origin}) is not of the right type.",
             hint=f"Give a {type(default).__name__}.",
         )
     return value

@@ -19,11 +19,23 @@ from bethink import build
 from bethink.capture.history import History as AsyncHistory
 from bethink.capture.live import LiveHistory as AsyncLiveHistory
 from bethink.errors import Unavailable
-from bethink.extend import Redactor
+from bethink.extend import Model, Redactor
 from bethink.memory import Memory as AsyncMemory
-from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Record, Session
+from bethink.model.jobs import Job
+from bethink.model.records import (
+    AgentKind,
+    ConversationKey,
+    Fact,
+    Message,
+    Micros,
+    Record,
+    Session,
+    SessionMemory,
+    Source,
+)
 from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
+from bethink.worker import Audit, RunReport
 from bethink.working.desk import Desk as AsyncDesk
 from bethink.working.desk import DispatchResult, StepResult
 from bethink.working.ladder import Compactor, Thresholds, TokenUsage
@@ -106,10 +118,11 @@ def connect(
     redactor: Redactor | None = None,
     engine: Engine | None = None,
     compactor: Compactor | None = None,
+    model: Model | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, **arguments)
+    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, model=model, **arguments)
     return Memory(inner, _Loop())
 
 
@@ -145,7 +158,7 @@ class History:
         return self._loop.run(lambda: self._inner.get_summary(key))
 
     def purge(self, key: ConversationKey) -> int:
-        """Remove all messages and the summary of a conversation; return how many messages there were.
+        """Remove all messages of a conversation and what was made of them; return how many messages there were.
 
         Numbers are not given out again, and nothing is left marked."""
         return self._loop.run(lambda: self._inner.purge(key))
@@ -195,20 +208,30 @@ class Facts:
         self._loop = loop
 
     def index(self, fact: Fact) -> None:
-        """Store a fact, replacing the one with the same id; its text is redacted first."""
+        """Store a fact; one with the same id is retired, and found as of the time before. Redacted first."""
         return self._loop.run(lambda: self._inner.index(fact))
 
-    def search(self, query: str, top_k: int) -> list[Fact]:
-        """Return at most `top_k` facts that share words with the query, the best match first."""
-        return self._loop.run(lambda: self._inner.search(query, top_k))
+    def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Fact]:
+        """Return at most `top_k` facts that share words with the query, the best match first.
+
+        A piece in double quotes must occur just so. With `as_of`, from what was known at that time."""
+        return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
 
     def search_by_metadata(self, key: str, value: str) -> list[Fact]:
         """Return the facts whose metadata holds `value` under `key`, oldest first."""
         return self._loop.run(lambda: self._inner.search_by_metadata(key, value))
 
     def delete(self, fact_id: str) -> None:
-        """Remove a fact. Raises `NotFound` if there is none with this id."""
+        """Remove a fact with every version it had. Raises `NotFound` if there is none with this id."""
         return self._loop.run(lambda: self._inner.delete(fact_id))
+
+    def versions(self, fact_id: str) -> list[Fact]:
+        """Return every version of a fact, oldest first; the last may be retired."""
+        return self._loop.run(lambda: self._inner.versions(fact_id))
+
+    def sources(self, fact_id: str) -> list[Source]:
+        """Return the messages that a learnt fact rests on."""
+        return self._loop.run(lambda: self._inner.sources(fact_id))
 
     def length(self) -> int:
         """Count the facts."""
@@ -399,12 +422,16 @@ class Memory:
         conversation: ConversationKey,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
+        ephemeral: bool = False,
     ) -> Session:
         """Return the active session of a conversation, opening one if there is none.
 
-        Space, agent and conversation come into being at first use; an agent keeps the kind it first had."""
+        Space, agent and conversation come into being at first use; an agent keeps the kind it first had. Nothing is
+        learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background."""
         return self._loop.run(
-            lambda: self._inner.open_session(space=space, conversation=conversation, agent=agent, kind=kind)
+            lambda: self._inner.open_session(
+                space=space, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
+            )
         )
 
     def get_session(self, *, space: str, session_id: str) -> Session | None:
@@ -460,6 +487,30 @@ class Memory:
     def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
         """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
         return self._loop.run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
+
+    def learn(self) -> RunReport:
+        """Learn once from what is marked, in all spaces, and say what came of it. Does not wait for others."""
+        return self._loop.run(lambda: self._inner.learn())
+
+    def work(self) -> None:
+        """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""
+        return self._loop.run(lambda: self._inner.work())
+
+    def audit(self) -> Audit:
+        """Count what waits, what was given up, what was spent today, and what must never be."""
+        return self._loop.run(lambda: self._inner.audit())
+
+    def jobs(self, *, space: str, limit: int = 100) -> list[Job]:
+        """Return the jobs of a space, the newest promise first: where each stands, what it took, why it failed."""
+        return self._loop.run(lambda: self._inner.jobs(space=space, limit=limit))
+
+    def retry(self, session: Session) -> bool:
+        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        return self._loop.run(lambda: self._inner.retry(session))
+
+    def session_memory(self, session: Session) -> SessionMemory | None:
+        """Return what is remembered of a whole session, if anything."""
+        return self._loop.run(lambda: self._inner.session_memory(session))
 
     def desk(self, *, space: str) -> Desk:
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""

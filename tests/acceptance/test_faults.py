@@ -44,7 +44,7 @@ def filled(tmp_path: Path) -> tuple[str, Path]:
     ledger.mkdir()
 
     async def fill() -> None:
-        async with bethink.connect(target, redactor=Quiet()) as memory:
+        async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
             session = await memory.open_session(space="faults", conversation=KEY)
             keys = [f"0-{number}" for number in range(1, 11)]
             messages = [{"role": "user", "content": f"message {key}", "idempotency_key": key} for key in keys]

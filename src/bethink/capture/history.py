@@ -31,7 +31,7 @@ class History:
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
-            session = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
+            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, session, rows)
 
         numbers = (await log.append_once(self._database, body, space=self.space)).numbers

@@ -8,21 +8,24 @@ from bethink.store.db import Tx
 from bethink.store.succession import get_session, mark_pending
 
 
-def open_session(tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey) -> Session:
-    """Return the active session of a conversation, opening one if there is none."""
+def open_session(
+    tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey, ephemeral: bool = False
+) -> tuple[Session, bool]:
+    """Return the active session of a conversation, opening one if there is none, and whether it was opened now."""
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
     conversation = sessions.ensure_conversation(tx, agent=speaker, key=str(key))
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     last = sessions.newest(tx, space=space, conversation=conversation)
     if last is not None and last.ended_at is None:
-        return last
-    return sessions.open_next(
+        return last, False
+    opened = sessions.open_next(
         tx,
         space=space,
         conversation=conversation,
         ordinal=1 if last is None else last.ordinal + 1,
-        learns=makes_memory(speaker.kind),
+        learns=makes_memory(speaker.kind) and not ephemeral,
     )
+    return opened, True
 
 
 def mark_after_turn(tx: Tx, session: Session) -> bool:

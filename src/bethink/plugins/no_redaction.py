@@ -1,4 +1,4 @@
-"""The redactor of a Bethink that has no rules yet: it changes nothing, and says so."""
+"""The redactor of a Bethink whose redaction was switched off: it changes nothing, and says so."""
 
 import logging
 
@@ -15,5 +15,5 @@ class NoRedaction:
         """Return the text unchanged."""
         if not self._warned:
             self._warned = True
-            _log.warning("no redaction rules are installed: secrets in messages are stored as they are sent")
+            _log.warning("redaction is switched off: secrets in messages are stored as they are sent")
         return text

@@ -122,6 +122,8 @@ class Database(ABC):
         self._ready = False
         self._opening = anyio.Lock()
         self._rings = 0
+        self.fingerprint_key = b""
+        """What fingerprints of redacted secrets are made with; known once the database is open."""
 
     async def open(self) -> None:
         """Connect, bring the schema up to date, and check that the database can be trusted.

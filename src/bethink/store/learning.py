@@ -96,6 +96,8 @@ def lock_space(tx: Tx, *, space: str) -> None:
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
     """Return which of these records a session has."""
+    if not numbers:
+        return set()
     return {row["number"] for row in tx.all("existing_numbers", space=space, session=session_id, numbers=numbers)}
 
 

@@ -31,6 +31,7 @@ from bethink.errors import (
 )
 from bethink.store.bell import CHANNEL, Bell
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
+from bethink.store.keys import deployment_key
 from bethink.store.lane import Lane, Seat
 from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect, Query
@@ -179,6 +180,7 @@ class PostgresDatabase(Database):
 
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
+        self.fingerprint_key = deployment_key(tx, "fingerprint")
         _check_role(tx)
         _check_walls(tx)
 

@@ -37,6 +37,12 @@ def find_conversation(tx: Tx, *, space: str, agent: str, key: str) -> str | None
     return None if row is None else row["id"]
 
 
+def key_of(tx: Tx, *, space: str, conversation: str) -> str | None:
+    """Return the key of a conversation."""
+    row = tx.one("conversation_key", space=space, id=conversation)
+    return None if row is None else row["key"]
+
+
 def lock_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     """Hold a conversation until this transaction ends, so that only one session can become active."""
     tx.one("lock_conversation", space=space, id=conversation)

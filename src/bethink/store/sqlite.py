@@ -20,6 +20,7 @@ from anyio import to_thread
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, StoreError, Unavailable
 from bethink.store.checkpoint import Checkpointer
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
+from bethink.store.keys import deployment_key
 from bethink.store.lane import Lane, Seat
 from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect, Query
@@ -141,6 +142,7 @@ class SqliteDatabase(Database):
 
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
+        self.fingerprint_key = deployment_key(tx, "fingerprint")
 
     async def _listen(self, seconds: float) -> bool:
         # Other processes cannot call us; that the file has changed is the best they can tell.

@@ -109,7 +109,7 @@ FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting';
 -- name: sample_spaces
 -- A few spaces in which something was done lately.
 SELECT DISTINCT space_id FROM (
-    SELECT space_id FROM jobs WHERE kind = :kind AND status <> 'waiting' ORDER BY queued_at DESC LIMIT :limit
+    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL ORDER BY due_at DESC LIMIT :limit
 ) lately;
 
 -- name: spend

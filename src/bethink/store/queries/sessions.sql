@@ -21,6 +21,10 @@ ON CONFLICT (space_id, agent_id, key) DO NOTHING;
 SELECT c.id FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
 WHERE c.space_id = :space AND a.name = :agent AND c.key = :key;
 
+-- name: conversation_key
+-- The key that names a conversation.
+SELECT key FROM conversations WHERE space_id = :space AND id = :id;
+
 -- name: lock_conversation
 -- Hold a conversation still while its active session changes.
 SELECT id FROM conversations WHERE space_id = :space AND id = :id /*for_update*/;

@@ -1,0 +1,182 @@
+"""Reads what a model answered, trusting none of it: the shape is checked here, what it says is checked later."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from bethink.errors import BadAnswer
+from bethink.model.records import FactKind, Micros
+from bethink.model.text import JsonObject, clean
+
+MAX_FACTS = 200
+_MAX_ANSWER = 1_000_000
+_MAX_STATEMENT = 1_000
+_MAX_NAME = 100
+_MAX_ENTITIES = 20
+_MAX_RAW = 30_000
+_MAX_SUMMARY = 4_000
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_SLUG = re.compile(r"[^a-z0-9]+")
+_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+
+_NULLABLE: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_FACT: JsonObject = {
+    "type": "object",
+    "properties": {
+        "statement": {"type": "string"},
+        "kind": {"type": "string", "enum": [str(kind) for kind in FactKind]},
+        "sources": {"type": "array", "items": {"type": "integer"}},
+        "entities": {"type": "array", "items": {"type": "string"}},
+        "subject": {"type": "string"},
+        "slot": _NULLABLE,
+        "valid_from": _NULLABLE,
+        "valid_to": _NULLABLE,
+    },
+    "required": ["statement", "kind", "sources", "entities", "subject", "slot", "valid_from", "valid_to"],
+    "additionalProperties": False,
+}
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "raw_memory": {"type": "string"},
+        "summary": {"type": "string"},
+        "slug": _NULLABLE,
+        "facts": {"type": "array", "items": _FACT},
+    },
+    "required": ["raw_memory", "summary", "slug", "facts"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A fact as a model put it, of the right shape and otherwise unproven."""
+
+    statement: str
+    kind: FactKind
+    sources: tuple[int, ...]
+    entities: tuple[str, ...] = ()
+    subject: str | None = None
+    slot: str | None = None
+    valid_from: Micros | None = None
+    valid_to: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What was made of a session. `malformed` counts facts that were not even of the right shape."""
+
+    raw_memory: str
+    summary: str
+    slug: str
+    drafts: tuple[Draft, ...] = ()
+    malformed: int = 0
+
+    @property
+    def remembers(self) -> bool:
+        """Say whether there is a session memory in it."""
+        return bool(self.raw_memory and self.summary)
+
+
+def parse(text: str, cut: Callable[[str], str]) -> Extraction:
+    """Read an answer; every string in it goes through `cut`. Raises `BadAnswer`, which says what is wrong."""
+    tree = loads(text)
+    if set(tree) != set(SCHEMA["required"]):
+        raise BadAnswer("the keys are not raw_memory, summary, slug and facts.")
+    raw, summary, slug, facts = (tree[key] for key in ("raw_memory", "summary", "slug", "facts"))
+    if not (isinstance(raw, str) and isinstance(summary, str) and isinstance(slug, str | None)):
+        raise BadAnswer("raw_memory and summary must be strings, slug a string or null.")
+    if not isinstance(facts, list):
+        raise BadAnswer("facts must be a list.")
+    entries = cast("list[object]", facts)
+    drafts = [_draft(entry, cut) for entry in entries[:MAX_FACTS]]
+    return Extraction(
+        raw_memory=cut(raw).strip()[:_MAX_RAW],
+        summary=cut(summary).strip()[:_MAX_SUMMARY],
+        slug=slugged(cut(slug or "")),
+        drafts=tuple(draft for draft in drafts if draft is not None),
+        malformed=drafts.count(None) + max(0, len(entries) - MAX_FACTS),
+    )
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Read one JSON object, also out of a code fence. Raises `BadAnswer` for whatever else it may be."""
+    if len(text) > _MAX_ANSWER:
+        raise BadAnswer("the answer is far too long.")
+    fenced = _FENCE.match(text)
+    try:
+        tree = json.loads(fenced[1] if fenced else text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise BadAnswer("the answer is not one JSON object.") from None
+    if not isinstance(tree, dict):
+        raise BadAnswer("the answer is not a JSON object.")
+    return cast("dict[str, Any]", tree)
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _draft(entry: object, cut: Callable[[str], str]) -> Draft | None:
+    if not isinstance(entry, Mapping):
+        return None
+    fields = cast("Mapping[str, object]", entry)
+    statement, kind, sources = fields.get("statement"), fields.get("kind"), fields.get("sources")
+    if not isinstance(statement, str) or not isinstance(sources, list) or kind not in set(FactKind):
+        return None
+    numbers = cast("list[object]", sources)
+    said = " ".join(cut(clean(statement)).split())
+    if not said or len(said) > _MAX_STATEMENT or not all(type(number) is int for number in numbers):
+        return None
+    since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"))
+    if since is not None and till is not None and till < since:
+        since = till = None  # one of them is wrong, and nothing says which
+    return Draft(
+        statement=said,
+        kind=FactKind(cast("str", kind)),
+        sources=tuple(sorted(set(cast("list[int]", numbers)))),
+        entities=_names(fields.get("entities"), cut),
+        subject=_key(fields.get("subject"), cut),
+        slot=_key(fields.get("slot"), cut),
+        valid_from=since,
+        valid_to=till,
+    )
+
+
+def _names(value: object, cut: Callable[[str], str]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    names = [" ".join(cut(clean(name)).split()) for name in cast("list[object]", value) if isinstance(name, str)]
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _MAX_NAME))[:_MAX_ENTITIES]
+
+
+def _key(value: object, cut: Callable[[str], str]) -> str | None:
+    if not isinstance(value, str):
+        return None
+    key = "_".join(cut(clean(value)).casefold().replace("-", " ").replace("_", " ").split())
+    return key if 0 < len(key) <= _MAX_NAME else None
+
+
+def slugged(text: str) -> str:
+    """Make a name for a file out of a few words."""
+    return _SLUG.sub("-", text.lower()).strip("-")[:60].strip("-")
+
+
+def moment(value: object) -> Micros | None:
+    """Read a date or a time in ISO form, also a month or a year alone; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    try:
+        if found := _DATE.fullmatch(text):
+            year, month, day = (int(part or 1) for part in found.groups())
+            parsed = datetime(year, month, day, tzinfo=UTC)
+        else:
+            parsed = datetime.fromisoformat(text)
+            parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+        return Micros(int(parsed.timestamp() * 1_000_000))
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,105 @@
+"""Writes records down as a model is to read them: who said what and when, and nothing that memory itself put there."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bethink.extend import Tokens
+from bethink.model.records import Message, Micros, Record, Role
+from bethink.model.text import canonical_json
+
+MEMORY_TAG = "bethink-memory"
+"""Text between tags of this name was recalled and placed into a prompt; it is never learnt again."""
+
+_INJECTED = re.compile(rf"<{MEMORY_TAG}\b[^>]*>.*?(?:</{MEMORY_TAG}>|\Z)", re.DOTALL | re.IGNORECASE)
+_ENVELOPE = re.compile(r"<system_message(?:_silent)?(?:\s+origin=\"?([^\">\s]{0,200})\"?)?[^>]{0,200}>", re.IGNORECASE)
+_ENVELOPE_END = re.compile(r"</system_message(?:_silent)?>", re.IGNORECASE)
+_HEADING = re.compile(r"^(#{1,6} )", re.MULTILINE)
+_LONGEST_TOOL = 2_000
+_HIDDEN = frozenset({"internal", "reasoning"})
+_TITLES = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System Message"}
+
+
+def entry(record: Record) -> str:
+    """Write one record as markdown, or nothing if it holds nothing that memory should see."""
+    message = record.message
+    hidden = message.metadata.get("type")
+    if hidden in _HIDDEN or message.origin == "memory":
+        return ""
+    text = _HEADING.sub(r"\\\1", _without_envelopes(without_injected(message.content))).strip()
+    if hidden == "note":
+        return f"> Note [{record.number}]: {text}" if text else ""
+    if message.role is Role.TOOL:
+        return _tool(record, text)
+    calls = [f"(calls {_call(call)})" for call in message.tool_calls]
+    body = "\n".join(part for part in (text, *calls) if part)
+    if not body:
+        return ""
+    return f"## {_TITLES[Role(message.role)]} [{record.number}] {_said(message, record)}\n\n{body}"
+
+
+def transcript(records: Sequence[Record]) -> str:
+    """Write records as one markdown transcript; empty if nothing in them matters to memory."""
+    return "\n\n".join(filter(None, map(entry, records)))
+
+
+def without_injected(text: str) -> str:
+    """Cut out what was recalled into a prompt."""
+    return _INJECTED.sub("", text) if f"<{MEMORY_TAG}" in text.lower() else text
+
+
+def fitting(entries: Sequence[str], *, budget: int, tokens: Tokens) -> list[str]:
+    """Keep the head and the tail of a transcript within a budget of tokens, saying how much is left out between."""
+    costs = [tokens.count(text) + 2 for text in entries]
+    if sum(costs) <= budget:
+        return list(entries)
+    head = tail = 0
+    room = budget
+    # The head sets the scene and the tail is what it came to: they take turns until the room is gone.
+    while head + tail < len(entries):
+        from_head = head <= tail
+        cost = costs[head] if from_head else costs[-1 - tail]
+        if cost > room:
+            break
+        room -= cost
+        head, tail = (head + 1, tail) if from_head else (head, tail + 1)
+    left_out = len(entries) - head - tail
+    return [*entries[:head], f"[… {left_out} messages left out …]", *entries[len(entries) - tail :]]
+
+
+def shortened(text: str, *, budget: int, tokens: Tokens) -> str:
+    """Keep the two ends of one text that is longer than a budget of tokens."""
+    cost = tokens.count(text)
+    if cost <= budget:
+        return text
+    half = max(1, len(text) * budget // cost // 2)
+    return f"{text[:half]}\n[… {cost - budget} tokens left out …]\n{text[-half:]}"
+
+
+def stamp(moment: Micros) -> str:
+    """Write a moment as a model reads it best."""
+    return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC (%A)")
+
+
+def _said(message: Message, record: Record) -> str:
+    return stamp(record.recorded_at if message.said_at is None else message.said_at)
+
+
+def _tool(record: Record, text: str) -> str:
+    if not text:
+        return ""
+    short = text if len(text) <= _LONGEST_TOOL else f"{text[: _LONGEST_TOOL // 2]}\n[…]\n{text[-_LONGEST_TOOL // 2 :]}"
+    quoted = "\n".join(f"> {line}" for line in short.splitlines())
+    return f"## Tool {record.message.name or 'unnamed'} [{record.number}] {_said(record.message, record)}\n\n{quoted}"
+
+
+def _call(call: object) -> str:
+    written = canonical_json(call)
+    return written if len(written) <= _LONGEST_TOOL // 4 else f"{written[: _LONGEST_TOOL // 4]}…"
+
+
+def _without_envelopes(text: str) -> str:
+    if "<system_message" not in text.lower():
+        return text
+    opened = _ENVELOPE.sub(lambda found: f"\n> System message (origin: {found[1] or 'unknown'})\n", text)
+    return _ENVELOPE_END.sub("\n", opened)

@@ -1,0 +1,128 @@
+"""A model behind any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama."""
+
+import os
+from urllib.parse import urlsplit
+
+from openai import APIStatusError, AsyncOpenAI, OpenAIError, omit
+from openai.types.chat import ChatCompletionMessageParam
+from openai.types.shared_params import ResponseFormatJSONSchema
+
+from bethink.errors import Misconfigured
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.text import clean
+from bethink.plugins.http_body import at, count_at, name_at, not_an_answer, read_json, text_in
+from bethink.plugins.http_errors import bounded, check_address, check_key, from_status, unreachable
+
+_NO_KEY = "none"
+_STOPS = {
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.LENGTH,
+    "content_filter": Stop.REFUSED,
+}
+_BROKEN_OFF = ("abort", "error")
+
+
+class OpenAIModel:
+    """Asks a chat completions server. Without a key, `OPENAI_API_KEY` is used; a local server needs none."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str = "",
+        api_key: str = "",
+        window: int = 128_000,
+        temperature: float | None = None,
+        strict_schema: bool = True,
+    ) -> None:
+        address = base_url or os.environ.get("OPENAI_BASE_URL", "")
+        key = api_key or os.environ.get("OPENAI_API_KEY", "")
+        if address:
+            check_address(address)
+        if not (key or address):
+            raise Misconfigured(
+                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or give the base_url of a server of your own."
+            )
+        check_key(key)
+        self._name = name
+        self._window = window
+        self._base_url = base_url or None
+        self._api_key = api_key or (None if key else _NO_KEY)
+        self._temperature = temperature
+        self._strict = strict_schema
+        # OpenAI refuses max_tokens for its newer models; Ollama and older servers overlook max_completion_tokens.
+        self._newer = _is_openai(address)
+
+    @property
+    def name(self) -> str:
+        """Say which model this is."""
+        return self._name
+
+    @property
+    def window(self) -> int:
+        """Say how many tokens fit into one call."""
+        return self._window
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        with bounded(self._name, call.timeout):
+            try:
+                body = await self._post(call)
+            except APIStatusError as error:
+                raise from_status(self._name, error.status_code, error.response.headers, error.body) from None
+            except OpenAIError:
+                raise unreachable(self._name) from None
+        return self._read(body)
+
+    async def _post(self, call: ModelCall) -> object:
+        # A client belongs to the event loop it was first used in, and the next call may come from another.
+        # It is given no time limit of its own: one would start anew with every byte that arrives.
+        async with (
+            AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
+            client.chat.completions.with_streaming_response.create(
+                model=self._name,
+                messages=_messages(call),
+                response_format=omit if call.schema is None else self._format(call),
+                max_completion_tokens=call.max_tokens if self._newer else omit,
+                max_tokens=omit if self._newer else call.max_tokens,
+                temperature=omit if self._temperature is None else self._temperature,
+            ) as response,
+        ):
+            return await read_json(self._name, response.iter_bytes())
+
+    def _format(self, call: ModelCall) -> ResponseFormatJSONSchema:
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": call.schema_name, "schema": dict(call.schema or {}), "strict": self._strict},
+        }
+
+    def _read(self, body: object) -> ModelAnswer:
+        choice = at(body, "choices", 0)
+        message = at(choice, "message")
+        if not isinstance(message, dict):
+            raise not_an_answer(self._name)
+        reason = at(choice, "finish_reason")
+        if reason in _BROKEN_OFF:
+            raise unreachable(self._name)
+        stop = _STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END
+        return ModelAnswer(
+            text=text_in(at(choice, "message", "content")),
+            model=name_at(body, "model", default=self._name),
+            input_tokens=count_at(body, "usage", "prompt_tokens"),
+            output_tokens=count_at(body, "usage", "completion_tokens"),
+            stop=Stop.REFUSED if at(choice, "message", "refusal") else stop,
+        )
+
+
+def _messages(call: ModelCall) -> list[ChatCompletionMessageParam]:
+    messages: list[ChatCompletionMessageParam] = []
+    if call.system:
+        messages.append({"role": "system", "content": clean(call.system)})
+    messages.append({"role": "user", "content": clean(call.prompt)})
+    return messages
+
+
+def _is_openai(address: str) -> bool:
+    host = urlsplit(address).hostname or "api.openai.com"
+    return host.endswith((".openai.com", ".azure.com"))

@@ -1,0 +1,105 @@
+"""Cuts secrets out of every text: a typed placeholder with a keyed fingerprint takes the place of each."""
+
+import logging
+import re
+from collections.abc import Callable
+from hashlib import blake2b
+
+from bethink.errors import Misconfigured
+from bethink.extend import Redactor
+from bethink.plugins.redaction_rules import secrets
+
+_PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
+_TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
+_ROUNDS = 6
+
+
+class SecretRedactor:
+    """Replaces secrets by `[REDACTED:kind:ab12]`: equal secrets get equal marks, and no mark leads back to a secret."""
+
+    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
+        self._source = key
+        self._key = b""
+
+    def redact(self, text: str) -> str:
+        """Return the text without its secrets and its `<private>` parts; what is redacted already stays as it is."""
+        if _TAG.search(text):
+            text = _without_private(text)
+        if "[REDACTED:" not in text:
+            return self._cut(text, _ROUNDS)
+        # Every other piece is a placeholder; the pieces between them are looked at one by one, here as in a second run.
+        pieces = _PLACEHOLDER.split(text)
+        pieces[::2] = [self._cut(piece, _ROUNDS) for piece in pieces[::2]]
+        return "".join(pieces)
+
+    def _cut(self, text: str, rounds: int) -> str:
+        spans = secrets(text)
+        if not spans:
+            return text
+        if not rounds:
+            return self._placeholder("text", text)
+        done: list[str] = []
+        last = 0
+        for start, end, kind in spans:
+            # What is left is looked at again, by itself: that makes a second run over the result change nothing.
+            done += (self._cut(text[last:start], rounds - 1), self._placeholder(kind, text[start:end]))
+            last = end
+        return "".join([*done, self._cut(text[last:], rounds - 1)])
+
+    def _placeholder(self, kind: str, secret: str) -> str:
+        if not self._key:
+            self._key = _condensed(self._source if isinstance(self._source, bytes) else self._source())
+        mark = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=2).hexdigest()
+        return f"[REDACTED:{kind}:{mark}]"
+
+
+def _condensed(key: bytes) -> bytes:
+    if not key:
+        raise Misconfigured("the key for redaction is empty.", hint="Give at least 16 random bytes, and keep them.")
+    return blake2b(key, digest_size=32).digest()
+
+
+def _without_private(text: str) -> str:
+    for _ in range(_ROUNDS):
+        kept: list[str] = []
+        depth = last = 0
+        for tag in _TAG.finditer(text):
+            if not tag[1]:
+                if depth == 0:
+                    kept.append(text[last : tag.start()])
+                depth += 1
+            elif depth:
+                depth -= 1
+                last = tag.end()
+        if not kept:
+            return text
+        text = "".join(kept) + ("" if depth else text[last:])
+    # A text that grows new tags out of what is left of the old ones is cut at the first of them.
+    first = next((tag.start() for tag in _TAG.finditer(text) if not tag[1]), len(text))
+    return text[:first]
+
+
+class RedactingFilter(logging.Filter):
+    """Redacts what is logged, tracebacks included. Add it to handlers: a logger's own filter misses its children."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the record, and let it pass."""
+        try:
+            texts = self._texts(record)
+        except Exception:  # noqa: BLE001 # a log line that cannot be written or redacted must not break its caller
+            texts = ("a log record could not be redacted, so it is left out", None, None)
+        record.msg, record.exc_text, record.stack_info = texts
+        record.args, record.exc_info = None, None
+        return True
+
+    def _texts(self, record: logging.LogRecord) -> tuple[str, str | None, str | None]:
+        trace = record.exc_text
+        if record.exc_info and not trace:
+            trace = logging.Formatter().formatException(record.exc_info)
+        redact = self._redactor.redact
+        stack = record.stack_info
+        return redact(record.getMessage()), trace and redact(trace), stack and redact(stack)

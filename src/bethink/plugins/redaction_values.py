@@ -1,0 +1,126 @@
+"""What a value looks like: a random token, a password somebody chose, or only something that stands for one."""
+
+import re
+
+_CHUNK = re.compile(r"[A-Za-z0-9]+")
+_RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_CODE = re.compile(
+    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z]+\Z"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\."
+    r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
+)
+_CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
+_STAND_IN = re.compile(
+    r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)(?:[-_ .].*|[a-z]*)"
+    r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden)"
+    r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?|(?:test|foo|bar|baz|demo)[-_]?\w*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_PASSWORDS = frozenset(
+    (
+        *("none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "required"),
+        *("optional", "hidden", "unset", "empty", "string", "str", "text", "bool", "int", "password"),
+        *("passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "user", "username"),
+        *("admin", "root", "guest", "login", "value", "default", "postgres", "mysql", "redis", "mongo"),
+        *("rabbitmq", "mypassword", "wrong", "invalid", "incorrect", "missing", "newpassword"),
+        *("oldpassword", "hunter", "contraseña", "senha", "passwort", "kennwort", "varchar", "char"),
+        *("field", "input", "label", "basic", "digest", "bearer"),
+    )
+)
+_WELL_KNOWN = frozenset(
+    (
+        *(
+            "letmein",
+            "qwerty",
+            "qwertz",
+            "azerty",
+            "iloveyou",
+            "trustno1",
+            "passw0rd",
+            "p@ssword",
+            "asdfgh",
+            "asdfghjkl",
+        ),
+        *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
+    )
+)
+_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![a-z])key|Key(?![a-z])|KEY")
+_TECHNICAL = re.compile(
+    r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
+    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"[^@\s]+@[\w-]+\.[\w.-]+|[\w-]+\.[a-z]{2,5}")
+_INNER = re.compile(r"[A-Za-z][!@#$%^&*+~?]+[A-Za-z]")
+_SPECIAL = re.compile(r"[!@#$%^&*+~?]")
+_CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*[!@#$%^&*+~?]+")
+_HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
+
+
+def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
+    """Tell whether at least so many characters look drawn by lot: of one kind, only so few come in a row."""
+    count = 0
+    for chunk in _CHUNK.findall(value):
+        runs = len(_RUN.findall(chunk))
+        if runs > 1 and runs * run >= len(chunk):
+            count += len(chunk)
+            if count >= least:
+                return True
+    return False
+
+
+def is_digest(value: str) -> bool:
+    """Tell whether a value is made like a hash or an id: such a value is only a secret where its name says so."""
+    return any(shape.fullmatch(value) for shape in (_HEX, _UUID, _ULID))
+
+
+def stands_for_one(value: str) -> bool:
+    """Tell whether a value is code, a reference or a stand-in, and no secret itself."""
+    if len(set(value.lower())) <= 2 or value.lower().strip("!?.") in _NO_PASSWORDS:
+        return True
+    if _CODE.match(value) or _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
+        return True
+    if (_DOTTED.fullmatch(value) or _PATH.fullmatch(value)) and not scrambled(value, least=16):
+        return True
+    digits = sum(map(str.isdigit, value))
+    return digits < 2 and _NAMES.search(value) is not None and not (digits and scrambled(value))
+
+
+def is_token(value: str, *, least: int = 10) -> bool:
+    """Tell whether a value that was given as a token, key or secret is one."""
+    if len(value) < least or stands_for_one(value):
+        return False
+    if is_digest(value) or scrambled(value, least=least):
+        return True
+    return len(_SPECIAL.findall(value)) > 1 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def is_password(value: str) -> bool:
+    """Tell whether a word in a sentence can only be a password: no dictionary word, no technical term."""
+    if value.lower() in _WELL_KNOWN:
+        return True
+    if not 6 <= len(value) <= 128 or stands_for_one(value) or _TECHNICAL.fullmatch(value) or _ADDRESS.fullmatch(value):
+        return False
+    if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
+        return True
+    if _INNER.search(value) or _CAMEL.fullmatch(value) or _HYPHENED.fullmatch(value):
+        return True
+    return len(value) >= 8 and scrambled(value, least=8)
+
+
+def is_assigned_password(value: str, *, quoted: bool) -> bool:
+    """Tell whether a value that stands behind a name and a sign is a password."""
+    if value.lower() in _WELL_KNOWN:
+        return True
+    if not 4 <= len(value) <= 512 or stands_for_one(value) or " " in value:
+        return False
+    if is_password(value) or (len(value) >= 6 and _SPECIAL.search(value)):
+        return True
+    if any(map(str.isdigit, value)):
+        return len(value) >= 6 or any(map(str.isalpha, value))
+    return quoted and len(value) >= 8

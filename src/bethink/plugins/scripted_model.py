@@ -1,0 +1,62 @@
+"""A model that says what it was told to, for tests and replays."""
+
+from collections.abc import Callable, Iterable
+
+from anyio.lowlevel import checkpoint
+
+from bethink.errors import Misconfigured
+from bethink.model.calls import ModelAnswer, ModelCall
+
+Line = str | ModelAnswer | Exception
+
+
+class ScriptedModel:
+    """Answers from a script, or with what a function makes of the call, and keeps every call in `calls`.
+
+    An exception in the script is raised. A single string is a script of one answer.
+    """
+
+    def __init__(
+        self, answer: Callable[[ModelCall], Line] | Iterable[Line], *, name: str = "scripted", window: int = 32_000
+    ) -> None:
+        self.calls: list[ModelCall] = []
+        self._name = name
+        self._window = window
+        self._line = answer if callable(answer) else _reader(answer)
+
+    @property
+    def name(self) -> str:
+        """Say which model this is."""
+        return self._name
+
+    @property
+    def window(self) -> int:
+        """Say how many tokens fit into one call."""
+        return self._window
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Say the next line. Raises `Misconfigured`, which no caller takes for a model's failure, at the end."""
+        await checkpoint()
+        self.calls.append(call)
+        line = self._line(call)
+        if isinstance(line, Exception):
+            raise line
+        if isinstance(line, ModelAnswer):
+            return line
+        return ModelAnswer(
+            text=line,
+            model=self._name,
+            input_tokens=(len(call.system) + len(call.prompt)) // 4,
+            output_tokens=len(line) // 4,
+        )
+
+
+def _reader(script: Iterable[Line]) -> Callable[[ModelCall], Line]:
+    lines = iter([script] if isinstance(script, str) else script)
+
+    def read(_: ModelCall) -> Line:
+        for line in lines:
+            return line
+        raise Misconfigured("the script is at its end.", hint="Give the ScriptedModel more answers, or a function.")
+
+    return read

@@ -1,0 +1,324 @@
+"""Runs what capture promised: claims jobs, keeps their leases, and contains whatever goes wrong with one."""
+
+import logging
+import os
+import random
+import socket
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import anyio
+
+from bethink.errors import BethinkError, LostClaim, ModelError, ModelUnavailable, StoreError
+from bethink.learn.extract import Learnt
+from bethink.learn.quiet import QuietRules, look
+from bethink.model.ids import new_id
+from bethink.model.jobs import Claim, JobKind, JobStatus, Usage
+from bethink.store import jobs, learning
+from bethink.store.db import Database, Tx
+
+_SECOND = 1_000_000
+_log = logging.getLogger("bethink.worker")
+
+
+class Handler(Protocol):
+    """Does one kind of job. `process` ends the claim itself, in the transaction that stores what came of it."""
+
+    async def process(self, claim: Claim) -> Learnt:
+        """Do the job. Whatever it raises but `LostClaim` is a failed attempt."""
+        ...
+
+    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+        """End a claim that came to nothing, if it still holds; try again after `delay` microseconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """How a worker works. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
+
+    interval: float = 30.0
+    batch: int = 10
+    concurrency: int = 8
+    lease: float = 60.0
+    max_attempts: int = 5
+    retry_first: float = 60.0
+    retry_longest: float = 6 * 3600.0
+    scan_limit: int = 5_000
+    scan_claims: int = 16
+    daily_cap: int | None = 5_000_000
+    quiet: QuietRules = field(default_factory=QuietRules)
+
+
+@dataclass(slots=True, kw_only=True)
+class RunReport:
+    """What one run did. `held` says why nothing was claimed, where something stood in the way."""
+
+    claimed: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    settled: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    lost: int = 0
+    scanned: int = 0
+    marked: int = 0
+    held: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What a look at the live tables shows; `violations` must be 0, `overdue` small unless no worker runs."""
+
+    counts: Mapping[tuple[JobKind, JobStatus], int]
+    overdue: int
+    abandoned: int
+    facts_without_source: int
+    broken_sessions: int
+    spaces_checked: int
+    spent_today: Usage
+    daily_cap: int | None
+
+    @property
+    def violations(self) -> int:
+        """Count what must never be."""
+        return self.facts_without_source + self.broken_sessions
+
+    @property
+    def dead(self) -> int:
+        """Count the jobs that were given up."""
+        return sum(count for (_, status), count in self.counts.items() if status is JobStatus.DEAD)
+
+    @property
+    def capped(self) -> bool:
+        """Say whether learning stands still until midnight, UTC, because the day's money is spent."""
+        return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap
+
+
+class Worker:
+    """Any number of these may run, in any number of processes: claims keep them apart."""
+
+    def __init__(
+        self,
+        database: Database,
+        handlers: Mapping[JobKind, Handler],
+        options: WorkerOptions | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
+        self.options = options or WorkerOptions()
+        self._database = database
+        self._handlers = handlers
+        self._held: dict[tuple[str, str, str], tuple[Claim, anyio.CancelScope]] = {}
+        self._stopped = False
+        self._rest_until = 0.0
+        self._capped_on: int | None = None
+
+    async def run(self) -> None:
+        """Work until stopped or cancelled: every 30 seconds or so, and at once when work is promised."""
+        while not self._stopped:
+            try:
+                report = await self.run_once()
+                if report.claimed < self.options.batch or report.held:
+                    await self._pause()
+            except StoreError as error:
+                _log.error("the database is not to be had: %s", type(error).__name__)
+                await anyio.sleep(min(self.options.interval, 5.0) * _jitter())
+
+    def stop(self) -> None:
+        """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
+        self._stopped = True
+
+    async def run_once(self) -> RunReport:
+        """Claim what is due and do it, marked sessions first, then quiet ones; then settle what spaces have learnt."""
+        report = RunReport()
+        for kind in JobKind:
+            handler = self._handlers.get(kind)
+            if handler is None or self._stopped:
+                continue
+            claimed = await self._batch(kind, handler, report, limit=self.options.batch)
+            if kind is JobKind.EXTRACT and claimed < self.options.batch and report.held is None:
+                await self._scan(report)
+                if report.marked:
+                    await self._batch(kind, handler, report, limit=self.options.scan_claims)
+        return report
+
+    async def audit(self, *, spaces: int = 20) -> Audit:
+        """Count what is overdue, what was given up, and, in a sample of spaces, what must never be."""
+        late = int(2 * self.options.interval * _SECOND)
+
+        def across(tx: Tx) -> tuple[dict[tuple[JobKind, JobStatus], int], tuple[int, int], list[str], Usage]:
+            before = tx.now - late
+            due = [jobs.overdue(tx, kind=kind, before=before) for kind in self._handlers]
+            both = (sum(each[0] for each in due), sum(each[1] for each in due))
+            sample = jobs.sample_spaces(tx, kind=JobKind.EXTRACT, limit=spaces)
+            return jobs.counts(tx), both, sample, jobs.spent(tx)
+
+        counts, (overdue, abandoned), sample, spent = await self._database.transact(across, read=True)
+        facts = broken = 0
+        for space in sample:
+            found = await self._database.transact(
+                lambda tx, space=space: learning.broken(tx, space=space), space=space, read=True
+            )
+            facts, broken = facts + found[0], broken + found[1]
+        return Audit(
+            counts=counts,
+            overdue=overdue,
+            abandoned=abandoned,
+            facts_without_source=facts,
+            broken_sessions=broken,
+            spaces_checked=len(sample),
+            spent_today=spent,
+            daily_cap=self.options.daily_cap,
+        )
+
+    async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int:
+        report.held = await self._hindrance()
+        if report.held is not None:
+            return 0
+        lease = int(self.options.lease * _SECOND)
+        claims = await self._database.transact(
+            lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit)
+        )
+        if not claims:
+            return 0
+        report.claimed += len(claims)
+        for claim in claims:
+            self._held[claim.space, claim.kind, claim.key] = (claim, anyio.CancelScope())
+        cap = anyio.CapacityLimiter(self.options.concurrency)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._beat)
+                async with anyio.create_task_group() as work:
+                    for claim in claims:
+                        work.start_soon(self._attempt, handler, claim, report, cap)
+                tasks.cancel_scope.cancel()
+        finally:
+            await self._release()
+        return len(claims)
+
+    async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, cap: anyio.CapacityLimiter) -> None:
+        place = (claim.space, claim.kind, claim.key)
+        scope = self._held[place][1]
+        async with cap:
+            try:
+                with scope:
+                    if claim.attempts > self.options.max_attempts:
+                        await self._bury(handler, claim)
+                    else:
+                        learnt = await handler.process(claim)
+                        report.outcomes[learnt.outcome] += 1
+                        report.settled += learnt.settled
+                        report.refused += learnt.refused
+                if scope.cancelled_caught:
+                    report.lost += 1
+            except LostClaim:
+                report.lost += 1
+            except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
+                report.outcomes["failed"] += 1
+                await self._failed(handler, claim, error)
+        self._held.pop(place, None)
+
+    async def _failed(self, handler: Handler, claim: Claim, error: Exception) -> None:
+        reason = f"{type(error).__name__}: {error}"[:200] if isinstance(error, ModelError) else type(error).__name__
+        status, attempts = JobStatus.FAILED, None
+        if isinstance(error, ModelUnavailable):
+            # No fault of this session: it keeps its attempts, and the model gets a rest from all of them.
+            attempts = claim.attempts - 1
+            delay = max(error.retry_after or 0.0, self.options.retry_first) * _jitter()
+            self._rest_until = max(self._rest_until, time.monotonic() + min(delay, 300.0))
+        else:
+            delay = min(self.options.retry_longest, self.options.retry_first * 2 ** (claim.attempts - 1)) * _jitter()
+            if claim.attempts >= self.options.max_attempts:
+                status = JobStatus.DEAD
+        _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason, claim.attempts)
+        try:
+            await handler.fail(claim, status=status, delay=int(delay * _SECOND), attempts=attempts, error=reason)
+        except BethinkError as second:
+            _log.error("the failure of %s could not be written down: %s", claim.key, type(second).__name__)
+
+    async def _bury(self, handler: Handler, claim: Claim) -> None:
+        # It was claimed as often as allowed and never ended: whoever held it died of it.
+        await handler.fail(claim, status=JobStatus.DEAD, delay=0, attempts=None, error="crashed")
+
+    async def _beat(self) -> None:
+        lease = int(self.options.lease * _SECOND)
+        while True:
+            await anyio.sleep(self.options.lease / 3)
+            held = list(self._held.values())
+            try:
+                alive = await self._database.transact(
+                    lambda tx, held=held: [jobs.beat(tx, claim, lease=lease) for claim, _ in held], repeatable=True
+                )
+            except StoreError as error:
+                _log.warning("a heartbeat failed: %s", type(error).__name__)
+                continue
+            for (claim, scope), ours in zip(held, alive, strict=True):
+                if not ours and (claim.space, claim.kind, claim.key) in self._held:
+                    scope.cancel()
+
+    async def _release(self) -> None:
+        """Hand back what was claimed and not ended, as when the worker is stopped: that is nobody's failure."""
+        left = [claim for claim, _ in self._held.values()]
+        self._held.clear()
+        if not left:
+            return
+
+        def body(tx: Tx) -> None:
+            for claim in left:
+                jobs.finish(
+                    tx, claim, status=JobStatus.QUEUED, outcome=None, due=tx.now, attempts=claim.attempts - 1
+                )  # fmt: skip
+
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._database.transact(body, repeatable=True)
+            except StoreError as error:
+                _log.warning("claims could not be handed back, their leases will end: %s", type(error).__name__)
+
+    async def _scan(self, report: RunReport) -> None:
+        due = await self._database.transact(lambda tx: jobs.quiet(tx, limit=self.options.scan_limit), read=True)
+        for space, session_id in due:
+            if report.marked >= self.options.scan_claims or self._stopped:
+                return
+            report.scanned += 1
+            report.marked += await self._database.transact(
+                lambda tx, space=space, session_id=session_id: look(
+                    tx, self.options.quiet, space=space, session_id=session_id
+                ),
+                space=space,
+                repeatable=True,
+            )
+
+    async def _hindrance(self) -> str | None:
+        if time.monotonic() < self._rest_until:
+            return "model_unavailable"
+        cap = self.options.daily_cap
+        if cap is None:
+            return None
+        spent, day = await self._database.transact(lambda tx: (jobs.spent(tx), jobs.day_of(tx.now)), read=True)
+        if spent.cost < cap:
+            return None
+        if self._capped_on != day:
+            self._capped_on = day
+            _log.warning("the daily spend cap of $%.2f is reached: learning goes on after midnight, UTC", cap / 1e6)
+        return "spend_cap"
+
+    async def _pause(self) -> None:
+        until = time.monotonic() + self.options.interval * _jitter()
+        while not self._stopped and (left := until - time.monotonic()) > 0:
+            if await self._database.heard(min(left, 1.0)) and await self._any_due():
+                return
+
+    async def _any_due(self) -> bool:
+        if time.monotonic() < self._rest_until:
+            return False
+        return await self._database.transact(
+            lambda tx: any(jobs.any_due(tx, kind=kind) for kind in self._handlers), read=True
+        )
+
+
+def _jitter() -> float:
+    return random.uniform(0.8, 1.2)  # noqa: S311 - spreading workers, not a secret

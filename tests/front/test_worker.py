@@ -1,0 +1,470 @@
+"""The worker: what it takes up and when, and that nothing it meets stops it."""
+
+import threading
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+import bethink
+from bethink import AgentKind, ConversationKey, Memory, Session
+from bethink.build import model_from
+from bethink.errors import Misconfigured, Unavailable
+from bethink.learn.extract import Learnt
+from bethink.learn.quiet import QuietRules
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
+from bethink.model.records import Micros
+from bethink.plugins.anthropic_model import AnthropicModel
+from bethink.plugins.openai_model import OpenAIModel
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.settings import Settings
+from bethink.store import jobs
+from bethink.store.db import Database
+from bethink.worker import Handler, Worker, WorkerOptions
+from tests.conftest import KEY, FakeClock, Quiet, many, said
+from tests.rooms.learn_kit import NOTHING, a_fact, answer, extractor, worker
+
+HOUR = 3_600_000_000
+
+
+def chat(number: int) -> ConversationKey:
+    return ConversationKey(channel="cli", chat=str(number))
+
+
+async def crowd(memory: Memory, count: int, **where: str) -> list[Session]:
+    """So many marked sessions, each in a space of its own."""
+    opened = [await memory.open_session(space=f"space-{number}", conversation=chat(number)) for number in range(count)]
+    for session in opened:
+        await memory.append(session, many(6))
+    return opened
+
+
+class Recording:
+    """A handler that notes what it is given."""
+
+    def __init__(self, inner: Handler, noted: list[str], word: str) -> None:
+        self.inner, self.noted, self.word = inner, noted, word
+
+    async def process(self, claim: Claim) -> Learnt:
+        self.noted.append(self.word)
+        return await self.inner.process(claim)
+
+    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+        await self.inner.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
+
+
+@pytest.mark.spec("S0.18", "S0.19", "S1.3", "S1.4")
+def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once() -> None:
+    options, settings = WorkerOptions(), Settings()
+
+    assert (options.interval, options.batch, options.concurrency) == (30.0, 10, 8)
+    assert (settings.worker_interval, settings.worker_batch, settings.worker_concurrency) == (30.0, 10, 8)
+    assert (options.scan_limit, options.scan_claims) == (settings.scan_limit, settings.scan_claims) == (5000, 16)
+    assert (options.quiet.idle_hours, options.quiet.age_days) == (6, 30)
+    assert options.daily_cap == settings.daily_spend_cap * 1_000_000
+
+
+@pytest.mark.spec("S0.19", "S1.4", "S2.12")
+async def test_one_run_takes_ten_sessions_and_the_next_the_rest(database: Database, memory: Memory) -> None:
+    await crowd(memory, 12)
+    work = worker(database, None)
+
+    assert [(await work.run_once()).claimed for _ in range(3)] == [10, 2, 0]
+    assert await memory.find_invalidated() == []
+
+
+@pytest.mark.spec("S2.15")
+async def test_no_more_than_the_cap_are_worked_on_at_once(database: Database, memory: Memory) -> None:
+    await crowd(memory, 10)
+    running = most = 0
+    full = anyio.Event()
+
+    class Busy(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            if most == 3:
+                full.set()
+            with anyio.fail_after(10):
+                await full.wait()
+            running -= 1
+            return await super().answer(call)
+
+    report = await worker(database, Busy(lambda _: answer()), concurrency=3).run_once()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 10}
+    assert most == 3
+
+
+@pytest.mark.spec("S0.23")
+async def test_what_is_done_with_a_session_can_be_replaced(database: Database, memory: Memory) -> None:
+    await crowd(memory, 2)
+    noted: list[str] = []
+    handler = Recording(extractor(database, None), noted, "mine")
+
+    await Worker(database, {JobKind.EXTRACT: handler}, WorkerOptions()).run_once()
+
+    assert noted == ["mine", "mine"]
+
+
+@pytest.mark.spec("S2.7")
+async def test_sessions_are_learnt_from_before_spaces_are_settled(database: Database, memory: Memory) -> None:
+    await crowd(memory, 3)
+    noted: list[str] = []
+
+    class Settling(Recording):
+        async def process(self, claim: Claim) -> Learnt:
+            self.noted.append(f"{self.word} {claim.key}")
+            await database.transact(lambda tx: jobs.finish(tx, claim, status=JobStatus.DONE, outcome=Outcome.SUCCEEDED))
+            return Learnt(outcome=Outcome.SUCCEEDED)
+
+    inner = extractor(database, None)
+    handlers = {
+        JobKind.CONSOLIDATE: Settling(inner, noted, "settle"),
+        JobKind.EXTRACT: Recording(inner, noted, "learn"),
+    }
+    await Worker(database, handlers, WorkerOptions()).run_once()
+
+    assert noted == ["learn"] * 3 + ["settle space"] * 3
+
+
+async def test_one_session_that_fails_does_not_hold_up_the_others(database: Database, memory: Memory) -> None:
+    sessions = await crowd(memory, 4)
+    await memory.append(sessions[1], said("explode"))
+
+    def moody(call: ModelCall) -> str:
+        if "explode" in call.prompt:
+            raise ZeroDivisionError("a bug in a plugin")
+        return answer()
+
+    report = await worker(database, moody).run_once()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 3, "failed": 1}
+    [failed] = [job for job in await memory.jobs(space="space-1") if job.kind is JobKind.EXTRACT]
+    assert (failed.status, failed.last_error) == (JobStatus.FAILED, "ZeroDivisionError")
+
+
+@pytest.mark.spec("S2.8", "S2.9", "S2.10")
+async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left_alone(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    quiet = await memory.open_session(space="alice", conversation=chat(1))
+    await memory.append(quiet, said("I like tea."))
+    helper = await memory.open_session(space="alice", conversation=chat(2), agent="h", kind=AgentKind.SUBAGENT)
+    await memory.append(helper, said("internal"))
+    secret = await memory.open_session(space="alice", conversation=chat(3), ephemeral=True)
+    await memory.append(secret, said("off the record"))
+    clock.time += 5 * HOUR
+    fresh = await memory.open_session(space="alice", conversation=chat(4))
+    await memory.append(fresh, said("just now"))
+    clock.time += int(1.5 * HOUR)
+
+    report = await worker(database, None).run_once()
+
+    assert (report.marked, report.claimed) == (1, 1)
+    assert await memory.session_memory(quiet) is not None
+    for other in (helper, secret, fresh):
+        assert await memory.session_memory(other) is None
+    clock.time += 6 * HOUR
+    await worker(database, None).run_once()
+    assert await memory.session_memory(fresh) is not None, "it is looked at again when its time has come"
+
+
+@pytest.mark.spec("S2.9")
+async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said("long ago"))
+    clock.time += 31 * 24 * HOUR
+
+    assert (await worker(database, None).run_once()).marked == 0
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.due_at) == (JobStatus.DONE, None)
+
+
+@pytest.mark.spec("S2.12")
+async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    for number in range(6):
+        session = await memory.open_session(space="alice", conversation=chat(number))
+        await memory.append(session, said("tea"))
+    clock.time += 7 * HOUR
+
+    first = await worker(database, None, scan_claims=2).run_once()
+    second = await worker(database, None, scan_limit=3).run_once()
+
+    assert (first.marked, first.claimed) == (2, 2)
+    assert (second.scanned, second.marked) == (3, 3)
+
+
+@pytest.mark.spec("S2.8")
+async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: Memory, clock: FakeClock) -> None:
+
+    for channel in ("cli", "cron"):
+        key = ConversationKey(channel=channel, chat="x")
+        session = await memory.open_session(space="alice", conversation=key)
+        await memory.append(session, said("tea"))
+    clock.time += 7 * HOUR
+
+    report = await worker(database, None, quiet=QuietRules(channels=("cli",))).run_once()
+
+    assert (report.scanned, report.marked) == (2, 1)
+
+
+async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(
+    database: Database, memory: Memory, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    await crowd(memory, 3)
+    work = worker(database, lambda _: answer(), batch=1, daily_cap=1)
+
+    first, second = await work.run_once(), await work.run_once()
+    await work.run_once()
+
+    assert (first.claimed, second.claimed, second.held) == (1, 0, "spend_cap")
+    assert caplog.text.count("daily spend cap of $0.00 is reached") == 1
+    audit = await work.audit()
+    assert audit.capped
+    assert audit.spent_today.calls == 1
+    assert audit.spent_today.cost > 0
+    clock.time += 24 * HOUR
+    assert (await work.run_once()).claimed == 1
+
+
+async def test_two_workers_never_do_the_same_job(database: Database, memory: Memory) -> None:
+    await crowd(memory, 16)
+    model = ScriptedModel(lambda _: answer())
+    workers = [worker(database, model) for _ in range(4)]
+
+    async with anyio.create_task_group() as tasks:
+        for each in workers:
+            tasks.start_soon(each.run_once)
+
+    assert len(model.calls) == 16
+    assert await memory.find_invalidated() == []
+
+
+async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await memory.append(session, many(6))
+
+    class Sleepy(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            clock.time += HOUR  # the lease ends
+            await database.transact(
+                lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="other", lease=HOUR, limit=1)
+            )
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    with anyio.fail_after(10):
+        report = await worker(database, Sleepy([]), lease=0.05).run_once()
+
+    assert report.lost == 1
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.worker, job.token) == (JobStatus.RUNNING, "other", 2)
+
+
+@pytest.mark.spec("S0.22")
+async def test_a_stopped_worker_claims_nothing_more(database: Database, memory: Memory) -> None:
+    await crowd(memory, 2)
+    work = worker(database, None)
+    work.stop()
+
+    with anyio.fail_after(5):
+        await work.run()
+
+    assert (await work.run_once()).claimed == 0
+    assert len(await memory.find_invalidated()) == 2
+
+
+@pytest.mark.spec("S0.22")
+async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(6))
+    started = anyio.Event()
+
+    class Endless(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            started.set()
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(worker(database, Endless([])).run)
+        await started.wait()
+        tasks.cancel_scope.cancel()
+
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
+    assert (await worker(database, None).run_once()).claimed == 1
+
+
+@pytest.mark.spec("S0.22", "S2.6")
+async def test_a_waiting_worker_starts_when_work_is_promised(database: Database, memory: Memory) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    learnt = anyio.Event()
+
+    def quick(_: ModelCall) -> str:
+        learnt.set()
+        return answer()
+
+    work = worker(database, quick, interval=600.0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        await memory.append(session, many(6))
+        with anyio.fail_after(10):
+            await learnt.wait()
+        work.stop()
+
+
+async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await memory.append(session, said("I play the cello."))
+    await memory.idle(session)
+    work = worker(database, [answer(a_fact("User plays the cello", 1))])
+    await work.run_once()
+    await memory.append(session, many(6))
+    assert (await work.audit()).overdue == 0
+    clock.time += HOUR
+
+    late = await work.audit()
+    await database.transact(
+        lambda tx: tx.script("DELETE FROM fact_sources; UPDATE sessions SET processed_until = 99"), space="alice"
+    )
+    broken = await work.audit()
+
+    assert (late.overdue, late.abandoned, late.violations, late.spaces_checked) == (1, 0, 0, 1)
+    assert (broken.facts_without_source, broken.broken_sessions, broken.violations) == (1, 1, 2)
+
+
+@pytest.fixture
+def thread_names() -> Callable[[], set[str]]:
+    return lambda: {thread.name for thread in threading.enumerate()}
+
+
+async def until(done: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what another thread does."""
+    with anyio.fail_after(10):
+        while not await done():  # noqa: ASYNC110 - it has no event to wait for
+            await anyio.sleep(0.01)
+
+
+@pytest.mark.spec("S2.1", "S2.6")
+async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
+    model = ScriptedModel(lambda _: answer())
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+        session = await memory.open_session(space="alice", conversation=chat(1))
+        await memory.append(session, many(6))
+    async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
+        await memory.open_session(space="alice", conversation=chat(2))
+
+        async def remembered() -> bool:
+            return await memory.session_memory(session) is not None
+
+        await until(remembered)
+
+    assert len(model.calls) == 1
+
+
+@pytest.mark.spec("S2.2", "S2.3", "S2.4", "S2.5")
+async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_or_without_a_database(
+    target: str, thread_names: Callable[[], set[str]]
+) -> None:
+    async with bethink.connect(target, redactor=Quiet()) as memory:
+        await memory.open_session(space="alice", conversation=chat(1), ephemeral=True)
+        await memory.open_session(space="alice", conversation=chat(2), agent="s", kind=AgentKind.SUBAGENT)
+        assert "bethink-startup" not in thread_names()
+    async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
+        await memory.open_session(space="alice", conversation=chat(3))
+        assert "bethink-startup" not in thread_names()
+        with pytest.raises(Unavailable):
+            await memory.learn()
+    async with bethink.connect(enabled=False) as memory:
+        await memory.open_session(space="alice", conversation=chat(4))
+        assert "bethink-startup" not in thread_names()
+
+
+async def test_closing_a_memory_stops_what_it_started(target: str, thread_names: Callable[[], set[str]]) -> None:
+    class Endless(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            self.calls.append(call)
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    model = Endless([])
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+        session = await memory.open_session(space="alice", conversation=chat(1))
+        await memory.append(session, many(6))
+    async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
+        await memory.open_session(space="alice", conversation=chat(2))
+
+        async def asked() -> bool:
+            return bool(model.calls)
+
+        await until(asked)
+
+    assert "bethink-startup" not in thread_names()
+    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+        report = await memory.learn()
+    assert report.claimed == 1, "it was handed back"
+
+
+async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
+    model = ScriptedModel(lambda _: NOTHING)
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+        session = await memory.open_session(space="alice", conversation=KEY)
+        await memory.append(session, many(6))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(memory.work)
+
+            async def done() -> bool:
+                return not await memory.find_invalidated()
+
+            await until(done)
+            tasks.cancel_scope.cancel()
+        assert (await memory.audit()).spent_today.calls == 1
+
+
+def test_a_model_is_named_by_provider_and_name() -> None:
+
+    assert model_from(Settings()) is None
+    local = model_from(Settings(model="openai:small", model_base_url="http://127.0.0.1:1/v1", model_window=4096))
+    assert isinstance(local, OpenAIModel)
+    assert (local.name, local.window) == ("small", 4096)
+    assert isinstance(model_from(Settings(model="anthropic:c", model_api_key="k")), AnthropicModel)
+    for wrong in ("gpt", "openai:", "mystery:m"):
+        with pytest.raises(Misconfigured, match="names no provider"):
+            model_from(Settings(model=wrong))
+
+
+async def test_a_worker_outlives_a_database_that_goes_away(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    work = worker(database, None, interval=0.01)
+    calls = 0
+
+    async def flaky() -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            work.stop()
+        raise Unavailable("gone")
+
+    monkeypatch.setattr(work, "run_once", flaky)
+    with anyio.fail_after(5):
+        await work.run()
+
+    assert calls == 2
+    assert "the database is not to be had: Unavailable" in caplog.text
+
+
+def test_micros_count_days_in_utc() -> None:
+    assert jobs.day_of(Micros(86_400_000_000 * 3 - 1)) == 2

@@ -1,0 +1,58 @@
+"""What tests of learning share: scripted answers, and a worker that does one thing at a time."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from bethink.extend import Model, Redactor
+from bethink.learn.extract import Extractor
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.jobs import JobKind
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Database
+from bethink.worker import Worker, WorkerOptions
+from tests.conftest import Quiet
+
+Scripted = Callable[[ModelCall], str | ModelAnswer | Exception]
+
+
+def a_fact(statement: str, *sources: int, **more: object) -> dict[str, object]:
+    """A fact as a model writes it."""
+    fields: dict[str, object] = {
+        "statement": statement,
+        "kind": "detail",
+        "sources": list(sources),
+        "entities": [],
+        "subject": "user",
+        "slot": None,
+        "valid_from": None,
+        "valid_to": None,
+    }
+    return fields | more
+
+
+def answer(
+    *facts: dict[str, object], raw: str = "notes", summary: str = "in short", slug: str | None = "a-talk"
+) -> str:
+    """What a model answers about a session."""
+    return json.dumps({"raw_memory": raw, "summary": summary, "slug": slug, "facts": list(facts)})
+
+
+NOTHING = answer(raw="", summary="", slug=None)
+
+
+def extractor(database: Database, model: Model | None, redactor: Redactor | None = None) -> Extractor:
+    return Extractor(database=database, model=model, redactor=redactor or Quiet(), tokens=EstimatedTokens())
+
+
+def worker(
+    database: Database, answers: Model | Scripted | Sequence[str | Exception] | None, **options: object
+) -> Worker:
+    """A worker whose model answers as scripted; None for a worker without a model."""
+    model = ScriptedModel(answers) if callable(answers) or isinstance(answers, Sequence) else answers
+    return Worker(
+        database,
+        {JobKind.EXTRACT: extractor(database, model)},
+        WorkerOptions(**options),  # pyright: ignore[reportArgumentType]
+        name="tester",
+    )

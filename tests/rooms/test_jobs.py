@@ -1,0 +1,174 @@
+"""Claims: one holder at a time, by tokens that only grow, on both databases."""
+
+import pytest
+
+from bethink import ConversationKey, Memory, Session
+from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
+from bethink.store import jobs
+from bethink.store.db import Database
+from tests.conftest import KEY, FakeClock, many, said
+from tests.rooms.learn_kit import extractor
+
+LEASE = 60_000_000
+
+
+async def claim(database: Database, limit: int = 10, worker: str = "w") -> list[Claim]:
+    return await database.transact(
+        lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker=worker, lease=LEASE, limit=limit)
+    )
+
+
+async def finish(database: Database, held: Claim, **how: object) -> bool:
+    fields = {"status": JobStatus.DONE, "outcome": Outcome.SUCCEEDED, "watermark": held.input_watermark} | how
+    return await database.transact(
+        lambda tx: jobs.finish(tx, held, **fields),  # pyright: ignore[reportArgumentType]
+        space=held.space,
+    )
+
+
+async def job(database: Database, session: Session) -> Job:
+    found = await database.transact(
+        lambda tx: jobs.find(tx, space=session.space, kind=JobKind.EXTRACT, key=session.id), read=True
+    )
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+async def marked(memory: Memory, session: Session) -> Session:
+    await memory.append(session, many(6))
+    return session
+
+
+@pytest.mark.spec("S2.13", "S2.11", "S2.19")
+async def test_a_claimed_job_is_not_given_out_again_while_its_lease_lasts(
+    database: Database, clock: FakeClock, marked: Session
+) -> None:
+    [first] = await claim(database)
+    assert (first.key, first.token, first.attempts) == (marked.id, 1, 1)
+    assert await claim(database) == []
+
+    clock.time += LEASE
+
+    [second] = await claim(database, worker="other")
+    assert (second.token, second.attempts) == (2, 2), "a crash counts as an attempt"
+
+
+async def test_a_heartbeat_keeps_a_claim_and_says_when_it_is_lost(
+    database: Database, clock: FakeClock, marked: Session
+) -> None:
+    [held] = await claim(database)
+    clock.time += LEASE - 1_000_000
+    assert await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
+    clock.time += LEASE - 1_000_000
+    assert await claim(database) == []
+    clock.time += 2_000_000
+    assert await claim(database)
+
+    assert not await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
+
+
+async def test_whoever_lost_a_claim_cannot_end_it(database: Database, clock: FakeClock, marked: Session) -> None:
+    [stale] = await claim(database)
+    clock.time += LEASE
+    [fresh] = await claim(database)
+
+    assert not await finish(database, stale)
+    assert (await job(database, marked)).status is JobStatus.RUNNING
+    assert await finish(database, fresh)
+    assert not await finish(database, fresh), "a claim ends once"
+
+
+async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
+    database: Database, memory: Memory
+) -> None:
+
+    opened: list[str] = []
+    for number in range(5):
+        key = ConversationKey(channel="c", chat=str(number))
+        session = await memory.open_session(space=f"space-{number}", conversation=key)
+        await memory.append(session, many(6))
+        opened.append(session.id)
+
+    assert [each.key for each in await claim(database, limit=2)] == opened[:2]
+    assert [each.key for each in await claim(database, limit=9)] == opened[2:]
+
+
+async def test_an_open_session_without_a_mark_is_not_claimed(database: Database, session: Session) -> None:
+    assert (await job(database, session)).status is JobStatus.WAITING
+    assert await claim(database) == []
+
+
+async def test_something_new_revives_a_job_that_was_given_up(
+    database: Database, memory: Memory, marked: Session
+) -> None:
+    [held] = await claim(database)
+    await _fail(database, held, JobStatus.DEAD)
+    assert await claim(database) == []
+    assert [each.id for each in await memory.find_invalidated()] == [marked.id], "it is still marked"
+
+    await memory.append(marked, said("something new"))
+
+    [again] = await claim(database)
+    assert (again.attempts, again.token) == (1, 2)
+
+
+async def test_something_new_ends_a_rest(database: Database, memory: Memory, marked: Session) -> None:
+    [held] = await claim(database)
+    await _fail(database, held, JobStatus.FAILED)
+    assert await claim(database) == []
+
+    await memory.append(marked, said("something new"))
+
+    assert len(await claim(database)) == 1
+
+
+async def test_a_job_that_fails_while_something_new_was_marked_is_tried_at_once(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(2))
+    await memory.idle(session)
+    [held] = await claim(database)
+    await memory.append(session, many(1))
+    await memory.idle(session)
+
+    await _fail(database, held, JobStatus.FAILED)
+
+    assert len(await claim(database)) == 1
+
+
+async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
+    database: Database, memory: Memory, marked: Session
+) -> None:
+    [held] = await claim(database)
+
+    assert await memory.mark_processed(marked, until=6, expected=6)
+
+    assert not await finish(database, held)
+    assert await claim(database) == []
+
+
+async def test_a_purge_takes_the_claim_from_whoever_holds_it(
+    database: Database, memory: Memory, marked: Session
+) -> None:
+
+    [held] = await claim(database)
+    await memory.history(space="alice").purge(KEY)
+
+    assert not await finish(database, held)
+
+
+async def test_a_job_can_be_told_to_start_over(database: Database, memory: Memory, marked: Session) -> None:
+    assert not await memory.retry(marked)
+    [held] = await claim(database)
+    await _fail(database, held, JobStatus.DEAD)
+
+    assert await memory.retry(marked)
+
+    [again] = await claim(database)
+    assert again.attempts == 1
+
+
+async def _fail(database: Database, held: Claim, status: JobStatus) -> None:
+
+    await extractor(database, None).fail(held, status=status, delay=10**12, attempts=None, error="Boom")

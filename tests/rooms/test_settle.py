@@ -1,0 +1,148 @@
+"""New facts among known ones: merged, succeeding, giving way; and nothing ever overwritten."""
+
+import pytest
+
+from bethink import ConversationKey, Fact, Facts, Memory, Message
+from bethink.model.records import Micros
+from bethink.store.db import Database
+from tests.conftest import FakeClock, said
+from tests.rooms.learn_kit import a_fact, answer, worker
+
+
+class Talk:
+    """Says something in a session of its own and learns what the model makes of it."""
+
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self.database, self.memory, self.count = database, memory, 0
+
+    async def learn(self, text: str | Message, *facts: dict[str, object]) -> dict[str, int]:
+        self.count += 1
+        key = ConversationKey(channel="c", chat=str(self.count))
+        session = await self.memory.open_session(space="alice", conversation=key)
+        await self.memory.append(session, said(text) if isinstance(text, str) else [text])
+        await self.memory.idle(session)
+        report = await worker(self.database, [answer(*facts)]).run_once()
+        return {str(name): count for name, count in report.settled.items()}
+
+
+@pytest.fixture
+def talk(database: Database, memory: Memory) -> Talk:
+    return Talk(database, memory)
+
+
+@pytest.fixture
+def facts(memory: Memory) -> Facts:
+    return memory.facts(space="alice")
+
+
+@pytest.mark.parametrize("again", ["User likes green tea", "user likes GREEN tea!", "The user likes green teas"])
+async def test_a_fact_said_again_gets_another_source_and_no_twin(talk: Talk, facts: Facts, again: str) -> None:
+    assert await talk.learn("I like green tea", a_fact("User likes green tea", 1)) == {"added": 1}
+    assert await talk.learn("as I said, I like green teas", a_fact(again, 1)) == {"merged": 1}
+
+    [fact] = await facts.search("tea", 5)
+    assert len(await facts.sources(fact.id)) == 2
+
+
+async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
+    talk: Talk, facts: Facts, clock: FakeClock
+) -> None:
+    home = {"slot": "home_town", "subject": "user"}
+    await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, **home))
+    between = Micros(clock.time)
+    clock.time += 10_000_000
+    settled = await talk.learn("I live in Bergen now", a_fact("User lives in Bergen", 1, **home))
+
+    assert settled == {"succeeded": 1}
+    [now] = await facts.search("lives", 5)
+    [then] = await facts.search("lives", 5, as_of=between)
+    assert (now.content, then.content) == ("User lives in Bergen", "User lives in Oslo")
+    assert (then.retired_by, then.retired_at is not None) == (now.id, True)
+    assert then.valid_to == now.created_at, "it held until the new one began"
+    assert await facts.length() == 1
+
+
+async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, facts: Facts) -> None:
+    home = {"slot": "home_town", "subject": "user"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2020", **home))
+    past = a_fact("User lived in Oslo", 1, valid_from="2010", valid_to="2019", **home)
+
+    assert await talk.learn("I lived in Oslo before", past) == {"added": 1}
+    assert {fact.content for fact in await facts.search("Oslo Bergen", 5)} == {
+        "User lives in Bergen",
+        "User lived in Oslo",
+    }
+
+
+async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Talk, facts: Facts) -> None:
+    home = {"slot": "home_town", "subject": "user"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2024", **home))
+
+    settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, valid_from="2020", **home))
+
+    assert settled == {"outranked": 1}
+    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Bergen"]
+
+
+async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> None:
+    home = {"slot": "home_town", "subject": "user"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, **home))
+    page = Message(role="tool", name="web", content="the user lives in Moscow")
+
+    assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {"outranked": 1}
+    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Bergen"]
+
+
+async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
+    page = Message(role="tool", name="web", content="the user lives in Bergen")
+    await talk.learn(page, a_fact("User lives in Bergen", 1))
+
+    assert await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1)) == {"succeeded": 1}
+    [fact] = await facts.search("Bergen", 5)
+    assert fact.origin == "user"
+    assert await talk.learn(page, a_fact("User lives in Bergen", 1)) == {"known": 1}
+    assert len(await facts.sources(fact.id)) == 1, "a tool's echo is no further source"
+
+
+@pytest.mark.spec("S4.22")
+async def test_indexing_a_fact_again_retires_the_old_version_and_changing_nothing_changes_nothing(
+    facts: Facts, clock: FakeClock
+) -> None:
+    await facts.index(Fact(id="f", content="Ana lives in Oslo"))
+    before = Micros(clock.time)
+    await facts.index(Fact(id="f", content="Ana lives in Oslo"))
+    await facts.index(Fact(id="f", content="Ana lives in Bergen"))
+
+    versions = await facts.versions("f")
+    assert [(each.version, each.content, each.retired_at is None) for each in versions] == [
+        (1, "Ana lives in Oslo", False),
+        (2, "Ana lives in Bergen", True),
+    ]
+    assert [each.content for each in await facts.search("Ana", 5, as_of=before)] == ["Ana lives in Oslo"]
+    assert await facts.length() == 1
+    await facts.delete("f")
+    assert await facts.versions("f") == []
+    await facts.index(Fact(id="f", content="Ana is back"))
+    assert (await facts.versions("f"))[0].version == 1
+
+
+@pytest.mark.spec("S4.40")
+async def test_a_quoted_piece_must_occur_just_so_even_inside_a_word(facts: Facts) -> None:
+    await facts.index(Fact(id="a", content="prefers dark mode"))
+    await facts.index(Fact(id="b", content="the mode is dark"))
+
+    assert [fact.id for fact in await facts.search('"dark mode"', 5)] == ["a"]
+    assert [fact.id for fact in await facts.search('"ark mo"', 5)] == ["a"]
+    assert [fact.id for fact in await facts.search('"DARK" mode', 5)] == ["a", "b"]
+    assert await facts.search('"light"', 5) == []
+    assert [fact.id for fact in await facts.search('"dark', 5)] == ["a", "b"]
+
+
+@pytest.mark.spec("S4.41")
+async def test_deleting_one_fact_leaves_every_other_where_it_was(facts: Facts) -> None:
+    for number in range(5):
+        await facts.index(Fact(id=f"f{number}", content=f"tea number {number}"))
+
+    await facts.delete("f1")
+
+    assert {fact.id for fact in await facts.search("tea", 9)} == {"f0", "f2", "f3", "f4"}

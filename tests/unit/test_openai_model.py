@@ -1,0 +1,67 @@
+"""What only chat completions have: two names for a limit, parts, a temperature, and schemas that are not strict."""
+
+from pathlib import Path
+
+import pytest
+
+from bethink.errors import ModelUnavailable
+from bethink.model.calls import ModelCall
+from bethink.plugins.openai_model import OpenAIModel, _is_openai
+from tests.unit.model_server import CALL, PROMPT, SYSTEM, OpenAIApi, isolate, sends, serving
+
+SCHEMA = {"type": "object", "properties": {"day": {"type": "integer"}}, "required": ["day"]}
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    isolate(monkeypatch, tmp_path)
+
+
+@pytest.mark.parametrize("reason", ["error", "abort"])
+async def test_an_answer_broken_off_by_the_server_is_none(reason: str) -> None:
+    api = OpenAIApi()
+    with serving(sends(api.reply(stop=reason))) as server, pytest.raises(ModelUnavailable):
+        await api.model(server.url).answer(CALL)
+
+
+async def test_chat_completions_may_come_in_parts() -> None:
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "nine"}, {"type": "text", "text": 9}, 9]
+    with serving(sends(OpenAIApi().reply(content=parts))) as server:
+        assert (await OpenAIApi().model(server.url).answer(CALL)).text == "nine"
+
+
+async def test_chat_completions_take_a_temperature_and_a_looser_schema() -> None:
+    call = ModelCall(system=SYSTEM, prompt=PROMPT, schema=SCHEMA, schema_name="birthday")
+    with serving(sends(OpenAIApi().reply("{}"))) as server:
+        await OpenAIApi().model(server.url, temperature=0.0, strict_schema=False).answer(call)
+
+    assert server.request.body["temperature"] == 0
+    assert server.request.body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "birthday", "schema": SCHEMA, "strict": False},
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "newer"),
+    [
+        ("", True),
+        ("https://api.openai.com/v1", True),
+        ("https://eu.api.openai.com/v1", True),
+        ("https://mine.openai.azure.com/openai/v1", True),
+        ("http://localhost:11434/v1", False),
+        ("https://notopenai.com/v1", False),
+    ],
+)
+def test_only_openai_itself_is_sent_its_newer_limit(address: str, newer: bool) -> None:
+    assert _is_openai(address) is newer
+
+
+async def test_openai_itself_is_sent_its_newer_limit() -> None:
+    with serving(sends(OpenAIApi().reply())) as server:
+        model = OpenAIModel("tiny", base_url=f"{server.url}/v1")
+        model._newer = True
+        await model.answer(CALL)
+
+    assert server.request.body["max_completion_tokens"] == 77
+    assert "max_tokens" not in server.request.body
