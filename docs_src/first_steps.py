@@ -1,4 +1,4 @@
-"""Store what was said, look back, and see what is still to be learnt."""
+"""Store what was said, learn from it, and follow what is remembered back to where it came from."""
 
 import anyio
 
@@ -14,8 +14,9 @@ async def main() -> None:
 
         for record in await memory.history(space="alice").recent(desk, 10):
             print(record.number, record.message.role, record.message.content)
-        for marked in await memory.find_invalidated():
-            print("to be learnt from:", marked.id, "up to record", marked.invalidated_at)
+        await memory.learn()
+        if remembered := await memory.session_memory(session):
+            print("remembered:", remembered.summary)
 
 
 anyio.run(main)

@@ -240,8 +240,14 @@ class Memory:
         )
 
     async def learn(self) -> "RunReport":
-        """Learn once from what is marked, in all spaces, and say what came of it. Does not wait for others."""
-        return await self._worker().run_once()
+        """Learn once from what is marked, in all spaces, and say what came of it.
+
+        What the start of a session has begun in the background is waited for; what other processes do is not.
+        """
+        worker = self._worker()
+        if self._startup is not None:
+            await anyio.to_thread.run_sync(self._startup.wait)
+        return await worker.run_once()
 
     async def work(self) -> None:
         """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""

@@ -33,13 +33,17 @@ class Startup:
             self._thread = threading.Thread(target=self._serve, name="bethink-startup", daemon=True)
             self._thread.start()
 
+    def wait(self) -> None:
+        """Wait for a run that is going on."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
     def end(self) -> None:
         """Stop a run that is going on and hand back what it claimed; it will be done by the next."""
         with self._guard:
             self._stopping.set()
-        if self._thread is not None:
-            self._thread.join()
-        self._thread = None
+        self.wait()
         self._stopping.clear()
 
     def _serve(self) -> None:

@@ -21,6 +21,8 @@ from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
 _SECOND = 1_000_000
+_AHEAD = 2
+_Held = dict[Claim, anyio.CancelScope]
 _log = logging.getLogger("bethink.worker")
 
 
@@ -111,7 +113,7 @@ class Worker:
         self.options = options or WorkerOptions()
         self._database = database
         self._handlers = handlers
-        self._held: dict[tuple[str, str, str], tuple[Claim, anyio.CancelScope]] = {}
+        self._cap = anyio.CapacityLimiter(self.options.concurrency)
         self._stopped = False
         self._rest_until = 0.0
         self._capped_on: int | None = None
@@ -120,12 +122,25 @@ class Worker:
         """Work until stopped or cancelled: every 30 seconds or so, and at once when work is promised."""
         while not self._stopped:
             try:
-                report = await self.run_once()
-                if report.claimed < self.options.batch or report.held:
-                    await self._pause()
+                if self._has_more(await self.run_once()):
+                    async with anyio.create_task_group() as drains:
+                        for _ in range(_AHEAD):
+                            drains.start_soon(self._drain)
+                await self._pause()
             except StoreError as error:
                 _log.error("the database is not to be had: %s", type(error).__name__)
                 await anyio.sleep(min(self.options.interval, 5.0) * _jitter())
+
+    async def _drain(self) -> None:
+        # Two of these at a time: one claims while the other waits for its last jobs. They share the cap.
+        try:
+            while not self._stopped and self._has_more(await self.run_once()):
+                pass
+        except StoreError as error:
+            _log.error("the database is not to be had: %s", type(error).__name__)
+
+    def _has_more(self, report: RunReport) -> bool:
+        return report.claimed >= self.options.batch and report.held is None
 
     def stop(self) -> None:
         """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
@@ -185,24 +200,21 @@ class Worker:
         if not claims:
             return 0
         report.claimed += len(claims)
-        for claim in claims:
-            self._held[claim.space, claim.kind, claim.key] = (claim, anyio.CancelScope())
-        cap = anyio.CapacityLimiter(self.options.concurrency)
+        held = {claim: anyio.CancelScope() for claim in claims}
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._beat)
+                tasks.start_soon(self._beat, held)
                 async with anyio.create_task_group() as work:
                     for claim in claims:
-                        work.start_soon(self._attempt, handler, claim, report, cap)
+                        work.start_soon(self._attempt, handler, claim, report, held)
                 tasks.cancel_scope.cancel()
         finally:
-            await self._release()
+            await self._release(list(held))
         return len(claims)
 
-    async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, cap: anyio.CapacityLimiter) -> None:
-        place = (claim.space, claim.kind, claim.key)
-        scope = self._held[place][1]
-        async with cap:
+    async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, held: _Held) -> None:
+        scope = held[claim]
+        async with self._cap:
             try:
                 with scope:
                     if claim.attempts > self.options.max_attempts:
@@ -219,7 +231,7 @@ class Worker:
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
                 await self._failed(handler, claim, error)
-        self._held.pop(place, None)
+        held.pop(claim, None)
 
     async def _failed(self, handler: Handler, claim: Claim, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"[:200] if isinstance(error, ModelError) else type(error).__name__
@@ -243,26 +255,24 @@ class Worker:
         # It was claimed as often as allowed and never ended: whoever held it died of it.
         await handler.fail(claim, status=JobStatus.DEAD, delay=0, attempts=None, error="crashed")
 
-    async def _beat(self) -> None:
+    async def _beat(self, held: _Held) -> None:
         lease = int(self.options.lease * _SECOND)
         while True:
             await anyio.sleep(self.options.lease / 3)
-            held = list(self._held.values())
+            claims = list(held)
             try:
                 alive = await self._database.transact(
-                    lambda tx, held=held: [jobs.beat(tx, claim, lease=lease) for claim, _ in held], repeatable=True
+                    lambda tx, claims=claims: [jobs.beat(tx, claim, lease=lease) for claim in claims], repeatable=True
                 )
             except StoreError as error:
                 _log.warning("a heartbeat failed: %s", type(error).__name__)
                 continue
-            for (claim, scope), ours in zip(held, alive, strict=True):
-                if not ours and (claim.space, claim.kind, claim.key) in self._held:
-                    scope.cancel()
+            for claim, ours in zip(claims, alive, strict=True):
+                if not ours and claim in held:
+                    held[claim].cancel()
 
-    async def _release(self) -> None:
+    async def _release(self, left: list[Claim]) -> None:
         """Hand back what was claimed and not ended, as when the worker is stopped: that is nobody's failure."""
-        left = [claim for claim, _ in self._held.values()]
-        self._held.clear()
         if not left:
             return
 

@@ -160,19 +160,19 @@ def test_of_a_broken_fact_nothing_is_kept_but_its_count() -> None:
         good | {"statement": "x" * 1_001},
     ]
 
-    read = parse(answer(good, *broken), str)  # pyright: ignore[reportArgumentType]
+    read = parse(answer(good, *broken))  # pyright: ignore[reportArgumentType]
 
     assert (len(read.drafts), read.malformed) == (1, len(broken))
 
 
 def test_no_more_facts_are_taken_than_anyone_could_mean() -> None:
-    read = parse(answer(*(a_fact(f"fact {number}", 1) for number in range(250))), str)
+    read = parse(answer(*(a_fact(f"fact {number}", 1) for number in range(250))))
 
     assert (len(read.drafts), read.malformed) == (200, 50)
 
 
 def test_dates_that_contradict_each_other_are_dropped() -> None:
-    read = parse(answer(a_fact("User likes tea", 1, valid_from="2026-05", valid_to="2026-01")), str)
+    read = parse(answer(a_fact("User likes tea", 1, valid_from="2026-05", valid_to="2026-01")))
 
     assert (read.drafts[0].valid_from, read.drafts[0].valid_to) == (None, None)
 

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from bethink.errors import BadAnswer
 from bethink.model.records import FactKind, Micros
-from bethink.model.text import JsonObject, clean
+from bethink.model.text import JsonObject
 
 MAX_FACTS = 200
 _MAX_ANSWER = 1_000_000
@@ -81,8 +81,8 @@ class Extraction:
         return bool(self.raw_memory and self.summary)
 
 
-def parse(text: str, cut: Callable[[str], str]) -> Extraction:
-    """Read an answer; every string in it goes through `cut`. Raises `BadAnswer`, which says what is wrong."""
+def parse(text: str) -> Extraction:
+    """Read an answer that was redacted as a whole. Raises `BadAnswer`, which says what is wrong."""
     tree = loads(text)
     if set(tree) != set(SCHEMA["required"]):
         raise BadAnswer("the keys are not raw_memory, summary, slug and facts.")
@@ -92,11 +92,11 @@ def parse(text: str, cut: Callable[[str], str]) -> Extraction:
     if not isinstance(facts, list):
         raise BadAnswer("facts must be a list.")
     entries = cast("list[object]", facts)
-    drafts = [_draft(entry, cut) for entry in entries[:MAX_FACTS]]
+    drafts = [_draft(entry) for entry in entries[:MAX_FACTS]]
     return Extraction(
-        raw_memory=cut(raw).strip()[:_MAX_RAW],
-        summary=cut(summary).strip()[:_MAX_SUMMARY],
-        slug=slugged(cut(slug or "")),
+        raw_memory=raw.strip()[:_MAX_RAW],
+        summary=summary.strip()[:_MAX_SUMMARY],
+        slug=slugged(slug or ""),
         drafts=tuple(draft for draft in drafts if draft is not None),
         malformed=drafts.count(None) + max(0, len(entries) - MAX_FACTS),
     )
@@ -120,7 +120,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def _draft(entry: object, cut: Callable[[str], str]) -> Draft | None:
+def _draft(entry: object) -> Draft | None:
     if not isinstance(entry, Mapping):
         return None
     fields = cast("Mapping[str, object]", entry)
@@ -128,7 +128,7 @@ def _draft(entry: object, cut: Callable[[str], str]) -> Draft | None:
     if not isinstance(statement, str) or not isinstance(sources, list) or kind not in set(FactKind):
         return None
     numbers = cast("list[object]", sources)
-    said = " ".join(cut(clean(statement)).split())
+    said = " ".join(statement.split())
     if not said or len(said) > _MAX_STATEMENT or not all(type(number) is int for number in numbers):
         return None
     since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"))
@@ -138,25 +138,25 @@ def _draft(entry: object, cut: Callable[[str], str]) -> Draft | None:
         statement=said,
         kind=FactKind(cast("str", kind)),
         sources=tuple(sorted(set(cast("list[int]", numbers)))),
-        entities=_names(fields.get("entities"), cut),
-        subject=_key(fields.get("subject"), cut),
-        slot=_key(fields.get("slot"), cut),
+        entities=_names(fields.get("entities")),
+        subject=_key(fields.get("subject")),
+        slot=_key(fields.get("slot")),
         valid_from=since,
         valid_to=till,
     )
 
 
-def _names(value: object, cut: Callable[[str], str]) -> tuple[str, ...]:
+def _names(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    names = [" ".join(cut(clean(name)).split()) for name in cast("list[object]", value) if isinstance(name, str)]
+    names = [" ".join(name.split()) for name in cast("list[object]", value) if isinstance(name, str)]
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _MAX_NAME))[:_MAX_ENTITIES]
 
 
-def _key(value: object, cut: Callable[[str], str]) -> str | None:
+def _key(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    key = "_".join(cut(clean(value)).casefold().replace("-", " ").replace("_", " ").split())
+    key = "_".join(value.casefold().replace("-", " ").replace("_", " ").split())
     return key if 0 < len(key) <= _MAX_NAME else None
 
 

@@ -87,7 +87,7 @@ class Extractor:
         else:
             recorded, name = await self._ask(self.model, claim, work)
         made_by = Maker(model=name, prompt=PROMPT, extractor=EXTRACTOR)
-        return await self._apply(claim, work, parse(recorded, self._cut), made_by)
+        return await self._apply(claim, work, parse(recorded), made_by)
 
     async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
         """End a claim that came to nothing; what has come in since is reason enough to try again at once."""
@@ -160,7 +160,7 @@ class Extractor:
             content = canonical_json(loads(answer.text), self._cut)
         except Invalid:
             raise BadAnswer("the answer is nested too deeply.") from None
-        parse(content, self._cut)
+        parse(content)
         return content
 
     async def _apply(self, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> Learnt:

@@ -55,7 +55,6 @@ _PREFIXES = {
     "docker_token": ["dckr_pat_", "dckr_oat_"],
     "pulumi_token": ["pul-"],
     "grafana_token": ["glsa_", "glc_"],
-    "new_relic_key": ["NRAK-", "NRII-", "NRRA-"],
     "postman_key": ["PMAK-"],
     "netlify_token": ["nfp_"],
     "planetscale_token": ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
@@ -74,6 +73,7 @@ _PREFIXES = {
 _SHAPES = {
     "aws_key": (("AKIA", "ASIA", "ABIA", "ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
     "age_key": (("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,64}+"),
+    "new_relic_key": (("NRAK-", "NRII-", "NRRA-"), r"NR(?:AK|II|RA)-[A-Z0-9]{27}(?![A-Za-z0-9])"),
     "twilio_key": (("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
     "sendgrid_key": (("SG.",), r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
     "telegram_token": ((":AA",), r"[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])"),
@@ -113,7 +113,7 @@ _SHAPED = [
 ]
 _HINTS = (*_KINDS, *(hint for _, hints, _ in _SHAPED for hint in hints), "eyJ")
 _SHORTEST = 19
-_NOT_SCRAMBLED = {"aws_key", "age_key", "webhook", "telegram_token"}
+_NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token"}
 _JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}", re.ASCII)
 _MARKER = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,60}+)-----")
 _BODY = re.compile(r"[A-Za-z0-9+/]{16}")

@@ -1,8 +1,10 @@
 """What a value looks like: a random token, a password somebody chose, or only something that stands for one."""
 
 import re
+from itertools import islice
 
-_CHUNK = re.compile(r"[A-Za-z0-9]+")
+_CHUNK = re.compile(r"[A-Za-z0-9]{3,}+")
+_CHUNKS = 12  # a token has few gaps; what has many is text, and not worth more time
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -16,9 +18,10 @@ _CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•�
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
 _STAND_IN = re.compile(
-    r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)(?:[-_ .].*|[a-z]*)"
+    r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
+    r"|(?:your|dummy|example)[a-z]*"
     r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden)"
-    r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?|(?:test|foo|bar|baz|demo)[-_]?\w*",
+    r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?|(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))+",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_PASSWORDS = frozenset(
@@ -65,7 +68,8 @@ _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
 def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
     """Tell whether at least so many characters look drawn by lot: of one kind, only so few come in a row."""
     count = 0
-    for chunk in _CHUNK.findall(value):
+    for found in islice(_CHUNK.finditer(value), _CHUNKS):
+        chunk = found.group()
         runs = len(_RUN.findall(chunk))
         if runs > 1 and runs * run >= len(chunk):
             count += len(chunk)
@@ -92,7 +96,8 @@ def stands_for_one(value: str) -> bool:
 
 
 def is_token(value: str, *, least: int = 10) -> bool:
-    """Tell whether a value that was given as a token, key or secret is one."""
+    """Tell whether a value that was given as a token, key or secret is one; a long one is known by its beginning."""
+    value = value[:128]
     if len(value) < least or stands_for_one(value):
         return False
     if is_digest(value) or scrambled(value, least=least):
@@ -102,7 +107,7 @@ def is_token(value: str, *, least: int = 10) -> bool:
 
 def is_password(value: str) -> bool:
     """Tell whether a word in a sentence can only be a password: no dictionary word, no technical term."""
-    if value.lower() in _WELL_KNOWN:
+    if len(value) <= 12 and value.lower() in _WELL_KNOWN:
         return True
     if not 6 <= len(value) <= 128 or stands_for_one(value) or _TECHNICAL.fullmatch(value) or _ADDRESS.fullmatch(value):
         return False
@@ -115,9 +120,11 @@ def is_password(value: str) -> bool:
 
 def is_assigned_password(value: str, *, quoted: bool) -> bool:
     """Tell whether a value that stands behind a name and a sign is a password."""
+    if len(value) > 128:
+        return scrambled(value[:128], least=32)
     if value.lower() in _WELL_KNOWN:
         return True
-    if not 4 <= len(value) <= 512 or stands_for_one(value) or " " in value:
+    if len(value) < 4 or stands_for_one(value) or " " in value:
         return False
     if is_password(value) or (len(value) >= 6 and _SPECIAL.search(value)):
         return True

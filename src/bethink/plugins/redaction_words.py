@@ -113,13 +113,17 @@ _SIGN = re.compile(
 )
 _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|:)?(?=[ \t\n])|(?=[^\x00-\x7f])""")
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}", re.IGNORECASE)
-_QUOTED = re.compile(r"""[rbu]?(?:\\{0,3}"([^"\n]{1,4096})"|\\{0,3}'([^'\n]{1,4096})'|`([^`\n]{1,4096})`)""")
-_PLAIN = re.compile(r"""[^\s"'`<>]{1,4096}""")
-_CUT = re.compile(r""";|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
-_CUT_QUERY = re.compile(r""";|[,&][\w.-]{1,40}[=:]|\\|\)[;,]""")
+_QUOTED = re.compile(r"""[rbu]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
+_LONGEST = 256  # what is longer is judged by its beginning, and goes as a whole
+_PLAIN = re.compile(r"""[^\s"'`<>]{1,%d}+""" % _LONGEST)
+_MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
+_DENSE = re.compile(r"""[^\s"'`<>;&,|]{256}""")
+"""Names crowd here only in packed code or in text that is made to waste time: one look has to do."""
+_CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
+_CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _ELEMENT = re.compile(r"(?:</\w{1,20}>\s{0,40}<\w{1,20}>|>)([^<\s]{1,512})</")
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
-_WORD = re.compile(r"\S{1,512}+")
+_WORD = re.compile(r"\S{1,256}+")
 _LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
@@ -139,9 +143,15 @@ _CLOSING = "\"'`)>]}*,;:.”»\u2019。、"
 def named(text: str, lowered: str) -> Iterator[Span]:
     """Find values by the name in front of them."""
     names = list(_names(lowered))
+    done = 0
     for (name, start, end), limit in zip(names, _limits(names), strict=True):
+        if start < done:  # a name inside a secret is no name
+            continue
         span = _found(text, start, end, name, limit)
-        if span is not None and lowered.rfind("arn:", max(0, start - 80), start) < 0:
+        if span is None:
+            done = _end(_DENSE.match(text, end), end)
+        elif lowered.rfind("arn:", max(0, start - 80), start) < 0:
+            done = span.end
             yield span
 
 
@@ -192,12 +202,18 @@ def _assigned(text: str, end: int, start: int, kind: str, *, flag: bool) -> Span
         return None
     cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    return _judged(text, plain.start(), stop, kind, quoted=flag)
+    span = _judged(text, plain.start(), stop, kind, quoted=flag)
+    if span is None or stop - plain.start() < _LONGEST:
+        return span
+    return Span(span.start, _end(_MORE.match(text, stop), stop), kind)
+
+
+def _end(match: re.Match[str] | None, otherwise: int) -> int:
+    return match.end() if match else otherwise
 
 
 def _past_scheme(text: str, start: int) -> int:
-    scheme = _SCHEME.match(text, start)
-    return scheme.end() if scheme else start
+    return _end(_SCHEME.match(text, start), start)
 
 
 def _trimmed(text: str, start: int, stop: int) -> int:
@@ -226,14 +242,14 @@ def _said(text: str, end: int, kind: str, limit: int) -> Span | None:
             or ("\n" in text[before : found.start()] and text[before - 1] not in ":=")
         ):
             return None
-        if len(word) >= least:
+        if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             if stop > start and _is_said(text[start:stop], kind, led=led):
-                return Span(start, stop, kind)
+                return Span(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".?!":
             return None
-        led, before = word[-1] in ":=>\uff1a" or word.lower() in _LEADS, found.end()
+        led, before = word[-1] in ":=>\uff1a" or (len(word) < 8 and word.lower() in _LEADS), found.end()
     return None
 
 

@@ -1,0 +1,122 @@
+"""The statements of one extraction, issued with nothing around them: what a drain is measured against."""
+
+import json
+import threading
+from typing import Any
+
+import psycopg
+from psycopg.raw_cursor import RawCursor
+from psycopg.rows import dict_row
+
+from bethink.store.sql import Dialect, queries
+
+THREADS = 8
+_BATCH = 10
+_LEASE = 60_000_000
+_NOW = 1_800_000_000_000_000
+_QUERIES = queries(Dialect.POSTGRES)
+
+STATEMENTS = [
+    "find_session", "read_messages", "list_answers",
+    "spend", "charge_job", "find_agent", "record_answer",
+    "lock_space", "advance_session", "existing_numbers", "facts_saying", "search_facts", "insert_fact",
+    "insert_fact_source", "put_session_memory", "queue_job", "finish_job",
+]  # fmt: skip
+"""What every session takes; claims, spend checks and a space's first writer come on top, in both."""
+
+
+def answer(said: str) -> str:
+    """What the model says about a session of one message."""
+    fact = {
+        "statement": said, "kind": "knowledge", "sources": [1], "entities": [], "subject": "note", "slot": None,
+        "valid_from": None, "valid_to": None,
+    }  # fmt: skip
+    return json.dumps({"raw_memory": said, "summary": said, "slug": "note", "facts": [fact]})
+
+
+def drain(dsn: str) -> None:
+    """Work off the backlog on as many connections as a worker has jobs at once."""
+    threads = [threading.Thread(target=_work, args=(dsn,)) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _work(dsn: str) -> None:
+    connect = psycopg.Connection[dict[str, Any]].connect
+    with connect(dsn, autocommit=True, row_factory=dict_row, cursor_factory=RawCursor[dict[str, Any]]) as connection:
+        issue = _Issue(connection)
+        while claims := issue("claim_jobs", kind="extract", worker="bare", now=_NOW, lease=_NOW + _LEASE, limit=_BATCH):
+            issue("spent", day=_NOW // 86_400_000_000)
+            for claim in claims:
+                _session(issue, claim["space_id"], claim["key"], claim["token"])
+
+
+class _Issue:
+    def __init__(self, connection: psycopg.Connection[dict[str, Any]]) -> None:
+        self.connection = connection
+        self.cursor = connection.cursor()
+
+    def __call__(self, name: str, /, **values: object) -> list[dict[str, Any]]:
+        query = _QUERIES[name]
+        self.cursor.execute(query.text.encode(), [values[each] for each in query.parameters])
+        return self.cursor.fetchall() if self.cursor.description else []
+
+    def begin(self, space: str) -> None:
+        self.connection.execute(f"BEGIN; SELECT set_config('bethink.space', '{space}', true)".encode())
+
+    def commit(self) -> None:
+        self.connection.execute(b"COMMIT")
+
+
+def _session(issue: _Issue, space: str, session: str, token: int) -> None:
+    job: dict[str, object] = {"space": space, "kind": "extract", "key": session, "token": token}
+    issue.begin(space)
+    issue("find_session", space=space, id=session)
+    said = issue("read_messages", space=space, session=session, after=0, limit=500)[0]["content"]
+    issue("list_answers", space=space, kind="extract", key=session, limit=1)
+    issue.commit()
+
+    content = answer(said)
+    taken = {"calls": 1, "input_tokens": 500, "output_tokens": 50, "cost": 0}
+    issue.begin(space)
+    issue("spend", day=1, slot=threading.get_native_id() % 64, **taken)
+    issue("charge_job", **job, **taken)
+    writer = issue("find_agent", space=space, name="/memory-agent/agt")
+    if not writer:
+        issue("ensure_agent", space=space, id=f"agt_{session}", name="/memory-agent/agt", kind="memory_writer", now=1)
+    issue(
+        "record_answer", **job, run="1:0-1", position=0, content=content, agent="agt_x", model="bare",
+        prompt="extract-1", now=_NOW,
+    )  # fmt: skip
+    issue.commit()
+
+    issue.begin(space)
+    issue("lock_space", space=space)
+    issue("advance_session", space=space, session=session, start=0, until=1)
+    issue("existing_numbers", space=space, session=session, numbers=[1])
+    issue("facts_saying", space=space, digest=session)
+    words = " | ".join(f"'{word}'" for word in said.split())
+    issue("search_facts", space=space, words=words, limit=10, at=2**62)
+    _learn(issue, space, session, said, token)
+    issue(
+        "put_session_memory", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
+        source_updated_at=1, now=_NOW, model="bare", prompt="extract-1", extractor="1", token=token,
+    )  # fmt: skip
+    issue("queue_job", space=space, kind="consolidate", key="space", watermark=1, now=_NOW)
+    issue(
+        "finish_job", **job, status="waiting", outcome="succeeded", due=_NOW * 2, error=None, attempts=0, watermark=1,
+        now=_NOW,
+    )  # fmt: skip
+    issue.commit()
+
+
+def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> None:
+    issue(
+        "insert_fact", space=space, id=f"fct_{session}", version=1, content=said, kind="knowledge", origin="user",
+        source=session, tags="[]", metadata="{}", entities="[]", subject="note", slot=None, valid_from=None,
+        valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:1:0", token=token, model="bare",
+        prompt="extract-1", extractor="1",
+    )  # fmt: skip
+    issue("insert_fact_source", space=space, fact=f"fct_{session}", session=session, number=1)

@@ -1,0 +1,38 @@
+"""Learn facts with a model. Here a scripted one answers; in its place put a setting such as model="openai:NAME"."""
+
+import json
+
+import anyio
+
+import bethink
+from bethink.plugins.scripted_model import ScriptedModel
+
+FACT = {
+    "statement": "User lives in Bergen",
+    "kind": "detail",
+    "sources": [1],
+    "entities": ["Bergen"],
+    "subject": "user",
+    "slot": "home_town",
+    "valid_from": "2026-05",
+    "valid_to": None,
+}
+ANSWER = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
+
+
+async def main() -> None:
+    model = ScriptedModel(lambda call: json.dumps(ANSWER))
+    async with bethink.connect("learnt.db", model=model) as memory:
+        desk = bethink.ConversationKey(channel="cli", chat="desk")
+        session = await memory.open_session(space="alice", conversation=desk)
+        await memory.append(session, [{"role": "user", "content": "I moved to Bergen in May."}])
+        await memory.idle(session)
+        await memory.learn()
+
+        facts = memory.facts(space="alice")
+        for fact in await facts.search("Bergen", 5):
+            print(fact.content, fact.origin, await facts.sources(fact.id), fact.made_by)
+        print((await memory.audit()).spent_today)
+
+
+anyio.run(main)
