@@ -108,7 +108,11 @@ def _openai(settings: Settings, name: str) -> Model:
     from bethink.plugins.openai_model import OpenAIModel  # noqa: PLC0415 - an extra
 
     return OpenAIModel(
-        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+        name,
+        base_url=settings.model_base_url,
+        api_key=settings.model_api_key,
+        window=settings.model_window,
+        output=settings.model_output,
     )
 
 

@@ -42,6 +42,7 @@ class Settings:
     model_base_url: str = ""
     model_api_key: str = field(default="", repr=False)
     model_window: int = 128_000
+    model_output: str = "json_schema"
     model_price_input: float = 1.0
     model_price_output: float = 5.0
     daily_spend_cap: float = 5.0
@@ -91,7 +92,7 @@ class Settings:
 
 
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
-_OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN")
+_OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN", "BETHINK_TEST_MODEL_URL", "BETHINK_TEST_MODEL_OUTPUT")
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")

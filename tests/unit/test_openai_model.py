@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.errors import ModelUnavailable
+from bethink.errors import Misconfigured, ModelUnavailable
 from bethink.model.calls import ModelCall
 from bethink.plugins.openai_model import OpenAIModel, _is_openai
 from tests.unit.model_server import CALL, PROMPT, SYSTEM, OpenAIApi, isolate, sends, serving
@@ -40,6 +40,20 @@ async def test_chat_completions_take_a_temperature_and_a_looser_schema() -> None
         "type": "json_schema",
         "json_schema": {"name": "birthday", "schema": SCHEMA, "strict": False},
     }
+
+
+async def test_a_server_may_take_a_schema_beside_a_json_object_or_only_in_the_prompt() -> None:
+    call = ModelCall(system=SYSTEM, prompt=PROMPT, schema=SCHEMA)
+    with serving(sends(OpenAIApi().reply("{}"))) as server:
+        await OpenAIApi().model(server.url, output="json_object").answer(call)
+        await OpenAIApi().model(server.url, output="prompt").answer(call)
+
+    beside, told = (request.body for request in server.requests)
+    assert beside["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    assert "response_format" not in told
+    assert '"required":["day"]' in told["messages"][0]["content"]
+    with pytest.raises(Misconfigured, match="no way to ask for JSON"):
+        OpenAIModel("m", base_url="http://127.0.0.1:1/v1", output="telepathy")
 
 
 @pytest.mark.parametrize(

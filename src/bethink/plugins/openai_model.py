@@ -1,15 +1,16 @@
 """A model behind any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama."""
 
 import os
+from typing import cast
 from urllib.parse import urlsplit
 
 from openai import APIStatusError, AsyncOpenAI, OpenAIError, omit
 from openai.types.chat import ChatCompletionMessageParam
-from openai.types.shared_params import ResponseFormatJSONSchema
+from openai.types.shared_params import ResponseFormatJSONObject, ResponseFormatJSONSchema
 
 from bethink.errors import Misconfigured
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.model.text import clean
+from bethink.model.text import canonical_json, clean
 from bethink.plugins.http_body import at, count_at, name_at, not_an_answer, read_json, text_in
 from bethink.plugins.http_errors import bounded, check_address, check_key, from_status, unreachable
 
@@ -21,10 +22,15 @@ _STOPS = {
     "content_filter": Stop.REFUSED,
 }
 _BROKEN_OFF = ("abort", "error")
+_OUTPUTS = ("json_schema", "json_object", "prompt")
+ResponseFormat = ResponseFormatJSONObject | ResponseFormatJSONSchema
 
 
 class OpenAIModel:
-    """Asks a chat completions server. Without a key, `OPENAI_API_KEY` is used; a local server needs none."""
+    """Asks a chat completions server. Without a key, `OPENAI_API_KEY` is used; a local server needs none.
+
+    `output` says how the server takes a schema: as `json_schema`, beside `json_object`, or only in the `prompt`.
+    """
 
     def __init__(
         self,
@@ -35,6 +41,7 @@ class OpenAIModel:
         window: int = 128_000,
         temperature: float | None = None,
         strict_schema: bool = True,
+        output: str = "json_schema",
     ) -> None:
         address = base_url or os.environ.get("OPENAI_BASE_URL", "")
         key = api_key or os.environ.get("OPENAI_API_KEY", "")
@@ -45,6 +52,9 @@ class OpenAIModel:
                 "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or give the base_url of a server of your own."
             )
         check_key(key)
+        if output not in _OUTPUTS:
+            raise Misconfigured(f"{output!r} is no way to ask for JSON.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
+        self._output = output
         self._name = name
         self._window = window
         self._base_url = base_url or None
@@ -82,8 +92,8 @@ class OpenAIModel:
             AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
             client.chat.completions.with_streaming_response.create(
                 model=self._name,
-                messages=_messages(call),
-                response_format=omit if call.schema is None else self._format(call),
+                messages=_messages(call, told=self._output == "prompt"),
+                response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
                 max_completion_tokens=call.max_tokens if self._newer else omit,
                 max_tokens=omit if self._newer else call.max_tokens,
                 temperature=omit if self._temperature is None else self._temperature,
@@ -91,7 +101,11 @@ class OpenAIModel:
         ):
             return await read_json(self._name, response.iter_bytes())
 
-    def _format(self, call: ModelCall) -> ResponseFormatJSONSchema:
+    def _format(self, call: ModelCall) -> ResponseFormat:
+        if self._output == "json_object":
+            # Not in OpenAI's own protocol, but what llama.cpp's older servers understand.
+            beside = {"type": "json_object", "schema": dict(call.schema or {})}
+            return cast("ResponseFormatJSONObject", beside)
         return {
             "type": "json_schema",
             "json_schema": {"name": call.schema_name, "schema": dict(call.schema or {}), "strict": self._strict},
@@ -115,10 +129,15 @@ class OpenAIModel:
         )
 
 
-def _messages(call: ModelCall) -> list[ChatCompletionMessageParam]:
+def _messages(call: ModelCall, *, told: bool) -> list[ChatCompletionMessageParam]:
     messages: list[ChatCompletionMessageParam] = []
-    if call.system:
-        messages.append({"role": "system", "content": clean(call.system)})
+    system = call.system
+    if told and call.schema is not None:
+        system = (
+            f"{system}\n\nAnswer with JSON of this schema, and nothing else:\n{canonical_json(call.schema)}".strip()
+        )
+    if system:
+        messages.append({"role": "system", "content": clean(system)})
     messages.append({"role": "user", "content": clean(call.prompt)})
     return messages
 

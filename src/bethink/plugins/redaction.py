@@ -11,7 +11,7 @@ from bethink.plugins.redaction_rules import secrets
 
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
-_ROUNDS = 6
+_ROUNDS = 3
 
 
 class SecretRedactor:

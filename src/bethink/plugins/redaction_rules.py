@@ -51,7 +51,7 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
             r"([0-9]{4,8})(?![0-9]|[.:-][0-9])",
             re.IGNORECASE,
         ),
-        _always,
+        str.isdigit,
     ),
     (
         "password",

@@ -21,7 +21,8 @@ _STAND_IN = re.compile(
     r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
     r"|(?:your|dummy|example)[a-z]*"
     r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden)"
-    r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?|(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))+",
+    r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
+    r"|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_PASSWORDS = frozenset(
@@ -31,24 +32,14 @@ _NO_PASSWORDS = frozenset(
         *("passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "user", "username"),
         *("admin", "root", "guest", "login", "value", "default", "postgres", "mysql", "redis", "mongo"),
         *("rabbitmq", "mypassword", "wrong", "invalid", "incorrect", "missing", "newpassword"),
-        *("oldpassword", "hunter", "contraseña", "senha", "passwort", "kennwort", "varchar", "char"),
+        *("oldpassword", "hunter", "expected", "contraseña", "senha", "passwort", "kennwort", "varchar", "char"),
         *("field", "input", "label", "basic", "digest", "bearer"),
     )
 )
 _WELL_KNOWN = frozenset(
     (
-        *(
-            "letmein",
-            "qwerty",
-            "qwertz",
-            "azerty",
-            "iloveyou",
-            "trustno1",
-            "passw0rd",
-            "p@ssword",
-            "asdfgh",
-            "asdfghjkl",
-        ),
+        *("letmein", "qwerty", "qwertz", "azerty", "iloveyou", "trustno1", "passw0rd", "p@ssword", "asdfgh"),
+        "asdfghjkl",
         *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
     )
 )

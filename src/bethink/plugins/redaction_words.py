@@ -15,31 +15,9 @@ def _joined(*names: str) -> list[str]:
 _NAMES = {
     "password": [
         *("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "contraseña", "contrasena", "senha"),
-        *(
-            "пароль",
-            "пароля",
-            "密码",
-            "密碼",
-            "パスワード",
-            "비밀번호",
-            "hasło",
-            "wachtwoord",
-            "parola",
-            "şifre",
-            "clave",
-        ),
-        *(
-            "pasword",
-            "passwrd",
-            "passowrd",
-            "paswd",
-            "requirepass",
-            "mot de passe",
-            "lösenord",
-            "adgangskode",
-            "salasana",
-        ),
-        *("pwd", "pass", "pw", "psk"),
+        *("mot de passe", "clave", "parola", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "şifre"),
+        *("пароль", "пароля", "密码", "密碼", "パスワード", "비밀번호"),
+        *("pasword", "passwrd", "passowrd", "paswd", "requirepass", "pwd", "pass", "pw", "psk"),
     ],
     "aws_secret": _joined("secret access key"),
     "private_key": _joined("private key"),
@@ -55,52 +33,29 @@ _NAMES = {
 _KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(_KIND))
 HINTS = (
-    *(
-        "pass",
-        "pw",
-        "psk",
-        "secret",
-        "token",
-        "key",
-        "cred",
-        "bearer",
-        "authorization",
-        "kennwort",
-        "contrase",
-        "senha",
-    ),
-    *(
-        "парол",
-        "密",
-        "パスワード",
-        "비밀번호",
-        "hasło",
-        "wachtwoord",
-        "parola",
-        "şifre",
-        "salasana",
-        "lösenord",
-        "adgangskode",
-    ),
-    "pasw",
-    "clave",
+    *("pass", "pasw", "pw", "psk", "secret", "token", "key", "cred", "bearer", "authorization", "kennwort", "contrase"),
+    *("senha", "clave", "parola", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "şifre"),
+    *("парол", "密", "パスワード", "비밀번호"),
 )
 """One of these is in every lower-cased text that holds a name."""
 _WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key"}
 _NOT_BEFORE = (
+    *("page", "pagination", "continuation", "cursor", "public", "publishable", "primary", "foreign"),
     *(
-        "page",
-        "pagination",
-        "continuation",
-        "cursor",
-        "public",
-        "publishable",
-        "primary",
-        "foreign",
         "sort",
         "partition",
+        "cache",
+        "idempotency",
+        "storage",
+        "hashed",
+        "pad",
+        "eos",
+        "bos",
+        "unk",
+        "sep",
+        "cls",
+        "mask",
     ),
-    *("cache", "idempotency", "storage", "hashed", "pad", "eos", "bos", "unk", "sep", "cls", "mask"),
 )
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
@@ -115,15 +70,15 @@ _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|:)?(?=[ \t\n])|(?=[^\x00-\x7f])
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}", re.IGNORECASE)
 _QUOTED = re.compile(r"""[rbu]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
 _LONGEST = 256  # what is longer is judged by its beginning, and goes as a whole
-_PLAIN = re.compile(r"""[^\s"'`<>]{1,%d}+""" % _LONGEST)
+_PLAIN = re.compile(rf"""[^\s"'`<>]{{1,{_LONGEST}}}+""")
 _MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
-_DENSE = re.compile(r"""[^\s"'`<>;&,|]{256}""")
+_DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Names crowd here only in packed code or in text that is made to waste time: one look has to do."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _ELEMENT = re.compile(r"(?:</\w{1,20}>\s{0,40}<\w{1,20}>|>)([^<\s]{1,512})</")
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
-_WORD = re.compile(r"\S{1,256}+")
+_WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),

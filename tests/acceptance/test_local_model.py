@@ -1,0 +1,80 @@
+"""With a real model behind a real server, on demand: set BETHINK_TEST_MODEL_URL to an OpenAI-compatible address."""
+
+import os
+
+import pytest
+
+import bethink
+from bethink.learn.answer import loads
+from bethink.model.calls import ModelCall
+from bethink.model.jobs import JobKind, Outcome
+from bethink.model.working import Event, EventType, Mode, SubType
+from bethink.plugins.openai_model import OpenAIModel
+from bethink.working.model_compactor import ModelCompactor
+from tests.conftest import KEY
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.timeout(1_800),
+    pytest.mark.skipif("BETHINK_TEST_MODEL_URL" not in os.environ, reason="no model server was named"),
+]
+
+
+@pytest.fixture
+def model() -> OpenAIModel:
+    output = os.environ.get("BETHINK_TEST_MODEL_OUTPUT", "json_schema")
+    return OpenAIModel("local", base_url=os.environ["BETHINK_TEST_MODEL_URL"], window=4_096, output=output)
+
+
+async def test_a_session_is_learnt_from_with_valid_structured_output(target: str, model: OpenAIModel) -> None:
+    async with bethink.connect(target, model=model, learn_at_start=False) as memory:
+        session = await memory.open_session(space="alice", conversation=KEY)
+        await memory.append(
+            session,
+            [
+                {"role": "user", "content": "My name is Alice and I live in Bergen."},
+                {"role": "assistant", "content": "Nice to meet you, Alice."},
+                {"role": "user", "content": "I prefer green tea, and my cat is called Miez."},
+            ],
+        )
+        await memory.idle(session)
+
+        report = await memory.learn()
+
+        [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+        remembered = await memory.session_memory(session)
+        facts = await memory.facts(space="alice").search("Alice Bergen tea cat Miez user", 20)
+        assert report.outcomes == {Outcome.SUCCEEDED: 1}, job.last_error
+        assert job.usage.calls in (1, 2)
+        assert remembered is not None
+        for fact in facts:
+            assert await memory.facts(space="alice").sources(fact.id)
+
+
+async def test_a_thread_is_compacted_in_the_models_words(target: str, model: OpenAIModel) -> None:
+    async with bethink.connect(target, compactor=ModelCompactor(model), learn=False) as memory:
+        desk = memory.desk(space="alice")
+        await desk.open_thread("thread_roof", mode=Mode.AUTO)
+        for text in ("Mend the roof before Friday.", "The ladder is in the shed.", "Use the red tiles.", "Thanks."):
+            await desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": text}))
+        await desk.trigger_compaction("thread_roof")
+
+        state = await desk.current_state("thread_roof")
+        [summary] = [chunk for chunk in state.chunks if chunk.subtype is SubType.COMPACTED]
+        assert summary.text.strip()
+        assert await desk.replay("thread_roof") == state.chunks
+
+
+async def test_the_server_keeps_to_a_schema(model: OpenAIModel) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"town": {"type": "string"}},
+        "required": ["town"],
+        "additionalProperties": False,
+    }
+
+    answer = await model.answer(
+        ModelCall(system="Answer in JSON.", prompt="I live in Bergen. Which town?", schema=schema, max_tokens=60)
+    )
+
+    assert set(loads(answer.text)) == {"town"}

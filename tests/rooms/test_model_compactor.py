@@ -1,0 +1,66 @@
+import pytest
+
+from bethink.errors import ModelUnavailable
+from bethink.model.working import Event, EventType, SubType
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Database
+from bethink.working.desk import Desk
+from bethink.working.model_compactor import ModelCompactor
+from tests.rooms.working_kit import THREAD, engine
+
+
+async def filled(database: Database, model: ScriptedModel) -> Desk:
+    desk = Desk(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
+    await desk.open_thread(THREAD)
+    for number in range(6):
+        await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
+    return desk
+
+
+async def test_a_thread_is_compacted_in_a_models_words_and_replays_without_it(database: Database) -> None:
+    model = ScriptedModel(["They counted to three.", "They counted on."])
+    desk = await filled(database, model)
+    await desk.trigger_compaction(THREAD)
+    await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": "entry 6"}))
+
+    await desk.trigger_compaction(THREAD)
+
+    state = await desk.current_state(THREAD)
+    assert [chunk.text for chunk in state.chunks if chunk.subtype is SubType.COMPACTED] == ["They counted on."]
+    assert "entry 0" in model.calls[0].prompt
+    assert "Earlier summaries:\nThey counted to three." in model.calls[1].prompt
+    assert await desk.replay(THREAD) == state.chunks
+    assert len(model.calls) == 2
+
+
+async def test_a_model_that_says_nothing_is_replaced_by_quoting(database: Database) -> None:
+    desk = await filled(database, ScriptedModel([" "]))
+
+    await desk.trigger_compaction(THREAD)
+
+    state = await desk.current_state(THREAD)
+    assert any("What happened before:" in chunk.text for chunk in state.chunks)
+
+
+async def test_a_model_that_is_away_leaves_the_thread_as_it_was(database: Database) -> None:
+    desk = await filled(database, ScriptedModel([ModelUnavailable("no")]))
+    before = await desk.current_state(THREAD)
+
+    with pytest.raises(ModelUnavailable):
+        await desk.trigger_compaction(THREAD)
+
+    assert (await desk.current_state(THREAD)).chunks == before.chunks
+    assert not await desk.is_step_locked(THREAD)
+
+
+async def test_what_is_too_long_for_the_model_keeps_its_two_ends(database: Database) -> None:
+    model = ScriptedModel(["short"], window=100)
+    desk = Desk(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
+    await desk.open_thread(THREAD)
+    for text in ("a" * 400, "b" * 400, "c" * 400, "d" * 400):
+        await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": text}))
+
+    await desk.trigger_compaction(THREAD)
+
+    assert "[…]" in model.calls[0].prompt
+    assert len(model.calls[0].prompt) < 400
