@@ -489,7 +489,9 @@ class Memory:
         return self._loop.run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
 
     def learn(self) -> RunReport:
-        """Learn once from what is marked, in all spaces, and say what came of it. Does not wait for others."""
+        """Learn once from what is marked, in all spaces, and say what came of it.
+
+        What the start of a session has begun in the background is waited for; what other processes do is not."""
         return self._loop.run(lambda: self._inner.learn())
 
     def work(self) -> None:

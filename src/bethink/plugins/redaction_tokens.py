@@ -122,7 +122,7 @@ _LINES = re.compile(
     r"(?:[A-Za-z0-9+/]{16,}+={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{1,100}))*+"
     r"(?:(?:\r?\n|\\r|\\n){1,2}[A-Za-z0-9+/]{1,15}={0,2}(?=\r?\n|\\r|\\n|[\"']|\Z))?"
 )
-_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64})+)")
+_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![^\r\n]))+)")
 
 
 def shaped(text: str) -> Iterator[Span]:

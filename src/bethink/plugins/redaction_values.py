@@ -43,7 +43,7 @@ _WELL_KNOWN = frozenset(
         *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
     )
 )
-_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![a-z])key|Key(?![a-z])|KEY")
+_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key|Key(?![a-z])|KEY")
 _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
     r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",

@@ -100,7 +100,7 @@ def named(text: str, lowered: str) -> Iterator[Span]:
     names = list(_names(lowered))
     done = 0
     for (name, start, end), limit in zip(names, _limits(names), strict=True):
-        if start < done:  # a name inside a secret is no name
+        if start < done or limit - end <= 1:  # a name inside a secret is none; another name right behind it is no value
             continue
         span = _found(text, start, end, name, limit)
         if span is None:
@@ -132,17 +132,17 @@ def _limits(names: list[tuple[str, int, int]]) -> list[int]:
 
 def _found(text: str, start: int, end: int, name: str, limit: int) -> Span | None:
     kind = _KIND[name]
-    flag = text.startswith("--", max(0, start - 2))
     sign = _SIGN.match(text, end)
+    flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
     if sign or flag or text[end : end + 1] in ("<", ">"):
-        span = _assigned(text, end, sign.end() if sign else end + 1, kind, flag=flag)
+        span = _assigned(text, end, sign.end() if sign else end + 1, kind)
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # one passes more things than passwords
     return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
 
 
-def _assigned(text: str, end: int, start: int, kind: str, *, flag: bool) -> Span | None:
+def _assigned(text: str, end: int, start: int, kind: str) -> Span | None:
     element = _ELEMENT.match(text, end)
     if element:
         return _judged(text, *element.span(1), kind, quoted=True)
@@ -157,7 +157,7 @@ def _assigned(text: str, end: int, start: int, kind: str, *, flag: bool) -> Span
         return None
     cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    span = _judged(text, plain.start(), stop, kind, quoted=flag)
+    span = _judged(text, plain.start(), stop, kind, quoted=False)
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return Span(span.start, _end(_MORE.match(text, stop), stop), kind)
