@@ -17,7 +17,7 @@ from bethink.extend import Model, Redactor
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message
-from bethink.plugins.default_redactor import redactor_for
+from bethink.plugins.default_redactor import guard_logs, redactor_for
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.recall.facts import Facts
 from bethink.settings import Settings, load_settings
@@ -200,7 +200,11 @@ def memory_from(
 
 
 def _redactor(settings: Settings, database: Database | None) -> Redactor:
-    return redactor_for(database, key=settings.redaction_key) if settings.redact else NoRedaction()
+    if not settings.redact:
+        return NoRedaction()
+    redactor = redactor_for(database, key=settings.redaction_key)
+    guard_logs(redactor)
+    return redactor
 
 
 def _learning(

@@ -260,6 +260,17 @@ async def test_a_memory_that_is_told_not_to_redact_says_so(
     assert await contents(memory, session) == ["password: hunter2"]
 
 
+async def test_secrets_in_metadata_and_tool_calls_are_known_by_their_names(database: Database) -> None:
+    memory = Memory(database)
+    session = await memory.open_session(space="alice", conversation=KEY)
+    call = {"name": "login", "arguments": {"user": "ana", "password": "kestrel42!"}}
+    await memory.append(session, [Message(role="assistant", content="", tool_calls=[call], metadata=call)])
+
+    [record] = await memory.read(session)
+    assert "kestrel42" not in f"{record.message.tool_calls} {record.message.metadata}"
+    assert record.message.metadata["arguments"]["user"] == "ana"
+
+
 async def test_secrets_are_cut_out_before_they_are_written_and_equal_ones_stay_linkable(target: str) -> None:
     stored: list[str] = []
     for _ in range(2):  # another process, as it were: the key of the fingerprints is the database's

@@ -58,3 +58,13 @@ def test_nesting_has_an_end() -> None:
 
     with pytest.raises(Invalid, match="nested too deeply"):
         canonical_json(deep)
+
+
+def test_a_word_is_rewritten_beside_its_name_and_keeps_its_place() -> None:
+    def hide(text: str) -> str:
+        return text.replace("password=kestrel", "password=[hidden]")
+
+    assert (
+        canonical_json({"password": "kestrel", "bird": "kestrel"}, hide) == '{"bird":"kestrel","password":"[hidden]"}'
+    )
+    assert canonical_json({"a": "b c", "k": "v"}, str.upper) == '{"A":"B C","K":"V"}'

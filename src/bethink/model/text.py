@@ -9,6 +9,7 @@ from bethink.errors import Invalid
 JsonObject = Mapping[str, Any]
 
 _MAX_DEPTH = 32
+_LONGEST_WORD = 200
 _REPLACEMENT = "\ufffd"
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
@@ -46,10 +47,19 @@ def _rewritten(value: object, rewrite: Callable[[str], str], depth: int) -> obje
         raise ValueError("nested too deeply")
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
-        return {_key(key, rewrite): _rewritten(item, rewrite, depth - 1) for key, item in items}
+        return {_key(key, rewrite): _named(key, item, rewrite, depth - 1) for key, item in items}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [_rewritten(item, rewrite, depth - 1) for item in cast("Sequence[object]", value)]
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _named(key: object, value: object, rewrite: Callable[[str], str], depth: int) -> object:
+    # A word alone may be anything; beside its name it may be a password.
+    if isinstance(value, str) and len(value) <= _LONGEST_WORD and not any(map(str.isspace, value)):
+        together = rewrite(f"{key}={value}")
+        if together.startswith(f"{key}="):
+            return together[len(f"{key}=") :]
+    return _rewritten(value, rewrite, depth)
 
 
 def _key(key: object, rewrite: Callable[[str], str]) -> str:

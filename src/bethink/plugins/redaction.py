@@ -4,14 +4,16 @@ import logging
 import re
 from collections.abc import Callable
 from hashlib import blake2b
+from secrets import token_bytes
 
-from bethink.errors import Misconfigured
 from bethink.extend import Redactor
 from bethink.plugins.redaction_rules import secrets
 
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
 _ROUNDS = 3
+_NOBODYS = token_bytes(32)
+"""The key until there is one: what nobody keeps needs no link that outlives this process."""
 
 
 class SecretRedactor:
@@ -48,15 +50,10 @@ class SecretRedactor:
 
     def _placeholder(self, kind: str, secret: str) -> str:
         if not self._key:
-            self._key = _condensed(self._source if isinstance(self._source, bytes) else self._source())
-        mark = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=2).hexdigest()
+            given = self._source if isinstance(self._source, bytes) else self._source()
+            self._key = blake2b(given, digest_size=32).digest() if given else b""
+        mark = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key or _NOBODYS, digest_size=2).hexdigest()
         return f"[REDACTED:{kind}:{mark}]"
-
-
-def _condensed(key: bytes) -> bytes:
-    if not key:
-        raise Misconfigured("the key for redaction is empty.", hint="Give at least 16 random bytes, and keep them.")
-    return blake2b(key, digest_size=32).digest()
 
 
 def _without_private(text: str) -> str:

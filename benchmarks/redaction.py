@@ -1,0 +1,210 @@
+"""How many secrets the redactor removes, how often it is wrong, and the processor time of usual and hostile texts."""
+
+import argparse
+import importlib.util
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from benchmarks.redaction_corpus import Sample, samples
+from bethink.plugins.redaction import SecretRedactor
+
+MIN_REMOVED = 0.97
+MAX_TOUCHED = 0.005
+MAX_MILLIS = 0.5
+MAX_SECONDS = 0.5
+_HOSTILE_SIZE = 100_000
+_PIECE = 4  # shorter pieces of a secret turn up in any text
+_PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
+_UNITS = {
+    "one letter": "a",
+    "spaces": " ",
+    "dots": ".",
+    "signs": "a=",
+    "passwords": "password ",
+    "passwords and colons": "password: ",
+    "passwords in a row": "password",
+    "passwords without a space": "password,",
+    "passwords that are": "pw is ",
+    "many passwords": "password=a1b2c3d4 ",
+    "short names": "pw ",
+    "short names and signs": "pw=",
+    "names and signs": "apassword=",
+    "names of two letters": "密码",
+    "names, signs and brackets": "password:ab12]",
+    "keys and signs": "key=",
+    "keys": "key ",
+    "names with quotes": 'password="',
+    "mixed quotes": "token:\"'`",
+    "tokens": "token ",
+    "authorizations": "authorization: bearer ",
+    "base64": "aB3+/9Zx",
+    "hex": "0123456789abcdef",
+    "base64 lines": "aB3+/9ZxaB3+/9Zx\n",
+    "begins": "-----BEGIN",
+    "begun keys": "-----BEGIN PRIVATE KEY-----\n",
+    "begun keys with a body": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n",
+    "ended keys": "-----END PRIVATE KEY-----\n",
+    "dashes": "-",
+    "addresses": "://:",
+    "addresses with at": "://a:@",
+    "addresses with users": "x://u:p",
+    "double quotes": '"',
+    "single quotes": "'",
+    "backslashes": "\\",
+    "escaped quotes": '\\"',
+    "private": "<private>",
+    "private and back": "<private></private>",
+    "private inside out": "<pri<private></private>vate>",
+    "half private": "<private",
+    "signed tokens": "eyJ",
+    "signed tokens with dots": "eyJ.",
+    "signed tokens in parts": "eyJhbGciOiJI.",
+    "prefixes": "sk-",
+    "prefixes and spaces": "sk- ghp_ ",
+    "access keys": "AKIA",
+    "telegram": "123456789:AA",
+    "discord": "MTIzNDU2Nzg5MDEyMzQ1Njc4.",
+    "words": "lorem ipsum ",
+    "short words": "abc ",
+    "seed phrases": "seed phrase ",
+    "seed phrases with words": "mnemonic: apple river stone ",
+    "one-time codes": "otp ",
+    "one-time addresses": "otpauth://totp/x?",
+    "pins": "pin is ",
+    "logins": "login as a/",
+    "passphrases": "passphrase is ",
+    "passphrases of words": "passphrase a is apple river ",
+    "named values": "token\nvalue:",
+    "codes": "door code ",
+    "cookies": "cookie: sid=",
+    "signatures": "?sig=",
+    "terraform": 'variable "token" {',
+    "wifi": "wifi:",
+    "elements": "<password>",
+    "new lines": "\n",
+    "curl": "curl -u a:",
+    "flags": "--password ",
+    "as the": "a as the password ",
+    "placeholders": "[REDACTED:password:ab12]",
+    "broken placeholders": "[REDACTED:",
+    "grown capitals": "İ",
+    "umlauts": "passwört ist ß ",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What one corpus came to."""
+
+    name: str
+    removed: float
+    touched: float
+    millis: float
+    misses: Counter[str]
+    wrong: Counter[str]
+
+    @property
+    def reached(self) -> bool:
+        return self.removed >= MIN_REMOVED and self.touched <= MAX_TOUCHED and self.millis < MAX_MILLIS
+
+    def line(self) -> str:
+        return f"{self.name} {self.removed:.4f} removed {self.touched:.4f} touched {self.millis:.3f} ms"
+
+
+def is_removed(sample: Sample, output: str) -> bool:
+    """Tell whether at most a tenth of a secret is left, in pieces of four or more that stood nowhere else before."""
+    secret = sample.secret or ""
+    around = sample.text.replace(secret, "\0")
+    said = _PLACEHOLDER.sub("\0", output)
+    left = [False] * len(secret)
+    size = min(_PIECE, len(secret))
+    for start in range(len(secret) - size + 1):
+        piece = secret[start : start + size]
+        if piece in said and piece not in around:
+            left[start : start + size] = [True] * size
+    return sum(left) <= 0.1 * len(secret)
+
+
+def _measure(name: str, corpus: Iterable[Sample], redact: Callable[[str], str], *, show: bool) -> Figures:
+    corpus = list(corpus)
+    started = time.process_time()
+    outputs = [redact(sample.text) for sample in corpus]
+    millis = (time.process_time() - started) * 1000 / len(corpus)
+    misses: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for sample, output in zip(corpus, outputs, strict=True):
+        bad = misses if sample.secret else wrong
+        if not is_removed(sample, output) if sample.secret else output != sample.text:
+            bad[sample.kind] += 1
+            if show:
+                print(f"  {sample.kind}: {sample.text!r}\n    -> {output!r}", file=sys.stderr)
+    with_secret = sum(sample.secret is not None for sample in corpus)
+    return Figures(
+        name=name,
+        removed=1 - misses.total() / with_secret,
+        touched=wrong.total() / (len(corpus) - with_secret),
+        millis=millis,
+        misses=misses,
+        wrong=wrong,
+    )
+
+
+def _given(folder: Path, seed: int, style: str) -> list[Sample]:
+    specification = importlib.util.spec_from_file_location("given_corpus", folder / "corpus.py")
+    if specification is None or specification.loader is None:
+        raise SystemExit(f"no corpus.py in {folder}")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    made = cast("list[dict[str, Any]]", module.gen(seed, 40, style))
+    return [Sample(kind=one["kind"], text=one["text"], secret=one.get("secret")) for one in made]
+
+
+def _slowest(redact: Callable[[str], str]) -> tuple[float, str]:
+    worst = (0.0, "nothing")
+    for name, unit in _UNITS.items():
+        text = (unit * (_HOSTILE_SIZE // len(unit) + 1))[:_HOSTILE_SIZE]
+        times: list[float] = []
+        for _ in range(3):
+            started = time.process_time()
+            redact(text)
+            times.append(time.process_time() - started)
+        worst = max(worst, (min(times), name))
+    return worst
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="a folder with a corpus.py that has gen(seed, per_kind, style)")
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--show", action="store_true", help="print every message that went wrong")
+    options = parser.parse_args()
+    redact = SecretRedactor(b"a key for the benchmark").redact
+    print(f"seed {options.seed}")
+    corpora = [("own", samples(options.seed))]
+    if options.data is None:
+        print("no --data: only our own corpus is measured")
+    else:
+        corpora += [
+            (f"{style}{seed}", _given(options.data, seed, style))
+            for style, first in (("A", 1), ("B", 2))
+            for seed in dict.fromkeys((first, options.seed))
+        ]
+    found = [_measure(name, corpus, redact, show=options.show) for name, corpus in corpora]
+    for figures in found:
+        print(f"{figures.line()}; missed {dict(figures.misses)}; touched {dict(figures.wrong)}")
+    seconds, name = _slowest(redact)
+    print(f"slowest of {len(_UNITS)} hostile inputs of 100 kB: {name}, {seconds:.3f} s")
+    print(
+        f"seed {options.seed}: {'; '.join(figures.line() for figures in found)}; worst 100 kB {seconds:.3f} s ({name})"
+    )
+    return 0 if all(figures.reached for figures in found) and seconds <= MAX_SECONDS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
