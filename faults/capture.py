@@ -6,7 +6,6 @@ import random
 import secrets
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import anyio
 import bethink
 from bethink.errors import Busy
 from faults.ledger import Ledger, Verdict, check
-from tools import postgres
+from faults.places import AsItIs, chosen, fork, place
 
 PROCESSES = 8
 SHARED = 2
@@ -55,7 +54,7 @@ async def _sessions(memory: bethink.Memory, process: int) -> list[bethink.Sessio
 async def _append_until(campaign: Campaign, process: int, last: int, batch: Callable[[], int]) -> None:
     """Append messages with keys `process-1`, `process-2`, … up to `last`, going on where the ledger ends."""
     ledger = Ledger(campaign.ledger, process)
-    async with bethink.connect(campaign.target, redactor=_AsItIs(), postgres_pool_size=2, learn=False) as memory:
+    async with bethink.connect(campaign.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
         sessions = await _sessions(memory, process)
         while ledger.acknowledged < last:
             first = ledger.acknowledged + 1
@@ -75,25 +74,6 @@ async def _append_until(campaign: Campaign, process: int, last: int, batch: Call
                 ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
 
 
-class _AsItIs:
-    def redact(self, text: str) -> str:
-        return text
-
-
-def _fork(work: Callable[[], None]) -> int:
-    """Run `work` in a child that ends without any of Python's tidying up; return its process id."""
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        work()
-        code = 0
-    except BaseException as error:  # noqa: BLE001 - the child's outermost handler
-        print(f"process {os.getpid()}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-    os._exit(code)
-
-
 def crowd(campaign: Campaign, messages: int) -> Verdict:
     """Let eight processes append at once, to sessions of their own and to shared ones."""
     share = messages // PROCESSES
@@ -101,7 +81,7 @@ def crowd(campaign: Campaign, messages: int) -> Verdict:
     for process in range(PROCESSES):
         dice = random.Random(f"{campaign.seed}/{process}")
         children.append(
-            _fork(lambda process=process, dice=dice: anyio.run(
+            fork(lambda process=process, dice=dice: anyio.run(
                 _append_until, campaign, process, share, lambda: dice.choice((1, 1, 2, 5, 10))
             ))
         )  # fmt: skip
@@ -115,10 +95,10 @@ def kill(campaign: Campaign, kills: int) -> Verdict:
     # Once in a process that lives, for the schema; and all imports come before the first fork, so that kills meet work.
     import_module("bethink.store.postgres")
     anyio.run(anyio.sleep, 0)
-    failed = os.waitpid(_fork(lambda: anyio.run(_append_until, campaign, 0, 1, lambda: 1)), 0)[1] != 0
+    failed = os.waitpid(fork(lambda: anyio.run(_append_until, campaign, 0, 1, lambda: 1)), 0)[1] != 0
     for round_ in range(kills):
         process = round_ % PROCESSES
-        child = _fork(
+        child = fork(
             lambda process=process: anyio.run(_append_until, campaign, process, 10**9, lambda: random.choice((1, 1, 3)))
         )
         # From before the database is open to well into the appends.
@@ -129,27 +109,21 @@ def kill(campaign: Campaign, kills: int) -> Verdict:
             print(f"  {campaign.database}: {round_ + 1} of {kills} kills", file=sys.stderr, flush=True)
     for process in range(min(PROCESSES, kills)):  # the client's last retry: one more message than was acknowledged
         goal = Ledger(campaign.ledger, process).acknowledged + 1
-        child = _fork(lambda process=process, goal=goal: anyio.run(_append_until, campaign, process, goal, lambda: 1))
+        child = fork(lambda process=process, goal=goal: anyio.run(_append_until, campaign, process, goal, lambda: 1))
         failed += os.waitpid(child, 0)[1] != 0
     return check(campaign.target, campaign.ledger, failed_processes=failed, expected=None)
 
 
 @contextmanager
 def _campaign(database: str, seed: int, *, acknowledge_first: bool) -> Generator[Campaign]:
-    with tempfile.TemporaryDirectory() as folder:
-        ledger = Path(folder) / "ledger"
-        ledger.mkdir()
-        if database == "sqlite":
-            target = str(Path(folder) / "memory.db")
-            yield Campaign(
-                database=database, target=target, ledger=ledger, seed=seed, acknowledge_first=acknowledge_first
-            )
-        else:
-            with postgres.running(durable=True) as superuser:
-                target = postgres.create_database(superuser, "faults")
-                yield Campaign(
-                    database=database, target=target, ledger=ledger, seed=seed, acknowledge_first=acknowledge_first
-                )
+    with place(database) as where:
+        yield Campaign(
+            database=database,
+            target=where.target,
+            ledger=where.ledger,
+            seed=seed,
+            acknowledge_first=acknowledge_first,
+        )
 
 
 def main() -> int:
@@ -163,7 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     seed = secrets.randbelow(2**31) if options.seed is None else options.seed
     verdicts: list[tuple[str, Verdict]] = []
-    for database in ("sqlite", "postgres") if options.database == "both" else (options.database,):
+    for database in chosen(options.database):
         with _campaign(database, seed, acknowledge_first=options.mutant) as campaign:
             verdict = kill(campaign, options.kills) if options.kills else crowd(campaign, options.messages)
             verdicts.append((database, verdict))

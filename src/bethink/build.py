@@ -1,6 +1,7 @@
 """Puts the parts together: settings become databases, Memory and the stores of single agents."""
 
 import logging
+import math
 import os
 import re
 from collections.abc import Awaitable, Callable
@@ -26,7 +27,7 @@ from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
-    from bethink.worker import Worker
+    from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
 
@@ -137,7 +138,9 @@ _MODELS: dict[str, Callable[[Settings, str], Model]] = {
 }
 
 
-def worker_from(settings: Settings, database: Database, *, redactor: Redactor, model: Model | None) -> "Worker":
+def worker_from(
+    settings: Settings, database: Database, *, redactor: Redactor, model: Model | None, rest: "Rest | None" = None
+) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting."""
     # Imported here: a process that only appends need not load what learns.
     from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
@@ -161,14 +164,19 @@ def worker_from(settings: Settings, database: Database, *, redactor: Redactor, m
         max_attempts=settings.worker_max_attempts,
         scan_limit=settings.scan_limit,
         scan_claims=settings.scan_claims,
-        daily_cap=None if model is None else round(settings.daily_spend_cap * 1_000_000),
+        daily_cap=_cap(settings, model),
         quiet=QuietRules(
             idle_hours=settings.scan_idle_hours,
             age_days=settings.scan_age_days,
             channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
         ),
     )
-    return Worker(database, {JobKind.EXTRACT: extractor}, options)
+    return Worker(database, {JobKind.EXTRACT: extractor}, options, rest=rest)
+
+
+def _cap(settings: Settings, model: Model | None) -> int | None:
+    free = model is None or settings.model_price_input + settings.model_price_output == 0
+    return None if free or math.isinf(settings.daily_spend_cap) else round(settings.daily_spend_cap * 1_000_000)
 
 
 def memory_from(
@@ -213,9 +221,13 @@ def _learning(
     if database is None or not settings.learn:
         return None, None
     thinker = model or model_from(settings)
+    last: Worker | None = None
 
     def make() -> "Worker":
-        return worker_from(settings, database, redactor=redactor, model=thinker)
+        nonlocal last  # a model that is away stays away, whichever worker asks
+        rest = None if last is None else last.rest
+        last = worker_from(settings, database, redactor=redactor, model=thinker, rest=rest)
+        return last
 
     if not settings.learn_at_start:
         return make, None

@@ -246,7 +246,7 @@ class Memory:
         """
         worker = self._worker()
         if self._startup is not None:
-            await anyio.to_thread.run_sync(self._startup.wait)
+            await anyio.to_thread.run_sync(self._startup.wait, abandon_on_cancel=True)
         return await worker.run_once()
 
     async def work(self) -> None:

@@ -79,7 +79,7 @@ class Settings:
                 raise Misconfigured(f"{name} is not above 0.", hint="Give a positive number, or leave it out.")
         for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
             if getattr(self, name) < 0:
-                raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars; 0 for what is free.")
+                raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars.")
 
     @property
     def database_path(self) -> str:
@@ -95,7 +95,7 @@ _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN", "BETHINK_TEST_MODEL_URL", "BETHINK_TEST_MODEL_OUTPUT")
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _NUMBER = re.compile(r"-?\d+")
-_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
 _SECRET = ("model_api_key", "redaction_key")
 _WORDS = {
     "true": True,

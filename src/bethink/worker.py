@@ -12,7 +12,7 @@ from typing import Protocol
 
 import anyio
 
-from bethink.errors import BethinkError, LostClaim, ModelError, ModelUnavailable, StoreError
+from bethink.errors import LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
 from bethink.learn.extract import Learnt
 from bethink.learn.quiet import QuietRules, look
 from bethink.model.ids import new_id
@@ -22,6 +22,7 @@ from bethink.store.db import Database, Tx
 
 _SECOND = 1_000_000
 _AHEAD = 2
+_TURNS = 4
 _Held = dict[Claim, anyio.CancelScope]
 _log = logging.getLogger("bethink.worker")
 
@@ -98,6 +99,13 @@ class Audit:
         return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap
 
 
+@dataclass(slots=True)
+class Rest:
+    """Until when a model that is away is left alone; workers of one process may share it."""
+
+    until: float = 0.0
+
+
 class Worker:
     """Any number of these may run, in any number of processes: claims keep them apart."""
 
@@ -108,6 +116,7 @@ class Worker:
         options: WorkerOptions | None = None,
         *,
         name: str | None = None,
+        rest: "Rest | None" = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
@@ -115,7 +124,9 @@ class Worker:
         self._handlers = handlers
         self._cap = anyio.CapacityLimiter(self.options.concurrency)
         self._stopped = False
-        self._rest_until = 0.0
+        self.rest = rest or Rest()
+        self._answered = 0.0
+        self._turn = 0
         self._capped_on: int | None = None
 
     async def run(self) -> None:
@@ -140,7 +151,7 @@ class Worker:
             _log.error("the database is not to be had: %s", type(error).__name__)
 
     def _has_more(self, report: RunReport) -> bool:
-        return report.claimed >= self.options.batch and report.held is None
+        return report.claimed > 0 and report.held is None
 
     def stop(self) -> None:
         """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
@@ -194,8 +205,10 @@ class Worker:
         if report.held is not None:
             return 0
         lease = int(self.options.lease * _SECOND)
+        self._turn += 1
+        tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
         claims = await self._database.transact(
-            lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit)
+            lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)
         )
         if not claims:
             return 0
@@ -215,12 +228,14 @@ class Worker:
     async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, held: _Held) -> None:
         scope = held[claim]
         async with self._cap:
+            started = time.monotonic()
             try:
                 with scope:
                     if claim.attempts > self.options.max_attempts:
                         await self._bury(handler, claim)
                     else:
                         learnt = await handler.process(claim)
+                        self._answered = time.monotonic()
                         report.outcomes[learnt.outcome] += 1
                         report.settled += learnt.settled
                         report.refused += learnt.refused
@@ -230,30 +245,42 @@ class Worker:
                 report.lost += 1
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
-                await self._failed(handler, claim, error)
+                await self._failed(handler, claim, error, started)
         held.pop(claim, None)
 
-    async def _failed(self, handler: Handler, claim: Claim, error: Exception) -> None:
-        reason = f"{type(error).__name__}: {error}"[:200] if isinstance(error, ModelError) else type(error).__name__
+    async def _failed(self, handler: Handler, claim: Claim, error: Exception, started: float) -> None:
+        delay = self.options.retry_first * _jitter()
         status, attempts = JobStatus.FAILED, None
-        if isinstance(error, ModelUnavailable):
-            # No fault of this session: it keeps its attempts, and the model gets a rest from all of them.
+        if isinstance(error, StoreError) or self._is_away(error, started):
+            # No fault of this session: it keeps its attempts, and an absent model gets a rest from all of them.
             attempts = claim.attempts - 1
-            delay = max(error.retry_after or 0.0, self.options.retry_first) * _jitter()
-            self._rest_until = max(self._rest_until, time.monotonic() + min(delay, 300.0))
+            if isinstance(error, ModelError):
+                delay = max(delay, _asked_to_wait(error) * (_jitter() + 0.2))
+                self.rest.until = max(self.rest.until, time.monotonic() + min(delay, 300.0))
         else:
-            delay = min(self.options.retry_longest, self.options.retry_first * 2 ** (claim.attempts - 1)) * _jitter()
+            delay = min(self.options.retry_longest, delay * 2.0 ** min(claim.attempts - 1, 30))
             if claim.attempts >= self.options.max_attempts:
                 status = JobStatus.DEAD
-        _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason, claim.attempts)
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, ModelError) else type(error).__name__
+        _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason[:200], claim.attempts)
+        await self._give_up(handler, claim, status=status, delay=int(delay * _SECOND), attempts=attempts, error=reason)
+
+    def _is_away(self, error: Exception, started: float) -> bool:
+        # A model that answers others and lets only this one wait is not away.
+        slow = isinstance(error, ModelTimeout) and self._answered < started
+        return isinstance(error, ModelUnavailable) or slow
+
+    async def _give_up(
+        self, handler: Handler, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str
+    ) -> None:
         try:
-            await handler.fail(claim, status=status, delay=int(delay * _SECOND), attempts=attempts, error=reason)
-        except BethinkError as second:
+            await handler.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
+        except Exception as second:  # noqa: BLE001 - the worker's loop: the lease will end
             _log.error("the failure of %s could not be written down: %s", claim.key, type(second).__name__)
 
     async def _bury(self, handler: Handler, claim: Claim) -> None:
         # It was claimed as often as allowed and never ended: whoever held it died of it.
-        await handler.fail(claim, status=JobStatus.DEAD, delay=0, attempts=None, error="crashed")
+        await self._give_up(handler, claim, status=JobStatus.DEAD, delay=0, attempts=None, error="crashed")
 
     async def _beat(self, held: _Held) -> None:
         lease = int(self.options.lease * _SECOND)
@@ -303,13 +330,14 @@ class Worker:
             )
 
     async def _hindrance(self) -> str | None:
-        if time.monotonic() < self._rest_until:
+        if time.monotonic() < self.rest.until:
             return "model_unavailable"
         cap = self.options.daily_cap
         if cap is None:
             return None
         spent, day = await self._database.transact(lambda tx: (jobs.spent(tx), jobs.day_of(tx.now)), read=True)
         if spent.cost < cap:
+            self._capped_on = None
             return None
         if self._capped_on != day:
             self._capped_on = day
@@ -318,16 +346,30 @@ class Worker:
 
     async def _pause(self) -> None:
         until = time.monotonic() + self.options.interval * _jitter()
+        since = await self._database.attend()
+        if await self._any_due():  # promised while this worker was busy
+            return
         while not self._stopped and (left := until - time.monotonic()) > 0:
-            if await self._database.heard(min(left, 1.0)) and await self._any_due():
-                return
+            if await self._database.heard(min(left, 1.0), since=since):
+                since = await self._database.attend()
+                if await self._any_due():
+                    return
 
     async def _any_due(self) -> bool:
-        if time.monotonic() < self._rest_until:
+        if time.monotonic() < self.rest.until:
             return False
-        return await self._database.transact(
-            lambda tx: any(jobs.any_due(tx, kind=kind) for kind in self._handlers), read=True
-        )
+
+        def body(tx: Tx) -> bool:
+            capped = self._capped_on == jobs.day_of(tx.now)
+            return not capped and any(jobs.any_due(tx, kind=kind) for kind in self._handlers)
+
+        return await self._database.transact(body, read=True)
+
+
+def _asked_to_wait(error: ModelError) -> float:
+    wait = error.retry_after if isinstance(error, ModelUnavailable) else None
+    # Whatever a model says, a day is enough; what is no number is none.
+    return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0
 
 
 def _jitter() -> float:

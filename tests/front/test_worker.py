@@ -9,7 +9,7 @@ import pytest
 import bethink
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.build import model_from
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import Busy, Misconfigured, Unavailable
 from bethink.learn.extract import Learnt
 from bethink.learn.quiet import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -80,7 +80,7 @@ async def test_no_more_than_the_cap_are_worked_on_at_once(database: Database, me
     running = most = 0
     full = anyio.Event()
 
-    class Busy(ScriptedModel):
+    class Crowded(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
             nonlocal running, most
             running += 1
@@ -92,7 +92,7 @@ async def test_no_more_than_the_cap_are_worked_on_at_once(database: Database, me
             running -= 1
             return await super().answer(call)
 
-    report = await worker(database, Busy(lambda _: answer()), concurrency=3).run_once()
+    report = await worker(database, Crowded(lambda _: answer()), concurrency=3).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 10}
     assert most == 3
@@ -183,6 +183,26 @@ async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
     assert (await worker(database, None).run_once()).marked == 0
     [job] = await memory.jobs(space="alice")
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
+    assert (await worker(database, None).audit()).violations == 0
+
+
+async def test_whoever_comes_back_after_a_long_time_is_learnt_from_again(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said("long ago"))
+    clock.time += 31 * 24 * HOUR
+    await worker(database, None).run_once()
+
+    await memory.append(session, said("I am back."))
+    for _ in range(3):
+        await worker(database, None).run_once()
+        clock.time += 7 * HOUR
+    await worker(database, None).run_once()
+
+    kept = await memory.session_memory(session)
+    assert kept is not None
+    assert "I am back." in kept.raw_memory
 
 
 @pytest.mark.spec("S2.12")
@@ -226,6 +246,7 @@ async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(
 
     assert (first.claimed, second.claimed, second.held) == (1, 0, "spend_cap")
     assert caplog.text.count("daily spend cap of $0.00 is reached") == 1
+    assert not await work._any_due(), "nothing wakes a worker that may not spend"
     audit = await work.audit()
     assert audit.capped
     assert audit.spent_today.calls == 1
@@ -322,6 +343,43 @@ async def test_a_waiting_worker_starts_when_work_is_promised(database: Database,
         with anyio.fail_after(10):
             await learnt.wait()
         work.stop()
+
+
+async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_next_look(
+    database: Database, memory: Memory
+) -> None:
+    sessions = [await memory.open_session(space="alice", conversation=chat(number)) for number in range(2)]
+    both = anyio.Event()
+
+    class Watching(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            if self.calls:
+                both.set()
+            else:
+                await memory.append(sessions[1], many(6))
+            return await super().answer(call)
+
+    await memory.append(sessions[0], many(6))
+    work = worker(database, Watching(lambda _: answer()), interval=600.0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(work.run)
+        with anyio.fail_after(10):
+            await both.wait()
+        work.stop()
+
+
+async def test_a_store_that_is_busy_is_no_fault_of_the_session(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, many(6))
+
+    def busy(_: ModelCall) -> Exception:
+        return Busy("locked")
+
+    await worker(database, busy, max_attempts=1).run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
 
 
 async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(

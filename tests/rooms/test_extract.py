@@ -1,5 +1,8 @@
 """From a marked session to a session memory and facts, with what was said beside every one."""
 
+from contextlib import suppress
+
+import anyio
 import pytest
 
 from bethink import AgentKind, ConversationKey, Memory, Session
@@ -54,20 +57,31 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
 
 
 @pytest.mark.spec("S2.22")
-async def test_nothing_worth_keeping_is_a_success_and_forgets_what_was_kept_before(
-    database: Database, memory: Memory, session: Session
-) -> None:
-    await marked(memory, session, "My cat is called Miez.")
-    await worker(database, [answer()]).run_once()
-    assert await memory.session_memory(session) is not None
+async def test_nothing_worth_keeping_is_a_success(database: Database, memory: Memory, session: Session) -> None:
     await marked(memory, session, "ok", "thanks")
 
     report = await worker(database, [NOTHING]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
     assert await memory.session_memory(session) is None
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = await memory.jobs(space="alice")
     assert job.outcome is Outcome.SUCCEEDED_NO_OUTPUT
+
+
+async def test_what_was_kept_of_a_session_is_told_to_the_model_and_outlives_small_talk(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await marked(memory, session, "My cat is called Miez.")
+    await worker(database, [answer(raw="The cat is Miez.")]).run_once()
+    await marked(memory, session, "ok", "thanks")
+    model = ScriptedModel([NOTHING])
+
+    await worker(database, model).run_once()
+
+    assert "<notes_so_far>\nThe cat is Miez.\n</notes_so_far>" in model.calls[0].prompt
+    kept = await memory.session_memory(session)
+    assert kept is not None
+    assert kept.raw_memory == "The cat is Miez."
 
 
 @pytest.mark.spec("S1.19")
@@ -220,7 +234,7 @@ async def test_a_failed_job_waits_longer_each_time_and_is_given_up_in_the_end(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     await marked(memory, session, "I like tea.")
-    work = worker(database, lambda _: ModelTimeout("slow"), max_attempts=3)
+    work = worker(database, lambda _: "no json", max_attempts=3)
     waits: list[float] = []
     for _ in range(2):
         await work.run_once()
@@ -252,6 +266,134 @@ async def test_a_job_that_kills_its_worker_is_given_up_without_another_try(
     assert model.calls == []
     [job] = await memory.jobs(space="alice")
     assert (job.status, job.last_error) == (JobStatus.DEAD, "crashed")
+
+
+async def test_what_was_said_during_the_last_attempt_is_reason_for_another(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    class Failing(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            await memory.append(session, said("something new"))
+            raise ZeroDivisionError
+
+    await memory.append(session, many(6))
+
+    await worker(database, Failing([]), max_attempts=1).run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
+
+
+async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    sessions_ = [
+        await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=str(number)))
+        for number in range(6)
+    ]
+    for each in sessions_:
+        await marked(memory, each, "poison" if each is sessions_[2] else "tea")
+
+    def deadly(call: ModelCall) -> str:
+        if "poison" in call.prompt:
+            raise Killed
+        return answer()
+
+    async def nothing(*_: object) -> None:
+        """It is dead: nothing is handed back."""
+
+    for _ in range(40):
+        mortal = worker(database, deadly, max_attempts=3, concurrency=1)
+        mortal._release = nothing  # pyright: ignore[reportAttributeAccessIssue]
+        with suppress(BaseExceptionGroup):
+            await mortal.run_once()
+        clock.time += 61_000_000
+
+    statuses = {job.key: job.status for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT}
+    assert [statuses[each.id] for each in sessions_] == [
+        JobStatus.DEAD if each is sessions_[2] else JobStatus.WAITING for each in sessions_
+    ]
+
+
+async def test_a_model_that_keeps_everyone_waiting_is_away_and_one_that_keeps_one_waiting_is_not(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    other = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat="other"))
+    await marked(memory, session, "slow")
+    await worker(database, lambda _: ModelTimeout("slow")).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    assert job.attempts == 0
+
+    await memory.retry(session)
+    await marked(memory, other, "quick")
+    answered = anyio.Event()
+
+    class Choosy(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            if "slow" in call.prompt:
+                await answered.wait()
+                while await memory.session_memory(other) is None:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+                await anyio.sleep(0.05)
+                raise ModelTimeout("slow")
+            answered.set()
+            return await super().answer(call)
+
+    await worker(database, Choosy([answer()])).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    assert job.attempts == 1
+
+
+@pytest.mark.parametrize("wait", [float("inf"), float("nan"), 1e15, -5.0])
+async def test_no_answer_about_when_to_come_back_breaks_a_worker(
+    database: Database, memory: Memory, session: Session, clock: FakeClock, wait: float
+) -> None:
+    await marked(memory, session, "I like tea.")
+
+    await worker(database, lambda _: ModelUnavailable("later", retry_after=wait)).run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert job.due_at is not None
+    assert job.due_at - clock.time < 1.5 * 86_400e6
+
+
+async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    odd = ModelAnswer(text=answer(), model=f"m\0\ud800 {secret} " + "x" * 999, input_tokens=-5, output_tokens=10**30)
+    extract = extractor(database, ScriptedModel([odd]), SecretRedactor(b"k"))
+    await marked(memory, session, "I like tea.")
+    await Worker(database, {JobKind.EXTRACT: extract}, WorkerOptions()).run_once()
+    kept = await memory.session_memory(session)
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert kept is not None
+    assert secret not in kept.made_by.model
+    assert len(kept.made_by.model) <= 200
+    assert (job.usage.input_tokens, job.usage.output_tokens) == (0, 10**9)
+
+    await marked(memory, session, "And coffee.")
+    broken = extractor(database, ScriptedModel([ModelUnavailable(f"no\ud800\0 {secret}")]), SecretRedactor(b"k"))
+    await Worker(database, {JobKind.EXTRACT: broken}, WorkerOptions()).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert job.last_error is not None
+    assert job.last_error.startswith("ModelUnavailable: no")
+    assert secret not in job.last_error
+
+
+async def test_a_call_is_paid_whatever_comes_after_it_and_estimated_where_nobody_counts(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await marked(memory, session, "I like tea.")
+    script = [ModelAnswer(text="no json", model="m"), ConnectionResetError()]
+
+    report = await worker(database, script).run_once()  # pyright: ignore[reportArgumentType]
+
+    assert report.outcomes == {"failed": 1}
+    spent = (await worker(database, None).audit()).spent_today
+    assert spent.calls == 1
+    assert spent.input_tokens > 300
+    assert spent.cost > 0
 
 
 async def test_a_model_that_is_away_costs_no_attempt_and_gets_a_rest(

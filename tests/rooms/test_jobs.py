@@ -94,6 +94,19 @@ async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
     assert [each.key for each in await claim(database, limit=9)] == opened[2:]
 
 
+async def test_what_was_tried_before_is_claimed_alone(database: Database, memory: Memory, clock: FakeClock) -> None:
+    for number in range(4):
+        key = ConversationKey(channel="c", chat=str(number))
+        session = await memory.open_session(space="alice", conversation=key)
+        await memory.append(session, many(6))
+    assert len(await claim(database, limit=3)) == 3
+    clock.time += LEASE
+
+    taken = [len(await claim(database, limit=9)) for _ in range(5)]
+
+    assert taken == [1, 1, 1, 1, 0]
+
+
 async def test_an_open_session_without_a_mark_is_not_claimed(database: Database, session: Session) -> None:
     assert (await job(database, session)).status is JobStatus.WAITING
     assert await claim(database) == []

@@ -1,8 +1,10 @@
 """New facts among known ones: merged, succeeding, giving way; and nothing ever overwritten."""
 
+import anyio
 import pytest
 
 from bethink import ConversationKey, Fact, Facts, Memory, Message
+from bethink.learn.answer import moment
 from bethink.model.records import Micros
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
@@ -58,7 +60,7 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
     [then] = await facts.search("lives", 5, as_of=between)
     assert (now.content, then.content) == ("User lives in Bergen", "User lives in Oslo")
     assert (then.retired_by, then.retired_at is not None) == (now.id, True)
-    assert then.valid_to == now.created_at, "it held until the new one began"
+    assert then.valid_to is None, "as it was known then"
     assert await facts.length() == 1
 
 
@@ -80,8 +82,38 @@ async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Ta
 
     settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, valid_from="2020", **home))
 
-    assert settled == {"outranked": 1}
-    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Bergen"]
+    assert settled == {"added": 1}
+    held = {fact.content: fact.valid_to for fact in await facts.search("lives", 5)}
+    assert held == {"User lives in Bergen": None, "User lives in Oslo": moment("2024")}, "it held until then"
+
+
+async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> None:
+    day = {"kind": "event", "valid_from": "2026-05-01", "valid_to": "2026-05-01"}
+    for _ in range(3):
+        await talk.learn("I married on 1 May 2026", a_fact("User married on 1 May 2026", 1, **day))
+
+    assert await facts.length() == 1
+
+
+async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts: Facts, memory: Memory) -> None:
+    home = {"slot": "home_town", "subject": "user"}
+    for town in ("Oslo", "Bergen", "Trondheim"):
+        await talk.learn(f"I live in {town}", a_fact(f"User lives in {town}", 1, **home))
+
+    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="2"))
+    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Trondheim"]
+    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="3"))
+
+    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Oslo"]
+
+
+async def test_many_may_index_the_same_fact_at_once(facts: Facts) -> None:
+    async with anyio.create_task_group() as tasks:
+        for number in range(12):
+            tasks.start_soon(facts.index, Fact(id="f", content=f"tea number {number}"))
+
+    assert await facts.length() == 1
+    assert len(await facts.versions("f")) == 12
 
 
 async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> None:

@@ -8,7 +8,7 @@ from bethink.capture.sessions import open_session
 from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
-from bethink.store import learning, messages, sessions
+from bethink.store import facts, learning, messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
 
 T = TypeVar("T")
@@ -82,6 +82,7 @@ class History:
             conversation = self._find(tx, key)
             if conversation is None:
                 return 0
+            facts.lock(tx, space=self.space)  # before all else: nobody may be adding a source to what is forgotten
             sessions.lock_conversation(tx, space=self.space, conversation=conversation)
             sessions.settle_purged(tx, space=self.space, conversation=conversation)
             sessions.drop_summary(tx, space=self.space, conversation=conversation)

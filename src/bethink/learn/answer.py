@@ -4,21 +4,26 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from bethink.errors import BadAnswer
+from bethink.learn.transcript import tagged
 from bethink.model.records import FactKind, Micros
 from bethink.model.text import JsonObject
+from bethink.model.words import WORD
 
 MAX_FACTS = 200
 _MAX_ANSWER = 1_000_000
 _MAX_STATEMENT = 1_000
 _MAX_NAME = 100
+_MAX_KEY = 40
+_MAX_KEY_WORDS = 4
 _MAX_ENTITIES = 20
+_MAX_SOURCES = 20
+_KINDS = frozenset(str(kind) for kind in FactKind)
 _MAX_RAW = 30_000
 _MAX_SUMMARY = 4_000
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _SLUG = re.compile(r"[^a-z0-9]+")
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
@@ -27,7 +32,7 @@ _FACT: JsonObject = {
     "type": "object",
     "properties": {
         "statement": {"type": "string"},
-        "kind": {"type": "string", "enum": [str(kind) for kind in FactKind]},
+        "kind": {"type": "string", "enum": sorted(_KINDS)},
         "sources": {"type": "array", "items": {"type": "integer"}},
         "entities": {"type": "array", "items": {"type": "string"}},
         "subject": {"type": "string"},
@@ -106,14 +111,20 @@ def loads(text: str) -> dict[str, Any]:
     """Read one JSON object, also out of a code fence. Raises `BadAnswer` for whatever else it may be."""
     if len(text) > _MAX_ANSWER:
         raise BadAnswer("the answer is far too long.")
-    fenced = _FENCE.match(text)
     try:
-        tree = json.loads(fenced[1] if fenced else text, parse_constant=_no_constant)
+        tree = json.loads(_unfenced(text), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise BadAnswer("the answer is not one JSON object.") from None
     if not isinstance(tree, dict):
         raise BadAnswer("the answer is not a JSON object.")
     return cast("dict[str, Any]", tree)
+
+
+def _unfenced(text: str) -> str:
+    stripped = text.strip()
+    if stripped.startswith("```") and stripped.endswith("```"):
+        return stripped[3:-3].removeprefix("json")
+    return stripped
 
 
 def _no_constant(name: str) -> object:
@@ -125,18 +136,20 @@ def _draft(entry: object) -> Draft | None:
         return None
     fields = cast("Mapping[str, object]", entry)
     statement, kind, sources = fields.get("statement"), fields.get("kind"), fields.get("sources")
-    if not isinstance(statement, str) or not isinstance(sources, list) or kind not in set(FactKind):
+    if not (isinstance(statement, str) and isinstance(sources, list) and isinstance(kind, str)) or kind not in _KINDS:
         return None
     numbers = cast("list[object]", sources)
     said = " ".join(statement.split())
-    if not said or len(said) > _MAX_STATEMENT or not all(type(number) is int for number in numbers):
+    if not said or len(said) > _MAX_STATEMENT or len(numbers) > _MAX_SOURCES or tagged(said):
         return None
-    since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"))
+    if not all(type(number) is int for number in numbers):
+        return None
+    since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"), end=True)
     if since is not None and till is not None and till < since:
         since = till = None  # one of them is wrong, and nothing says which
     return Draft(
         statement=said,
-        kind=FactKind(cast("str", kind)),
+        kind=FactKind(kind),
         sources=tuple(sorted(set(cast("list[int]", numbers)))),
         entities=_names(fields.get("entities")),
         subject=_key(fields.get("subject")),
@@ -156,8 +169,8 @@ def _names(value: object) -> tuple[str, ...]:
 def _key(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    key = "_".join(value.casefold().replace("-", " ").replace("_", " ").split())
-    return key if 0 < len(key) <= _MAX_NAME else None
+    key = "_".join(WORD.findall(value.casefold().replace("_", " "))[:_MAX_KEY_WORDS])
+    return key if 0 < len(key) <= _MAX_KEY else None
 
 
 def slugged(text: str) -> str:
@@ -165,18 +178,31 @@ def slugged(text: str) -> str:
     return _SLUG.sub("-", text.lower()).strip("-")[:60].strip("-")
 
 
-def moment(value: object) -> Micros | None:
-    """Read a date or a time in ISO form, also a month or a year alone; None for anything else."""
+def moment(value: object, *, end: bool = False) -> Micros | None:
+    """Read a date or a time in ISO form, also a month or a year alone; None for anything else.
+
+    The `end` of a day, a month or a year is where the next begins.
+    """
     if not isinstance(value, str):
         return None
     text = value.strip()
     try:
         if found := _DATE.fullmatch(text):
-            year, month, day = (int(part or 1) for part in found.groups())
-            parsed = datetime(year, month, day, tzinfo=UTC)
+            parsed = _period(*found.groups(), end=end)
         else:
             parsed = datetime.fromisoformat(text)
             parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
         return Micros(int(parsed.timestamp() * 1_000_000))
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _period(year: str, month: str | None, day: str | None, *, end: bool) -> datetime:
+    first = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
+    if not end:
+        return first
+    if day is not None:
+        return first + timedelta(days=1)
+    if month is not None:
+        return (first.replace(day=28) + timedelta(days=4)).replace(day=1)
+    return first.replace(year=first.year + 1)

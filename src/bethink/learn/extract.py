@@ -4,7 +4,9 @@ import logging
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from bethink.errors import BadAnswer, Invalid, LostClaim, ModelError
+from anyio import CancelScope
+
+from bethink.errors import BadAnswer, Invalid, LostClaim
 from bethink.extend import Model, Redactor, Tokens
 from bethink.learn import reading
 from bethink.learn.answer import SCHEMA, Draft, Extraction, loads, parse
@@ -19,7 +21,7 @@ from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome, Usage
 from bethink.model.records import Fact, Maker, Micros, SessionMemory, Source
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import canonical_json, clean
-from bethink.store import jobs, learning, sessions
+from bethink.store import facts, jobs, learning, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.learning import Advanced
 
@@ -29,6 +31,8 @@ EXTRACTOR = "1"
 PROMPT = "extract-1"
 _ANSWER_TOKENS = 8_192
 _WINDOW = 0.7
+_MOST_TOKENS = 10**9
+_LONGEST_NAME = 200
 _log = logging.getLogger("bethink.learn")
 
 
@@ -39,10 +43,12 @@ class Prices:
     input: float = 1.0
     output: float = 5.0
 
-    def usage(self, answer: ModelAnswer) -> Usage:
-        """Say what one answer took."""
-        cost = round(answer.input_tokens * self.input + answer.output_tokens * self.output)
-        return Usage(1, answer.input_tokens, answer.output_tokens, cost)
+    def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
+        """Say what one answer took, at four characters a token where the model does not tell."""
+        asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
+        if not asked + said:
+            asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
+        return Usage(1, asked, said, round(asked * self.input + said * self.output))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +75,7 @@ class Extractor:
         """Learn what is new in the claimed session. Raises `ModelError`, and `LostClaim` where another took over."""
         budget = None if self.model is None else self._budget(self.model)
         work = await self.database.transact(
-            lambda tx: reading.begin(tx, claim, budget=budget, tokens=self.tokens, extractor=EXTRACTOR),
+            lambda tx: reading.begin(tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}"),
             space=claim.space,
             read=True,
         )
@@ -95,7 +101,8 @@ class Extractor:
         def body(tx: Tx) -> None:
             sessions.find(tx, space=claim.space, session_id=claim.key, lock=True)
             job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
-            newer = job is not None and job.input_watermark > claim.input_watermark
+            said = learning.last_said(tx, space=claim.space, session_id=claim.key)
+            newer = job is not None and (said or 0) > (job.started_at or 0)
             due = None if status is JobStatus.DEAD else tx.now + delay
             ended = jobs.finish(
                 tx,
@@ -103,7 +110,7 @@ class Extractor:
                 status=JobStatus.QUEUED if newer else status,
                 outcome=Outcome.FAILED,
                 due=tx.now if newer else due,
-                error=error,
+                error=" ".join(self._cut(error).split())[:_LONGEST_NAME],
                 attempts=0 if newer else attempts,
             )
             if ended and not newer:
@@ -123,24 +130,26 @@ class Extractor:
         taken = Usage()
         try:
             answer = await model.answer(call)
-            taken = _sum(taken, self.prices.usage(answer))
+            taken = _sum(taken, self.prices.usage(call, answer))
             try:
                 content = self._content(answer)
             except BadAnswer as problem:
-                answer = await model.answer(_again(call, problem))
-                taken = _sum(taken, self.prices.usage(answer))
+                again = _again(call, problem)
+                answer = await model.answer(again)
+                taken = _sum(taken, self.prices.usage(again, answer))
                 content = self._content(answer)
-        except ModelError:
+        except BaseException:
             if taken.calls:
-                await self.database.transact(
-                    lambda tx: jobs.charge(tx, claim, taken, slot=self.slot), space=claim.space
-                )
+                with CancelScope(shield=True):
+                    await self.database.transact(
+                        lambda tx: jobs.charge(tx, claim, taken, slot=self.slot), space=claim.space
+                    )
             raise
+        name = " ".join(self._cut(answer.model).split())[:_LONGEST_NAME] or "unnamed"
         await self.database.transact(
-            lambda tx: self._record(tx, claim, work, content=content, model=answer.model, taken=taken),
-            space=claim.space,
+            lambda tx: self._record(tx, claim, work, content=content, model=name, taken=taken), space=claim.space
         )
-        return content, answer.model
+        return content, name
 
     def _record(self, tx: Tx, claim: Claim, work: reading.Work, *, content: str, model: str, taken: Usage) -> None:
         if not jobs.charge(tx, claim, taken, slot=self.slot):
@@ -164,11 +173,11 @@ class Extractor:
         return content
 
     async def _apply(self, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> Learnt:
-        proven, refused = prove(extraction.drafts, work.numbered, start=work.start)
-        refused[Refusal.MALFORMED] += extraction.malformed
-
         def body(tx: Tx) -> Learnt:
-            return apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=Counter(refused))
+            # Before the first query: it takes a while, and holds neither a lock nor the event loop here.
+            proven, refused = prove(extraction.drafts, work.numbered, start=work.start)
+            refused[Refusal.MALFORMED] += extraction.malformed
+            return apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
 
         learnt = await self.database.transact(body, space=claim.space)
         _log.info(
@@ -194,7 +203,7 @@ def apply(
     made_by: Maker, proven: list[Proven], refused: Counter[str],
 ) -> Learnt:  # fmt: skip
     """Store everything a session gave and end the claim, or nothing: the token and the watermark are the fence."""
-    learning.lock_space(tx, space=claim.space)
+    facts.lock(tx, space=claim.space)
     left = _advance(tx, claim, work)
     settled: Counter[str] = Counter()
     cited = {number for each in proven for number in each.draft.sources}
@@ -238,8 +247,8 @@ def _finish(tx: Tx, claim: Claim, left: Advanced | None, *, outcome: Outcome, un
 
 def _remember(tx: Tx, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> bool:
     if not extraction.remembers:
-        # Nothing to ask about is no reason to forget; that nothing is worth keeping is.
-        return bool(work.prompt) and learning.drop_memory(tx, space=claim.space, session_id=claim.key)
+        # That there was nothing worth keeping in what is new is no reason to forget what was kept before.
+        return work.start == 0 and learning.drop_memory(tx, space=claim.space, session_id=claim.key)
     memory = SessionMemory(
         space=claim.space,
         session_id=claim.key,

@@ -1,7 +1,6 @@
 """Holds what a model claims against the messages it names: a claim without proof is refused, and counted."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +8,21 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from bethink.learn.answer import Draft
-from bethink.learn.transcript import without_injected
+from bethink.learn.transcript import own_words
 from bethink.model.records import Micros, Origin, Record
 from bethink.model.rules import lowest, tells
+from bethink.model.words import WORD, has_digit, key_words, names_in, negated, stem, words_of
 
-_WORD = re.compile(r"\w+")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_STEM = 5
-_ENDINGS = ("ing", "ed", "es", "s")
 _ENOUGH = 0.5
-_COMMON_WORDS = """
-    a an and are as at be been but by can did do does for from had has have he her his i if in into is it its me my no
-    not of on or our she so than that the their them then there they this to was we were what when which who will with
-    would you your user users s t re ve ll d m
+_LONGEST = 20_000
+_NEAR = 2 * 366 * 86_400 * 1_000_000
+_CLAUSE = re.compile(r"[.!?;,\n]|\bbut\b")
+_REPORTING_WORDS = """
+    want wants prefer prefers like likes love loves need needs ask asks asked wish wishes expect expects always should
+    must please favourite favorite name named called lives live living uses use using wants said says
 """
-_COMMON = frozenset(_COMMON_WORDS.split())
+_REPORTING = frozenset(map(stem, _REPORTING_WORDS.split()))
+"""By these a statement reports what was said; nobody says them of themselves in just these words."""
 
 
 class Refusal(StrEnum):
@@ -44,6 +43,19 @@ class Proven:
     origin: Origin
 
 
+class _Evidence:
+    """What a record says in its author's own words, taken apart once however many claims name it."""
+
+    def __init__(self, record: Record) -> None:
+        text = own_words(record.message.content)
+        if len(text) > _LONGEST:
+            text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
+        self.origin = Origin(record.message.origin or "import")
+        self.said_at = record.recorded_at if record.message.said_at is None else record.message.said_at
+        self.clauses = [({stem(word) for word in words_of(part)}, negated(part)) for part in _CLAUSE.split(text)]
+        self.stems = {each for stems, _ in self.clauses for each in stems}
+
+
 def prove(drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int) -> tuple[list[Proven], Counter[str]]:
     """Sort claims into those that the records prove and, counted by reason, those that they do not.
 
@@ -51,86 +63,72 @@ def prove(drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int)
     """
     proven: list[Proven] = []
     refused: Counter[str] = Counter()
+    known: dict[int, _Evidence] = {}
     for draft in drafts:
-        reason = _refusal(draft, records, start)
+        if not draft.sources or any(number not in records for number in draft.sources):
+            refused[Refusal.NO_SOURCE] += 1
+            continue
+        known |= {number: _Evidence(records[number]) for number in draft.sources if number not in known}
+        sources = [known[number] for number in draft.sources]
+        reason = Refusal.NOT_NEW if draft.sources[-1] <= start else _refusal(draft, sources)
         if reason is None:
-            origin = lowest(_origin(records[number]) for number in draft.sources)
-            proven.append(Proven(draft=_with_known_entities(draft, records), origin=origin))
+            entities = _named(draft, sources)
+            origin = lowest(each.origin for each in sources)
+            proven.append(Proven(draft=replace(draft, entities=entities), origin=origin))
         else:
             refused[reason] += 1
     return proven, refused
 
 
-def _refusal(draft: Draft, records: Mapping[int, Record], start: int) -> Refusal | None:
-    if not draft.sources or any(number not in records for number in draft.sources):
-        return Refusal.NO_SOURCE
-    if draft.sources[-1] <= start:
-        return Refusal.NOT_NEW
-    sources = [records[number] for number in draft.sources]
-    if tells(draft.kind):
-        # Only what the user wrote may tell an agent what to do: neither a tool's text nor an echo of it.
-        if any(_origin(record) not in ("user", "assistant") for record in sources):
-            return Refusal.NOT_THE_USERS_WORD
-        users = [record for record in sources if _origin(record) == "user"]
-        return None if users and _says(users, draft) else Refusal.NOT_THE_USERS_WORD
-    return None if _says(sources, draft) else Refusal.UNPROVEN
+def _refusal(draft: Draft, sources: Sequence[_Evidence]) -> Refusal | None:
+    if not tells(draft.kind):
+        return None if _says(draft, sources, enough=_ENOUGH) else Refusal.UNPROVEN
+    # Only what the user wrote may tell an agent what to do: neither a tool's text nor an echo of it.
+    users = [each for each in sources if each.origin == "user"]
+    foreign = any(each.origin not in ("user", "assistant") for each in sources)
+    return None if users and not foreign and _says(draft, users, enough=1.0) else Refusal.NOT_THE_USERS_WORD
 
 
-def _says(sources: Sequence[Record], draft: Draft) -> bool:
-    """Names and numbers of a claim must all be in its sources, and at least half of its other key words."""
-    text = " ".join(_text(record) for record in sources)
-    there = _stems(text) | {stem for record in sources for stem in _stems(record.message.name or "")}
+def _says(draft: Draft, sources: Sequence[_Evidence], *, enough: float) -> bool:
+    """Names, numbers and the first word of a claim must be in its sources, and so must `enough` of its key words.
+
+    The clause of a source that comes closest to it must deny what it denies, and affirm what it affirms.
+    """
+    there = {each for source in sources for each in source.stems}
     dates = _dates(draft, sources)
-    wanted = key_words(draft.statement) - dates
-    if not wanted:
+    wanted = {stem(word) for word in key_words(draft.statement) if word not in dates} - _REPORTING
+    strict = {stem(word) for word in _strict(draft.statement) if word not in dates} - _REPORTING
+    if not wanted or not strict <= there or len(wanted & there) < enough * len(wanted):
         return False
-    strict = {word for word in wanted if any(mark.isdigit() for mark in word)} | names_in(draft.statement)
-    if any(stem(word) not in there for word in strict - dates):
-        return False
-    found = sum(stem(word) in there for word in wanted)
-    return found >= _ENOUGH * len(wanted)
+    closest = max(len(wanted & stems) for source in sources for stems, _ in source.clauses)
+    denies = negated(draft.statement)
+    return any(
+        denied == denies for source in sources for stems, denied in source.clauses if len(wanted & stems) == closest
+    )
 
 
-def key_words(text: str) -> set[str]:
-    """Return the words of a text that carry its meaning, in lower case."""
-    return {word for word in _words(text) if word not in _COMMON}
+def _strict(statement: str) -> set[str]:
+    first = WORD.search(statement)
+    beginning = key_words(first[0]) if first else []
+    names = {*names_in(statement), *(word for word in words_of(statement) if has_digit(word))}
+    # Where nothing parts the words, the first of them is the whole sentence.
+    return names | set(beginning) if len(beginning) == 1 else names
 
 
-def _words(text: str) -> list[str]:
-    found: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if _WIDE.search(word):  # written without spaces: compare by pairs of signs
-            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
-        else:
-            found.append(word)
-    return found
+def _named(draft: Draft, sources: Sequence[_Evidence]) -> tuple[str, ...]:
+    there = {each for source in sources for each in source.stems}
+    return tuple(name for name in draft.entities if {stem(word) for word in words_of(name)} <= there)
 
 
-def names_in(statement: str) -> set[str]:
-    """Return the names in a sentence, in lower case: capitalised words but for the first, which always is."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", statement))
-    names = {word.casefold() for word in words[1:] if word[:1].isupper()}
-    return names - _COMMON
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in _words(text)}
-
-
-def stem(word: str) -> str:
-    """Cut a word to its beginning, so that its endings do not matter; numbers stay whole."""
-    if any(mark.isdigit() for mark in word):
-        return word
-    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= 3), "")
-    if ending and not word.endswith("ss"):
-        word = word[: -len(ending)]
-    return word[:_STEM].rstrip("e") or word
-
-
-def _dates(draft: Draft, sources: Sequence[Record]) -> set[str]:
-    """Return how dates may be spelt that were worked out from when things were said."""
-    moments = [draft.valid_from, draft.valid_to, *(record.message.said_at for record in sources)]
-    return {part for moment in moments if moment is not None for part in _spelt(moment)}
+def _dates(draft: Draft, sources: Sequence[_Evidence]) -> set[str]:
+    """Return how dates may be spelt that were worked out from when things were said, none far from that time."""
+    said = [source.said_at for source in sources]
+    near = [
+        moment
+        for moment in (draft.valid_from, draft.valid_to)
+        if moment is not None and any(abs(moment - each) <= _NEAR for each in said)
+    ]
+    return {part for moment in (*said, *near) for part in _spelt(moment)}
 
 
 def _spelt(moment: Micros) -> set[str]:
@@ -140,17 +138,3 @@ def _spelt(moment: Micros) -> set[str]:
         return set()
     parts = day.strftime("%Y %m %d %B %b %A %a").split()
     return {part.casefold() for part in parts} | {str(day.day), str(day.month)}
-
-
-def _text(record: Record) -> str:
-    return without_injected(record.message.content)
-
-
-def _origin(record: Record) -> Origin:
-    return Origin(record.message.origin or "import")
-
-
-def _with_known_entities(draft: Draft, records: Mapping[int, Record]) -> Draft:
-    there = {stem for number in draft.sources for stem in _stems(_text(records[number]))} | _stems(draft.statement)
-    known = tuple(name for name in draft.entities if all(stem(word) in there for word in _words(name)))
-    return replace(draft, entities=known)

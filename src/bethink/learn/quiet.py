@@ -36,6 +36,8 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
     elif session.ended_at is not None:
         again = None
     jobs.settle_quiet(tx, space=space, session_id=session_id, due=again)
+    if again is None and session is not None and session.learns and session.ended_at is None:
+        learning.rest(tx, space=space, session_id=session_id)  # whoever comes back after all wakes it
     return False
 
 

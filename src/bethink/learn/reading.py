@@ -1,5 +1,6 @@
 """Reads what a claim is about: the new records, what came before them, and an answer that was already paid for."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ _NEVER = Micros(0)
 _NEW = 500
 _HEAD = 50
 _TAIL = 150
+_LEAST = 100
+_FRAME = re.compile(r"</?(?:transcript|notes_so_far)[^<>]{0,50}>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Work:
         return record.recorded_at if record.message.said_at is None else record.message.said_at
 
 
-def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, extractor: str) -> Work:
+def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> Work:
     """Take the snapshot. Of more new records than fit the budget it takes the first; the rest keeps its mark."""
     session = sessions.find(tx, space=claim.space, session_id=claim.key)
     if session is None:
@@ -53,10 +56,11 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, extractor
         return Work(exists=True, start=start, until=max(start, until))
     new = messages.after(tx, space=claim.space, session_id=claim.key, number=start, limit=_NEW)
     until = new[-1].number if len(new) == _NEW else session.last_number
-    recorded = _recorded(tx, claim, start=start, until=until, extractor=extractor)
+    recorded = _recorded(tx, claim, start=start, until=until, version=version)
     if recorded is not None:
         new, until = [record for record in new if record.number <= recorded[1]], recorded[1]
     earlier = _earlier(tx, claim, start)
+    notes = learning.find_memory(tx, space=claim.space, session_id=claim.key) if start else None
     room = None if budget is None else budget // 2 if earlier else budget
     if room is not None and recorded is None:
         new, until = _first(new, until, room, tokens)
@@ -68,20 +72,20 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, extractor
         until=until,
         agent_id=session.agent_id,
         updated_at=new[-1].recorded_at,
-        run=f"{extractor}:{start}-{until}",
-        prompt=_prompt(earlier, new, budget, tokens),
+        run=f"{version}:{start}-{until}",
+        prompt=_prompt(earlier, new, budget, tokens, notes="" if notes is None else notes.raw_memory),
         whole=[*earlier, *new],
         recorded=None if recorded is None else recorded[0],
         numbered={record.number: record for record in (*earlier, *new)},
     )
 
 
-def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, extractor: str) -> tuple[Answer, int] | None:
+def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[Answer, int] | None:
     """Find an answer to these records that was kept but not applied, and how far it goes."""
     for answer in learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=1):
-        version, _, span = answer.run.partition(":")
+        made_by, _, span = answer.run.partition(":")
         first, _, last = span.partition("-")
-        if version == extractor and int(first) == start and start < int(last) <= until:
+        if made_by == version and int(first) == start and start < int(last) <= until:
             return answer, int(last)
     return None
 
@@ -104,7 +108,7 @@ def _first(new: list[Record], until: int, room: int, tokens: Tokens) -> tuple[li
     return taken, until
 
 
-def _prompt(earlier: Sequence[Record], new: Sequence[Record], budget: int | None, tokens: Tokens) -> str:
+def _prompt(earlier: Sequence[Record], new: Sequence[Record], budget: int | None, tokens: Tokens, *, notes: str) -> str:
     recent = [text for text in map(entry, new) if text]
     if not recent:
         return ""
@@ -113,6 +117,10 @@ def _prompt(earlier: Sequence[Record], new: Sequence[Record], budget: int | None
     recent = [shortened(text, budget=max(100, budget // 2), tokens=tokens) for text in recent]
     room = budget - sum(tokens.count(text) + 2 for text in recent)
     before = [text for text in map(entry, earlier) if text]
+    if notes and room > _LEAST:
+        notes = shortened(notes, budget=room // 2, tokens=tokens)
+        room -= tokens.count(notes)
     kept = fitting(before, budget=room, tokens=tokens) if before and room > 0 else []
-    body = "\n\n".join([*kept, *recent]).replace("</transcript", "<\\/transcript")
-    return f"<transcript>\n{body}\n</transcript>"
+    body = _FRAME.sub("", "\n\n".join([*kept, *recent]))
+    told = f"<notes_so_far>\n{_FRAME.sub('', notes)}\n</notes_so_far>\n\n" if notes else ""
+    return f"{told}<transcript>\n{body}\n</transcript>"

@@ -11,9 +11,10 @@ from bethink.model.text import canonical_json
 MEMORY_TAG = "bethink-memory"
 """Text between tags of this name was recalled and placed into a prompt; it is never learnt again."""
 
-_INJECTED = re.compile(rf"<{MEMORY_TAG}\b[^>]*>.*?(?:</{MEMORY_TAG}>|\Z)", re.DOTALL | re.IGNORECASE)
-_ENVELOPE = re.compile(r"<system_message(?:_silent)?(?:\s+origin=\"?([^\">\s]{0,200})\"?)?[^>]{0,200}>", re.IGNORECASE)
-_ENVELOPE_END = re.compile(r"</system_message(?:_silent)?>", re.IGNORECASE)
+# Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
+_INJECTED = re.compile(rf"<(/?){MEMORY_TAG}\b[^<>]{{0,200}}>", re.IGNORECASE)
+_ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
+_ORIGIN = re.compile(r"\borigin=[\"']?([^\"'\s]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(r"^(#{1,6} )", re.MULTILINE)
 _LONGEST_TOOL = 2_000
 _HIDDEN = frozenset({"internal", "reasoning"})
@@ -26,7 +27,7 @@ def entry(record: Record) -> str:
     hidden = message.metadata.get("type")
     if hidden in _HIDDEN or message.origin == "memory":
         return ""
-    text = _HEADING.sub(r"\\\1", _without_envelopes(without_injected(message.content))).strip()
+    text = _HEADING.sub(r"\\\1", _set_apart(without_injected(message.content))).strip()
     if hidden == "note":
         return f"> Note [{record.number}]: {text}" if text else ""
     if message.role is Role.TOOL:
@@ -45,7 +46,27 @@ def transcript(records: Sequence[Record]) -> str:
 
 def without_injected(text: str) -> str:
     """Cut out what was recalled into a prompt."""
-    return _INJECTED.sub("", text) if f"<{MEMORY_TAG}" in text.lower() else text
+    return _without(text, _INJECTED)
+
+
+def own_words(text: str) -> str:
+    """Return what of a text is its author's own: neither recalled into it nor put there by a system."""
+    return _without(_without(text, _INJECTED), _ENVELOPE)
+
+
+def tagged(text: str) -> bool:
+    """Say whether a text holds one of the tags that set recalled or system text apart."""
+    return bool(_INJECTED.search(text) or _ENVELOPE.search(text))
+
+
+def _without(text: str, tag: re.Pattern[str]) -> str:
+    kept: list[str] = []
+    last, inside = 0, False
+    for found in tag.finditer(text):
+        if not inside and not found[1]:
+            kept.append(text[last : found.start()])
+        inside, last = not found[1], found.end()
+    return text if not kept else "".join(kept) + ("" if inside else text[last:])
 
 
 def fitting(entries: Sequence[str], *, budget: int, tokens: Tokens) -> list[str]:
@@ -90,7 +111,8 @@ def _tool(record: Record, text: str) -> str:
         return ""
     short = text if len(text) <= _LONGEST_TOOL else f"{text[: _LONGEST_TOOL // 2]}\n[…]\n{text[-_LONGEST_TOOL // 2 :]}"
     quoted = "\n".join(f"> {line}" for line in short.splitlines())
-    return f"## Tool {record.message.name or 'unnamed'} [{record.number}] {_said(record.message, record)}\n\n{quoted}"
+    name = " ".join((record.message.name or "unnamed").split())
+    return f"## Tool {name} [{record.number}] {_said(record.message, record)}\n\n{quoted}"
 
 
 def _call(call: object) -> str:
@@ -98,8 +120,12 @@ def _call(call: object) -> str:
     return written if len(written) <= _LONGEST_TOOL // 4 else f"{written[: _LONGEST_TOOL // 4]}…"
 
 
-def _without_envelopes(text: str) -> str:
-    if "<system_message" not in text.lower():
-        return text
-    opened = _ENVELOPE.sub(lambda found: f"\n> System message (origin: {found[1] or 'unknown'})\n", text)
-    return _ENVELOPE_END.sub("\n", opened)
+def _set_apart(text: str) -> str:
+    return _ENVELOPE.sub(_mark, text)
+
+
+def _mark(tag: re.Match[str]) -> str:
+    if tag[1]:
+        return "\n"
+    origin = _ORIGIN.search(tag[2])
+    return f"\n> System message (origin: {origin[1] if origin else 'unknown'})\n"

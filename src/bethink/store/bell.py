@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
 
@@ -15,42 +16,46 @@ class Bell:
     Inside the writing transaction a notification would make every commit wait for all others.
     """
 
-    def __init__(self, connect: "Callable[[], psycopg.Connection[dict[str, object]]]") -> None:
+    def __init__(self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]") -> None:
         self._connect = connect
-        self._pulled = threading.Event()
-        self._closed = threading.Event()
-        self._guard = threading.Lock()
+        self._state = threading.Condition()
+        self._pulled = self._closed = False
         self._thread: threading.Thread | None = None
 
     def pull(self) -> None:
-        """Ask for a ring. Never waits, and never fails: workers also look by themselves."""
-        self._pulled.set()
-        if self._thread is None:
-            with self._guard:
-                if self._thread is None and not self._closed.is_set():
-                    self._thread = threading.Thread(target=self._serve, name="bethink-bell", daemon=True)
-                    self._thread.start()
+        """Ask for a ring. Never waits for the server, and never fails: workers also look by themselves."""
+        with self._state:
+            self._pulled = True
+            self._state.notify()
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._serve, name="bethink-bell", daemon=True)
+                self._thread.start()
 
     def close(self) -> None:
-        """Ring once more if that is due, and let go of the connection."""
-        with self._guard:
-            self._closed.set()
-            self._pulled.set()
+        """Ring once more if that was asked for, and let go of the connection."""
+        with self._state:
+            self._closed = True
+            self._state.notify()
         if self._thread is not None:
             self._thread.join()
 
     def _serve(self) -> None:
-        connection: psycopg.Connection[dict[str, object]] | None = None
-        while not self._closed.is_set():
-            self._pulled.wait()
-            self._pulled.clear()
+        connection: psycopg.Connection[dict[str, Any]] | None = None
+        while self._is_pulled():
             try:
                 connection = connection or self._connect()
-                connection.execute(f"NOTIFY {CHANNEL}")
+                connection.execute(f"NOTIFY {CHANNEL}".encode())
             except psycopg.Error:
                 if connection is not None:
                     connection.close()
                 connection = None
-            self._closed.wait(_GAP)
+            with self._state:
+                self._state.wait_for(lambda: self._closed, _GAP)
         if connection is not None:
             connection.close()
+
+    def _is_pulled(self) -> bool:
+        with self._state:
+            self._state.wait_for(lambda: self._pulled or self._closed)
+            pulled, self._pulled = self._pulled, False
+            return pulled

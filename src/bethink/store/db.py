@@ -170,11 +170,15 @@ class Database(ABC):
             checked_name(space, "a space")
         return await self._transact(body, space=space, read=read, repeatable=repeatable)
 
-    async def heard(self, seconds: float) -> bool:
-        """Wait until work was promised, here or by another process, at most so long; false if nothing was heard."""
-        before = self._rings
+    async def attend(self) -> int:
+        """Begin to listen: whatever is promised after this, here or by another process, is heard `since` then."""
+        await self._listen(0)
+        return self._rings
+
+    async def heard(self, seconds: float, *, since: int) -> bool:
+        """Wait until work was promised since `attend`, at most so long; false if nothing was heard."""
         with anyio.move_on_after(seconds):
-            while not (self._rings != before or await self._listen(min(seconds, _LISTEN))):
+            while not (self._rings != since or await self._listen(min(seconds, _LISTEN))):
                 pass
             return True
         return False

@@ -1,9 +1,7 @@
 """Facts: never overwritten, found by their words, their metadata, or the one thing they say."""
 
-import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -11,25 +9,25 @@ from bethink.errors import NotFound
 from bethink.model.ids import shard_for
 from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
 from bethink.model.text import canonical_json
+from bethink.model.words import WORD, gist
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.sql import Dialect
 
-_WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r'"([^"]*)"')
 _MAX_WORDS = 64
-_LOOKED_AT = 10
 
 
 def put(tx: Tx, *, space: str, fact: Fact) -> None:
     """Store a fact; another one with the same id is retired and succeeded by this."""
     tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+    lock(tx, space=space)
     known = find(tx, space=space, fact_id=fact.id)
     if known is not None and known == replace(fact, created_at=fact.created_at or known.created_at):
         return
     last = tx.one("last_fact_version", space=space, id=fact.id)
     version = 1 if last is None or last["version"] is None else last["version"] + 1
     if known is not None:
-        retire(tx, space=space, fact_id=fact.id, by=fact.id, valid_to=None)
+        retire(tx, space=space, fact_id=fact.id, by=fact.id)
     _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
 
 
@@ -59,13 +57,18 @@ def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None,
         valid_to=fact.valid_to,
         created_at=tx.now if fact.created_at is None else fact.created_at,
         now=tx.now,
-        digest=digest(fact.content),
+        digest=gist(fact.content),
         effect=effect,
         token=token,
         model=made_by and made_by.model,
         prompt=made_by and made_by.prompt,
         extractor=made_by and made_by.extractor,
     )
+
+
+def lock(tx: Tx, *, space: str) -> None:
+    """Hold a space's facts until this transaction ends: only one at a time may settle what is new among them."""
+    tx.one("lock_space", space=space)
 
 
 def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[Source]) -> None:
@@ -79,9 +82,9 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
     return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
 
 
-def retire(tx: Tx, *, space: str, fact_id: str, by: str, valid_to: Micros | None) -> bool:
-    """End what is held to be so, naming what came in its place; its time of validity ends with it."""
-    return tx.run("retire_fact", space=space, id=fact_id, by=by, valid_to=valid_to, now=tx.now) == 1
+def retire(tx: Tx, *, space: str, fact_id: str, by: str) -> bool:
+    """End what is held to be so, naming what came in its place. The row stays as it was known to be."""
+    return tx.run("retire_fact", space=space, id=fact_id, by=by, now=tx.now) == 1
 
 
 def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
@@ -96,8 +99,8 @@ def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
 
 
 def saying(tx: Tx, *, space: str, content: str) -> list[Fact]:
-    """Return the current facts that say the same but for case, spaces and punctuation."""
-    return [_fact(row) for row in tx.all("facts_saying", space=space, digest=digest(content))]
+    """Return the current facts that say the same, in these words or nearly these."""
+    return [_fact(row) for row in tx.all("facts_saying", space=space, digest=gist(content))]
 
 
 def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
@@ -110,13 +113,9 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | Non
 
     What stands in double quotes must occur just so. With `as_of`, from what was known then.
     """
-    words = _WORD.findall(question)[:_MAX_WORDS]
-    if not words or limit <= 0:
+    asked = asked_words(tx, question)
+    if not asked or limit <= 0:
         return []
-    if tx.dialect is Dialect.SQLITE:
-        asked = " OR ".join(f'"{word}"' for word in words)
-    else:
-        asked = " | ".join(f"'{word}'" for word in words)
     at = NO_LIMIT if as_of is None else as_of
     literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
     rows = tx.all("search_facts", space=space, words=asked, limit=NO_LIMIT if literal else limit, at=at)
@@ -128,9 +127,12 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | Non
     return [_fact(row) for row in rows[:limit]]
 
 
-def alike(tx: Tx, *, space: str, content: str) -> list[Fact]:
-    """Return a few current facts that share the most words with a text."""
-    return search(tx, space=space, question=content.replace('"', " "), limit=_LOOKED_AT)
+def asked_words(tx: Tx, question: str) -> str:
+    """Spell any of the words of a question for the database's full text; empty if it has none."""
+    words = WORD.findall(question)[:_MAX_WORDS]
+    if tx.dialect is Dialect.SQLITE:
+        return " OR ".join(f'"{word}"' for word in words)
+    return " | ".join(f"'{word}'" for word in words)
 
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
@@ -140,21 +142,27 @@ def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
 
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     """Remove a fact with every version it had. Raises `NotFound` if there is none."""
+    lock(tx, space=space)
     if not tx.run("delete_fact", space=space, id=fact_id):
         raise NotFound(f"no fact {fact_id!r} in space {space!r}.")
     tx.run("delete_fact_sources", space=space, id=fact_id)
+
+
+def forget_unsupported(tx: Tx, *, space: str) -> None:
+    """Remove the learnt facts that no message supports any more; what one of them had retired holds again."""
+    gone = {row["id"]: row["retired_by"] for row in tx.all("list_unsupported_facts", space=space)}
+    for fact_id, successor in gone.items():
+        heir = successor
+        while heir in gone:
+            heir = gone[heir]
+        tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
+        tx.run("delete_fact", space=space, id=fact_id)
 
 
 def count(tx: Tx, *, space: str) -> int:
     """Count the facts that hold in a space."""
     row = tx.one("count_facts", space=space)
     return 0 if row is None else row["count"]
-
-
-def digest(content: str) -> str:
-    """Name what a text says, whatever its case, spaces and punctuation."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", content).casefold())
-    return hashlib.blake2b(" ".join(words).encode(), digest_size=16).hexdigest()
 
 
 def _fact(row: Row) -> Fact:

@@ -20,9 +20,17 @@ def await_quiet(tx: Tx, *, space: str, session_id: str, due: int) -> None:
     tx.run("await_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, now=tx.now, due=due)
 
 
-def claim(tx: Tx, *, kind: JobKind, worker: str, lease: int, limit: int) -> list[Claim]:
-    """Take jobs that are due, in any space, for `lease` microseconds; each gets a token above all before."""
-    rows = tx.all("claim_jobs", kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=limit)
+def claim(tx: Tx, *, kind: JobKind, worker: str, lease: int, limit: int, tried_first: bool = False) -> list[Claim]:
+    """Take jobs that are due, in any space, for `lease` microseconds; each gets a token above all before.
+
+    One that was tried before is taken alone: if it kills its worker, it takes no others down with it.
+    """
+    rows: list[Row] = []
+    for tried in (tried_first, not tried_first):
+        rows = rows or tx.all(
+            "claim_jobs",
+            kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=1 if tried else limit, tried=int(tried),
+        )  # fmt: skip
     claims = [
         Claim(
             space=row["space_id"],
@@ -79,6 +87,7 @@ def finish(
     watermark: int | None = None,
 ) -> bool:
     """End a claim, only if it still holds; false, and nothing changed, if it does not."""
+    tx.rings = tx.rings or status is JobStatus.QUEUED
     return (
         tx.run(
             "finish_job",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.records import Agent, AgentKind, Maker, Micros, SessionMemory
-from bethink.store import sessions
+from bethink.store import facts, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -86,12 +86,7 @@ def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     """Forget what was made of a conversation whose messages are gone, and what models said about it."""
     tx.run("forget_conversation_memories", space=space, conversation=conversation)
     tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
-    tx.run("forget_unsupported_facts", space=space)
-
-
-def lock_space(tx: Tx, *, space: str) -> None:
-    """Hold a space's facts until this transaction ends: only one at a time may settle what is new among them."""
-    tx.one("lock_space", space=space)
+    facts.forget_unsupported(tx, space=space)
 
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
@@ -131,9 +126,9 @@ def find_agent(tx: Tx, *, space: str, agent_id: str) -> Agent | None:
 
 def broken(tx: Tx, *, space: str) -> tuple[int, int]:
     """Count learnt facts without a source, and sessions whose mark or watermark cannot be right."""
-    facts = tx.one("unsupported_facts", space=space)
-    sessions_ = tx.one("broken_sessions", space=space, kind=JobKind.EXTRACT)
-    return (facts or {"count": 0})["count"], (sessions_ or {"count": 0})["count"]
+    unsupported = len(tx.all("list_unsupported_facts", space=space))
+    wrong = tx.one("broken_sessions", space=space, kind=JobKind.EXTRACT)
+    return unsupported, 0 if wrong is None else wrong["count"]
 
 
 def _memory(row: Row) -> SessionMemory:

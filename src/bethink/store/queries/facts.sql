@@ -1,5 +1,5 @@
 -- name: insert_fact
--- Write a fact down. A learnt one has an effect key, and is written once however often it is tried.
+-- Write a fact down. A learnt one has an effect key, which is refused a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
                    valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor)
 VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
@@ -7,7 +7,7 @@ VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metada
 
 -- name: retire_fact
 -- End what is held to be so: it stays findable as of the time before.
-UPDATE facts SET retired_at = :now, retired_by = :by, valid_to = COALESCE(valid_to, :valid_to)
+UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: last_fact_version
@@ -82,6 +82,17 @@ ORDER BY created_at, id;
 -- name: delete_fact
 -- Remove a fact with every version it had.
 DELETE FROM facts WHERE space_id = :space AND id = :id;
+
+-- name: list_unsupported_facts
+-- Learnt facts that no message supports any more, and what came in their place.
+SELECT f.id, f.retired_by FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
+);
+
+-- name: inherit_retired
+-- What a fact had retired is retired by what came in its place, or holds again if nothing did.
+UPDATE facts SET retired_by = :heir, retired_at = CASE WHEN CAST(:heir AS text) IS NULL THEN NULL ELSE retired_at END
+WHERE space_id = :space AND retired_by = :id AND id <> :id;
 
 -- name: delete_fact_sources
 -- Remove where a fact came from.

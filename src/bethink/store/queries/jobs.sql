@@ -20,7 +20,7 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE j
 -- Take the jobs that are due, oldest first, each with a token above all it had before. A crash has used up an attempt.
 WITH picked AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
-    WHERE kind = :kind AND due_at <= :now AND status <> 'waiting'
+    WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' AND (attempts > 0) = (:tried = 1)
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 )
 UPDATE jobs SET status = 'running', token = jobs.token + 1, worker = :worker, attempts = jobs.attempts + 1,
@@ -107,10 +107,16 @@ SELECT count(*) AS count, COALESCE(SUM(CASE WHEN status = 'running' THEN 1 ELSE 
 FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting';
 
 -- name: sample_spaces
--- A few spaces in which something was done lately.
-SELECT DISTINCT space_id FROM (
-    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL ORDER BY due_at DESC LIMIT :limit
-) lately;
+-- A few spaces that are in use: some with a session that is open, some with work to do.
+SELECT space_id FROM (
+    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status = 'waiting'
+    ORDER BY due_at DESC LIMIT :limit
+) open
+UNION
+SELECT space_id FROM (
+    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status <> 'waiting'
+    ORDER BY due_at DESC LIMIT :limit
+) busy;
 
 -- name: spend
 -- Add to what was paid today, in this worker's own row.

@@ -49,12 +49,6 @@ DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key IN (
     SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
 );
 
--- name: forget_unsupported_facts
--- Forget the learnt facts that no message supports any more.
-DELETE FROM facts WHERE space_id = :space AND effect IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM fact_sources s WHERE s.space_id = facts.space_id AND s.fact_id = facts.id
-);
-
 -- name: lock_space
 -- Let one at a time settle facts in a space.
 SELECT id FROM spaces WHERE id = :space /*for_update*/;
@@ -88,16 +82,15 @@ SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :sessi
 -- An agent by its id.
 SELECT id, name, kind FROM agents WHERE space_id = :space AND id = :id;
 
--- name: unsupported_facts
--- Learnt facts of a space that have no source left.
-SELECT count(*) AS count FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
-);
-
 -- name: broken_sessions
--- Sessions of a space that are marked with no job to do it, or processed beyond their last record.
+-- Sessions of a space that are processed beyond their last record, or have something to learn that nobody will.
 SELECT count(*) AS count FROM sessions s WHERE s.space_id = :space AND (
     s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
+        s.ended_at IS NULL AND s.learns = 1 AND s.rests = 0 AND NOT EXISTS (
+            SELECT 1 FROM jobs j WHERE j.space_id = s.space_id AND j.kind = :kind AND j.key = s.id
+              AND j.status <> 'done'
+        )
+    ) OR (
         s.invalidated_at IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM jobs j WHERE j.space_id = s.space_id AND j.kind = :kind AND j.key = s.id
               AND j.status IN ('queued', 'running', 'failed', 'dead')

@@ -21,7 +21,8 @@ ALTER TABLE jobs ADD COLUMN cost bigint NOT NULL DEFAULT 0;
 UPDATE jobs SET due_at = queued_at;
 
 DROP INDEX jobs_queue;
-CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting';
+CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
 CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
 

@@ -1,0 +1,165 @@
+"""The children of the learning campaign: one that appends, and workers that learn from what it appended."""
+
+import json
+import logging
+import random
+import re
+from contextlib import nullcontext
+from pathlib import Path
+
+import anyio
+
+import bethink
+from bethink.errors import Busy, SessionEnded
+from bethink.learn.extract import Extractor
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.jobs import JobKind
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Clock, Database, system_clock
+from bethink.store.postgres import PostgresDatabase, PostgresOptions
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.worker import Worker, WorkerOptions
+from faults.ledger import Ledger
+from faults.mutants import Mutant, mutated
+from faults.places import AsItIs, Place
+from faults.signs import APPENDER, Signs
+
+LEASE = 0.25
+LOG = "workers.log"
+_SPACES = 3
+_CHATS = 9
+_BLOCK = 8
+_LONGEST_SESSION = 60
+"""An answer holds at most 200 facts, and here every message is one."""
+
+_START = re.compile(r"after number (\d+) are new")
+_ENTRY = re.compile(r"^## User \[(\d+)\] [^\n]*\n\n([^\n]+)", re.MULTILINE)
+
+
+def said(number: int) -> str:
+    """Say something that shares no word with anything else that is said, so that no two facts are taken for one."""
+    return f"note{number}x blue{number}x"
+
+
+async def append(
+    place: Place, dice: random.Random, mutant: Mutant | None, last: int = 10**9, signs: Signs | None = None
+) -> None:
+    """Append messages `0-1`, `0-2`, … up to `last`, going on where the ledger ends; tell of pauses and ends at times.
+
+    The block a message is in decides its conversation, and a session ends only after a block: a retry finds its place.
+    """
+    ledger = Ledger(place.ledger, 0)
+    async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
+        while ledger.acknowledged < last:
+            first = ledger.acknowledged + 1
+            end = (first // _BLOCK + 1) * _BLOCK
+            keys = {
+                f"0-{number}": said(number)
+                for number in range(first, min(end, last + 1, first + dice.choice((1, 2, 4))))
+            }
+            session = await _open(memory, first // _BLOCK % _CHATS)
+            if mutant is Mutant.ACK_FIRST:
+                ledger.acknowledge(session.id, dict.fromkeys(keys, 0))
+            messages = [{"role": "user", "content": text, "idempotency_key": key} for key, text in keys.items()]
+            try:
+                with signs.shown(APPENDER) if signs else nullcontext():
+                    numbers = await memory.append(session, messages)
+            except (Busy, SessionEnded):
+                continue  # nothing was written; the same keys again
+            if mutant is not Mutant.ACK_FIRST:
+                ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
+            if first + len(keys) == end:
+                await _pause(memory, session, dice, length=numbers[-1])
+            elif dice.random() < 0.3:
+                await memory.idle(session)  # so that more comes in while a model thinks
+            await anyio.sleep(dice.uniform(0.0, 0.01))
+
+
+async def _open(memory: bethink.Memory, chat: int) -> bethink.Session:
+    key = bethink.ConversationKey(channel="faults", chat=str(chat))
+    return await memory.open_session(space=f"space-{chat % _SPACES}", conversation=key)
+
+
+async def _pause(memory: bethink.Memory, session: bethink.Session, dice: random.Random, *, length: int) -> None:
+    throw = dice.random()
+    if length >= _LONGEST_SESSION or throw < 0.1:
+        await memory.reset(session)
+    elif throw < 0.2:
+        await memory.end_session(session)
+    elif throw < 0.6:
+        await memory.idle(session)
+
+
+async def finish(place: Place) -> None:
+    """Make the client's last retry, and say of every conversation that nothing more is coming."""
+    goal = Ledger(place.ledger, 0).acknowledged + 1
+    await append(place, random.Random(0), None, goal)
+    async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
+        for chat in range(_CHATS):
+            await memory.idle(await _open(memory, chat))
+
+
+class Thinking(ScriptedModel):
+    """Makes a fact of every new message, at once or after a while."""
+
+    def __init__(self, dice: random.Random, signs: Signs, slot: int) -> None:
+        super().__init__(one_fact_each)
+        self._dice = dice
+        self._signs = signs
+        self._slot = slot
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        with self._signs.shown(self._slot):
+            return await self._answer(call)
+
+    async def _answer(self, call: ModelCall) -> ModelAnswer:
+        await anyio.sleep(self._dice.choice((0.0, 0.05, 0.2)) * self._dice.random())
+        self.calls.clear()
+        return await super().answer(call)
+
+
+def one_fact_each(call: ModelCall) -> str:
+    """Answer as a model that takes every message for a fact and proves it by that message alone."""
+    found = _START.search(call.system)
+    start = int(found[1]) if found else 0
+    facts = [_fact(text, int(number)) for number, text in _ENTRY.findall(call.prompt) if int(number) > start]
+    return json.dumps({"raw_memory": "notes", "summary": "in short", "slug": None, "facts": facts})
+
+
+def _fact(statement: str, number: int) -> dict[str, object]:
+    return {"statement": statement, "kind": "detail", "sources": [number], "entities": [], "subject": "user",
+            "slot": None, "valid_from": None, "valid_to": None}  # fmt: skip
+
+
+def database_at(target: str, clock: Clock = system_clock) -> Database:
+    """Build the database that a campaign's target names."""
+    if target.startswith("postgresql:"):
+        return PostgresDatabase(PostgresOptions(dsn=target, pool_size=3), clock=clock)
+    return SqliteDatabase(SqliteOptions(path=target), clock=clock)
+
+
+async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, mutant: Mutant | None) -> None:
+    """Work until killed."""
+    _log_to(place.ledger.parent / LOG)
+    database = database_at(place.target)
+    await database.open()
+    extractor: type[Extractor] = mutated(mutant)
+    handler = extractor(
+        database=database, model=Thinking(dice, signs, slot), redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot
+    )
+    options = WorkerOptions(
+        interval=0.05,
+        batch=3,
+        concurrency=3,
+        lease=LEASE,
+        max_attempts=10**6,
+        retry_first=0.05,
+        retry_longest=0.2,
+        daily_cap=None,
+    )
+    await Worker(database, {JobKind.EXTRACT: handler}, options).run()
+
+
+def _log_to(path: Path) -> None:
+    logging.basicConfig(filename=path, level=logging.WARNING, format="%(message)s", force=True)

@@ -1,0 +1,119 @@
+"""Bugs on purpose, for worker and appender processes: a campaign that does not notice them proves nothing."""
+
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import anyio
+
+from bethink.errors import Duplicate, LostClaim
+from bethink.learn.answer import Extraction
+from bethink.learn.extract import EXTRACTOR, Extractor, Learnt, _advance, _fact, _finish
+from bethink.learn.proof import prove
+from bethink.learn.reading import Work
+from bethink.model.jobs import Claim, Outcome
+from bethink.model.records import Maker, Source
+from bethink.store import facts, jobs, sessions
+from bethink.store.db import Tx
+from bethink.store.sql import Dialect, queries
+
+_LEASE = 400_000
+_BETWEEN = 0.01
+"""Seconds between two transactions that should be one: as long as a busy machine takes anyway."""
+
+
+class Mutant(StrEnum):
+    """What is broken. `two_transactions` is the control: done in two steps, and saved by the effect key."""
+
+    ACK_FIRST = "ack_first"
+    NO_EFFECT_KEY = "no_effect_key"
+    NO_FENCE = "no_fence"
+    LATE_WATERMARK = "late_watermark"
+    TWO_TRANSACTIONS = "two_transactions"
+
+
+def mutated(mutant: Mutant | None) -> type[Extractor]:
+    """Break this process as told, and return the extractor to work with."""
+    if mutant is Mutant.NO_FENCE:
+        _drop_fences()
+    made = {
+        Mutant.NO_EFFECT_KEY: RandomKeys,
+        Mutant.TWO_TRANSACTIONS: TwoTransactions,
+        Mutant.LATE_WATERMARK: LateWatermark,
+    }
+    return Extractor if mutant is None else made.get(mutant, Extractor)
+
+
+def _drop_fences() -> None:
+    """Let every claim count as held and every watermark as standing where it was read."""
+    fences = {
+        "beat_job": ["token = {token}", "status = 'running'"],
+        "charge_job": ["token = {token}", "status = 'running'"],
+        "finish_job": ["token = {token}", "status = 'running'"],
+        "advance_session": ["COALESCE(processed_until, 0) = {start}"],
+    }
+    for dialect in Dialect:
+        known = queries(dialect)
+        mark = "?" if dialect is Dialect.SQLITE else "$"
+        for name, conditions in fences.items():
+            query = known[name]
+            places = {each: f"{mark}{index}" for index, each in enumerate(query.parameters, 1)}
+            text = query.text
+            for condition in conditions:
+                wanted = f"AND {condition.format(**places)}"
+                if wanted not in text:
+                    raise ValueError(f"{name} has no fence {wanted!r} to drop")
+                text = text.replace(wanted, f"AND ({wanted.removeprefix('AND ')} OR 1 = 1)")
+            known[name] = replace(query, text=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoTransactions(Extractor):
+    """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
+
+    async def _apply(self, claim: Claim, work: Work, extraction: Extraction, made_by: Maker) -> Learnt:
+        proven, _ = prove(extraction.drafts, work.numbered, start=work.start)
+
+        def store(tx: Tx) -> None:
+            if not jobs.beat(tx, claim, lease=_LEASE):
+                raise LostClaim("another worker holds the claim.")
+            for index, each in enumerate(proven):
+                sources = [Source(claim.key, number) for number in each.draft.sources]
+                fact, effect = _fact(each, work, claim, made_by), self._effect(claim, work, index)
+                facts.learn(tx, space=claim.space, fact=fact, effect=effect, token=claim.token, sources=sources)
+
+        def end(tx: Tx) -> None:
+            _finish(tx, claim, _advance(tx, claim, work), outcome=Outcome.SUCCEEDED, until=work.until)
+
+        with suppress(Duplicate):  # all of it was stored before a crash
+            await self.database.transact(store, space=claim.space)
+        await anyio.sleep(_BETWEEN)
+        await self.database.transact(end, space=claim.space)
+        return Learnt(outcome=Outcome.SUCCEEDED)
+
+    def _effect(self, claim: Claim, work: Work, index: int) -> str:
+        return f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomKeys(TwoTransactions):
+    """Does the same under a new key each time, so that nothing tells a second time from the first."""
+
+    def _effect(self, claim: Claim, work: Work, index: int) -> str:
+        del index
+        return f"{claim.key}:{work.until}:{EXTRACTOR}:{secrets.token_hex(8)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateWatermark(Extractor):
+    """Asks how far the session goes when the model has answered, not when it was read."""
+
+    async def _apply(self, claim: Claim, work: Work, extraction: Extraction, made_by: Maker) -> Learnt:
+        session = await self.database.transact(
+            lambda tx: sessions.find(tx, space=claim.space, session_id=claim.key), space=claim.space, read=True
+        )
+        if session is not None:
+            work = replace(work, until=max(work.until, session.last_number))
+        # Without arguments super() does not know a class that was made anew for its slots.
+        return await Extractor._apply(self, claim, work, extraction, made_by)

@@ -1,0 +1,60 @@
+# pyright: reportUnknownMemberType=false
+"""Reads tables with the driver alone, past our own code and past row-level security."""
+
+from types import TracebackType
+from typing import Any, cast
+
+import apsw
+import psycopg
+
+_POSTGRES_TABLES = """SELECT relname FROM pg_class
+WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"""
+
+Row = tuple[Any, ...]
+
+
+class Raw:
+    """A connection that only reads; on PostgreSQL it has to be a superuser's to see every space."""
+
+    def __init__(self, target: str) -> None:
+        self._postgres = target.startswith("postgresql:")
+        self._connection: Any
+        if self._postgres:
+            self._connection = psycopg.connect(target, autocommit=True)
+        else:
+            self._connection = apsw.Connection(target)
+            self._connection.set_busy_timeout(10_000)
+
+    def __enter__(self) -> "Raw":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def rows(self, query: str) -> list[Row]:
+        """Return what a query finds."""
+        return cast("list[Row]", list(self._connection.execute(query)))
+
+    def unsound(self) -> list[str]:
+        """Ask the database, and its index of words, whether they are whole; return what they complain of."""
+        if self._postgres:
+            return []
+        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
+        problems = [] if found == ["ok"] else [f"the database's own check says: {found}"]
+        try:
+            self._connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
+        except apsw.Error as error:
+            problems.append(f"the index of words does not agree with the facts: {error}")
+        return problems
+
+    def tables(self) -> dict[str, list[Row]]:
+        """Return every row of every table."""
+        return {name: self.rows(f'SELECT * FROM "{name}"') for name in self._names()}
+
+    def _names(self) -> list[str]:
+        if self._postgres:
+            # Without the parts of partitioned tables, whose rows the whole shows.
+            return [row[0] for row in self.rows(_POSTGRES_TABLES)]
+        return [row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]

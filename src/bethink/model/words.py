@@ -1,0 +1,72 @@
+"""The words of a text as far as they carry its meaning: what two texts must share to say the same."""
+
+import hashlib
+import re
+import unicodedata
+
+WORD = re.compile(r"\w+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|\w{1,20}n['\u2019]t)\b", re.IGNORECASE)
+_STEM = 5
+_ENDINGS = ("ing", "ed", "es", "s")
+_COMMON_WORDS = """
+    a an and are as at be been but by can did do does for from had has have he her his i if in into is it its me my no
+    not of on or our she so than that the their them then there they this to was we were what when which who will with
+    would you your user users s t re ve ll d m
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case; what is written without spaces comes in pairs of signs."""
+    found: list[str] = []
+    for word in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if _WIDE.search(word):
+            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
+        else:
+            found.append(word)
+    return found
+
+
+def key_words(text: str) -> list[str]:
+    """Return the words that carry the meaning of a text, in order."""
+    return [word for word in words_of(text) if word not in _COMMON]
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names and numbers of a sentence in lower case and in order, without a name at its very beginning."""
+    words = WORD.findall(unicodedata.normalize("NFKC", text))
+    return [
+        word.casefold()
+        for place, word in enumerate(words)
+        if has_digit(word) or (place and word[:1].isupper() and word.casefold() not in _COMMON)
+    ]
+
+
+def stem(word: str) -> str:
+    """Cut a word to its beginning, so that its endings do not matter; what has a digit in it stays whole."""
+    if has_digit(word):
+        return word
+    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= 3), "")
+    if ending and not word.endswith("ss"):
+        word = word[: -len(ending)]
+    return word[:_STEM].rstrip("e") or word
+
+
+def has_digit(word: str) -> bool:
+    """Say whether a word is a number, or has one in it."""
+    return any(mark.isdigit() for mark in word)
+
+
+def negated(text: str) -> bool:
+    """Say whether a text denies something."""
+    return _NEGATION.search(text) is not None
+
+
+def gist(text: str) -> str:
+    """Name what a sentence says: equal for two that differ only in case, punctuation, common words and endings.
+
+    The order of the words counts, and both must deny or both affirm.
+    """
+    meaning = [stem(word) for word in key_words(text)] or words_of(text)
+    return hashlib.blake2b(f"{' '.join(meaning)}\n{negated(text)}".encode(), digest_size=16).hexdigest()
