@@ -374,7 +374,7 @@ async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
 
     await marked(memory, session, "And coffee.")
     broken = extractor(database, ScriptedModel([ModelUnavailable(f"no\ud800\0 {secret}")]), SecretRedactor(b"k"))
-    await Worker(database, {JobKind.EXTRACT: broken}, WorkerOptions()).run_once()
+    await Worker(database, {JobKind.EXTRACT: broken}, WorkerOptions(daily_cap=None)).run_once()
     [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert job.last_error is not None
     assert job.last_error.startswith("ModelUnavailable: no")
