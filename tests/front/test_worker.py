@@ -1,29 +1,22 @@
 """The worker: what it takes up and when, and that nothing it meets stops it."""
 
-import threading
-from collections.abc import Awaitable, Callable
-
 import anyio
 import pytest
 
-import bethink
 from bethink import AgentKind, ConversationKey, Memory, Session
-from bethink.build import model_from
-from bethink.errors import Busy, Misconfigured, Unavailable
+from bethink.errors import Busy, Unavailable
 from bethink.learn.extract import Learnt
 from bethink.learn.quiet import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
 from bethink.model.records import Micros
-from bethink.plugins.anthropic_model import AnthropicModel
-from bethink.plugins.openai_model import OpenAIModel
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Handler, Worker, WorkerOptions
-from tests.conftest import KEY, FakeClock, Quiet, many, said
-from tests.rooms.learn_kit import NOTHING, a_fact, answer, extractor, worker
+from tests.conftest import KEY, FakeClock, many, said
+from tests.rooms.learn_kit import a_fact, answer, extractor, worker
 
 HOUR = 3_600_000_000
 
@@ -401,106 +394,6 @@ async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(
 
     assert (late.overdue, late.abandoned, late.violations, late.spaces_checked) == (1, 0, 0, 1)
     assert (broken.facts_without_source, broken.broken_sessions, broken.violations) == (1, 1, 2)
-
-
-@pytest.fixture
-def thread_names() -> Callable[[], set[str]]:
-    return lambda: {thread.name for thread in threading.enumerate()}
-
-
-async def until(done: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for what another thread does."""
-    with anyio.fail_after(10):
-        while not await done():  # noqa: ASYNC110 - it has no event to wait for
-            await anyio.sleep(0.01)
-
-
-@pytest.mark.spec("S2.1", "S2.6")
-async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
-    model = ScriptedModel(lambda _: answer())
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=chat(1))
-        await memory.append(session, many(6))
-    async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(2))
-
-        async def remembered() -> bool:
-            return await memory.session_memory(session) is not None
-
-        await until(remembered)
-
-    assert len(model.calls) == 1
-
-
-@pytest.mark.spec("S2.2", "S2.3", "S2.4", "S2.5")
-async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_or_without_a_database(
-    target: str, thread_names: Callable[[], set[str]]
-) -> None:
-    async with bethink.connect(target, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(1), ephemeral=True)
-        await memory.open_session(space="alice", conversation=chat(2), agent="s", kind=AgentKind.SUBAGENT)
-        assert "bethink-startup" not in thread_names()
-    async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
-        await memory.open_session(space="alice", conversation=chat(3))
-        assert "bethink-startup" not in thread_names()
-        with pytest.raises(Unavailable):
-            await memory.learn()
-    async with bethink.connect(enabled=False) as memory:
-        await memory.open_session(space="alice", conversation=chat(4))
-        assert "bethink-startup" not in thread_names()
-
-
-async def test_closing_a_memory_stops_what_it_started(target: str, thread_names: Callable[[], set[str]]) -> None:
-    class Endless(ScriptedModel):
-        async def answer(self, call: ModelCall) -> ModelAnswer:
-            self.calls.append(call)
-            await anyio.sleep_forever()
-            raise AssertionError
-
-    model = Endless([])
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=chat(1))
-        await memory.append(session, many(6))
-    async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(2))
-
-        async def asked() -> bool:
-            return bool(model.calls)
-
-        await until(asked)
-
-    assert "bethink-startup" not in thread_names()
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
-        report = await memory.learn()
-    assert report.claimed == 1, "it was handed back"
-
-
-async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
-    model = ScriptedModel(lambda _: NOTHING)
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=KEY)
-        await memory.append(session, many(6))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(memory.work)
-
-            async def done() -> bool:
-                return not await memory.find_invalidated()
-
-            await until(done)
-            tasks.cancel_scope.cancel()
-        assert (await memory.audit()).spent_today.calls == 1
-
-
-def test_a_model_is_named_by_provider_and_name() -> None:
-
-    assert model_from(Settings()) is None
-    local = model_from(Settings(model="openai:small", model_base_url="http://127.0.0.1:1/v1", model_window=4096))
-    assert isinstance(local, OpenAIModel)
-    assert (local.name, local.window) == ("small", 4096)
-    assert isinstance(model_from(Settings(model="anthropic:c", model_api_key="k")), AnthropicModel)
-    for wrong in ("gpt", "openai:", "mystery:m"):
-        with pytest.raises(Misconfigured, match="names no provider"):
-            model_from(Settings(model=wrong))
 
 
 async def test_a_worker_outlives_a_database_that_goes_away(

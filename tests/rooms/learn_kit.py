@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 
+from bethink import Memory, Session
 from bethink.extend import Model, Redactor
 from bethink.learn.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -11,7 +12,7 @@ from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
-from tests.conftest import Quiet
+from tests.conftest import Quiet, said
 
 Scripted = Callable[[ModelCall], str | ModelAnswer | Exception]
 
@@ -56,3 +57,10 @@ def worker(
         WorkerOptions(**options),  # pyright: ignore[reportArgumentType]
         name="tester",
     )
+
+
+async def marked(memory: Memory, session: Session, *texts: str) -> Session:
+    """Say something in a session and mark it."""
+    await memory.append(session, said(*texts))
+    await memory.idle(session)
+    return session

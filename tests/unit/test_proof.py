@@ -239,7 +239,7 @@ def test_a_file_name_is_made_of_a_slug_whatever_it_was() -> None:
 
 def test_of_a_broken_fact_nothing_is_kept_but_its_count() -> None:
     good = a_fact("User likes tea", 1)
-    broken = [
+    broken: list[object] = [
         1,
         {},
         good | {"kind": "prophecy"},

@@ -1,0 +1,286 @@
+"""What goes wrong with a model or a worker, and what becomes of the session then."""
+
+from contextlib import suppress
+
+import anyio
+import pytest
+
+from bethink import ConversationKey, Memory, Session
+from bethink.errors import ModelTimeout, ModelUnavailable
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.plugins.redaction import SecretRedactor
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import jobs
+from bethink.store.db import Database
+from bethink.worker import Worker, WorkerOptions
+from tests.conftest import FakeClock, many, said
+from tests.rooms.learn_kit import a_fact, answer, extractor, marked, worker
+
+
+class Killed(BaseException):
+    """What no handler catches."""
+
+
+async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_second_call(
+    database: Database, memory: Memory, session: Session, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(lambda _: answer(a_fact("User plays the cello", 1)))
+    await marked(memory, session, "I play the cello.")
+
+    async def die(*_: object) -> None:
+        raise Killed
+
+    async def nothing(*_: object) -> None:
+        """It is dead, not stopped: nothing is handed back."""
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bethink.learn.extract.Extractor._apply", die)
+        patch.setattr("bethink.worker.Worker._release", nothing)
+        with pytest.raises(BaseExceptionGroup):
+            await worker(database, model).run_once()
+    await memory.append(session, said("said meanwhile"))
+    clock.time += 3_600_000_000
+
+    await worker(database, model).run_once()
+
+    assert len(model.calls) == 1
+    [fact] = await memory.facts(space="alice").search("cello", 5)
+    assert fact.made_by is not None
+    after = await memory.get_session(space="alice", session_id=session.id)
+    assert after is not None
+    assert after.processed_until == 1, "the recorded answer was about one record"
+
+
+async def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    model = ScriptedModel(["Sure! Here is your JSON.", answer()])
+    await marked(memory, session, "I like tea.")
+
+    report = await worker(database, model).run_once()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 1}
+    assert "could not be used: the answer is not one JSON object." in model.calls[1].prompt
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert job.usage.calls == 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "no json",
+        '{"raw_memory": "x"',
+        "[1, 2]",
+        '{"raw_memory": 1, "summary": "", "slug": null, "facts": []}',
+        '{"raw_memory": "", "summary": "", "slug": null, "facts": {}}',
+        '{"raw_memory": "", "summary": "", "slug": null, "facts": [], "more": 1}',
+        '{"raw_memory": "", "summary": "", "slug": NaN, "facts": []}',
+        "[" * 100_000,
+        '{"raw_memory": "' + "x" * 1_000_001 + '", "summary": "s", "slug": null, "facts": []}',
+        ModelAnswer(text=answer(), model="m", stop=Stop.LENGTH),
+        ModelAnswer(text="", model="m", stop=Stop.REFUSED),
+    ],
+)
+@pytest.mark.spec("S2.23")
+async def test_a_useless_answer_fails_the_job_and_leaves_nothing_behind(
+    database: Database, memory: Memory, session: Session, bad: str | ModelAnswer
+) -> None:
+    await marked(memory, session, "I like tea.")
+
+    report = await worker(database, lambda _: bad).run_once()
+
+    assert report.outcomes == {"failed": 1}
+    assert await memory.session_memory(session) is None
+    assert await memory.facts(space="alice").length() == 0
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.outcome, job.attempts) == (JobStatus.FAILED, Outcome.FAILED, 1)
+    assert job.last_error is not None
+    assert job.last_error.startswith("BadAnswer")
+    assert job.usage.calls == 2, "it was paid for all the same"
+    after = await memory.get_session(space="alice", session_id=session.id)
+    assert after is not None
+    assert (after.processed_until, after.invalidated_at) == (None, 1)
+
+
+@pytest.mark.spec("S2.20")
+async def test_a_failed_job_waits_longer_each_time_and_is_given_up_in_the_end(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await marked(memory, session, "I like tea.")
+    work = worker(database, lambda _: "no json", max_attempts=3)
+    waits: list[float] = []
+    for _ in range(2):
+        await work.run_once()
+        assert (await work.run_once()).claimed == 0, "no hot loop"
+        [job] = await memory.jobs(space="alice")
+        assert job.due_at is not None
+        waits.append((job.due_at - clock.time) / 1e6)
+        clock.time = job.due_at
+    await work.run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts, job.due_at) == (JobStatus.DEAD, 3, None)
+    assert 45 < waits[0] < 75
+    assert 90 < waits[1] < 150
+    assert (await work.audit()).dead == 1
+
+
+async def test_a_job_that_kills_its_worker_is_given_up_without_another_try(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await marked(memory, session, "poison")
+    for _ in range(3):
+        await database.transact(lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="doomed", lease=1_000, limit=1))
+        clock.time += 2_000
+    model = ScriptedModel(lambda _: answer())
+
+    await worker(database, model, max_attempts=3).run_once()
+
+    assert model.calls == []
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.last_error) == (JobStatus.DEAD, "crashed")
+
+
+async def test_what_was_said_during_the_last_attempt_is_reason_for_another(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    class Failing(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            await memory.append(session, said("something new"))
+            raise ZeroDivisionError
+
+    await memory.append(session, many(6))
+
+    await worker(database, Failing([]), max_attempts=1).run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
+
+
+async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    sessions_ = [
+        await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=str(number)))
+        for number in range(6)
+    ]
+    for each in sessions_:
+        await marked(memory, each, "poison" if each is sessions_[2] else "tea")
+
+    def deadly(call: ModelCall) -> str:
+        if "poison" in call.prompt:
+            raise Killed
+        return answer()
+
+    async def nothing(*_: object) -> None:
+        """It is dead: nothing is handed back."""
+
+    for _ in range(40):
+        mortal = worker(database, deadly, max_attempts=3, concurrency=1)
+        mortal._release = nothing  # pyright: ignore[reportAttributeAccessIssue]
+        with suppress(BaseExceptionGroup):
+            await mortal.run_once()
+        clock.time += 61_000_000
+
+    statuses = {job.key: job.status for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT}
+    assert [statuses[each.id] for each in sessions_] == [
+        JobStatus.DEAD if each is sessions_[2] else JobStatus.WAITING for each in sessions_
+    ]
+
+
+async def test_a_model_that_keeps_everyone_waiting_is_away_and_one_that_keeps_one_waiting_is_not(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    other = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat="other"))
+    await marked(memory, session, "slow")
+    await worker(database, lambda _: ModelTimeout("slow")).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    assert job.attempts == 0
+
+    await memory.retry(session)
+    await marked(memory, other, "quick")
+    answered = anyio.Event()
+
+    class Choosy(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            if "slow" in call.prompt:
+                await answered.wait()
+                while await memory.session_memory(other) is None:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+                await anyio.sleep(0.05)
+                raise ModelTimeout("slow")
+            answered.set()
+            return await super().answer(call)
+
+    await worker(database, Choosy([answer()])).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    assert job.attempts == 1
+
+
+@pytest.mark.parametrize("wait", [float("inf"), float("nan"), 1e15, -5.0])
+async def test_no_answer_about_when_to_come_back_breaks_a_worker(
+    database: Database, memory: Memory, session: Session, clock: FakeClock, wait: float
+) -> None:
+    await marked(memory, session, "I like tea.")
+
+    await worker(database, lambda _: ModelUnavailable("later", retry_after=wait)).run_once()
+
+    [job] = await memory.jobs(space="alice")
+    assert job.due_at is not None
+    assert job.due_at - clock.time < 1.5 * 86_400e6
+
+
+async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    odd = ModelAnswer(text=answer(), model=f"m\0\ud800 {secret} " + "x" * 999, input_tokens=-5, output_tokens=10**30)
+    extract = extractor(database, ScriptedModel([odd]), SecretRedactor(b"k"))
+    await marked(memory, session, "I like tea.")
+    await Worker(database, {JobKind.EXTRACT: extract}, WorkerOptions()).run_once()
+    kept = await memory.session_memory(session)
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert kept is not None
+    assert secret not in kept.made_by.model
+    assert len(kept.made_by.model) <= 200
+    assert (job.usage.input_tokens, job.usage.output_tokens) == (0, 10**9)
+
+    await marked(memory, session, "And coffee.")
+    broken = extractor(database, ScriptedModel([ModelUnavailable(f"no\ud800\0 {secret}")]), SecretRedactor(b"k"))
+    await Worker(database, {JobKind.EXTRACT: broken}, WorkerOptions(daily_cap=None)).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert job.last_error is not None
+    assert job.last_error.startswith("ModelUnavailable: no")
+    assert secret not in job.last_error
+
+
+async def test_a_call_is_paid_whatever_comes_after_it_and_estimated_where_nobody_counts(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await marked(memory, session, "I like tea.")
+    script = [ModelAnswer(text="no json", model="m"), ConnectionResetError()]
+
+    report = await worker(database, script).run_once()  # pyright: ignore[reportArgumentType]
+
+    assert report.outcomes == {"failed": 1}
+    spent = (await worker(database, None).audit()).spent_today
+    assert spent.calls == 1
+    assert spent.input_tokens > 300
+    assert spent.cost > 0
+
+
+async def test_a_model_that_is_away_costs_no_attempt_and_gets_a_rest(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await marked(memory, session, "I like tea.")
+    work = worker(database, lambda _: ModelUnavailable("429", retry_after=200.0), max_attempts=2)
+
+    await work.run_once()
+    report = await work.run_once()
+
+    assert report.held == "model_unavailable"
+    [job] = await memory.jobs(space="alice")
+    assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
+    assert job.due_at is not None
+    assert job.due_at - clock.time >= 150e6
