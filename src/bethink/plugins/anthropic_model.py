@@ -31,8 +31,8 @@ class AnthropicModel:
         if address:
             check_address(address)
         check_key(api_key)
-        self._name = name
-        self._window = window
+        self.name = name
+        self.window = window
         self._base_url = base_url or None
         self._api_key = api_key or None
         if not (api_key or self._finds_a_key()):
@@ -53,25 +53,15 @@ class AnthropicModel:
                 "the credentials for Anthropic cannot be read.", hint="Set ANTHROPIC_API_KEY."
             ) from error
 
-    @property
-    def name(self) -> str:
-        """Say which model this is."""
-        return self._name
-
-    @property
-    def window(self) -> int:
-        """Say how many tokens fit into one call."""
-        return self._window
-
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
-        with bounded(self._name, call.timeout):
+        with bounded(self.name, call.timeout):
             try:
                 body = await self._post(call)
             except APIStatusError as error:
-                raise from_status(self._name, error.status_code, error.response.headers, error.body) from None
+                raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
             except AnthropicError:
-                raise unreachable(self._name) from None
+                raise unreachable(self.name) from None
         return self._read(body)
 
     async def _post(self, call: ModelCall) -> object:
@@ -80,22 +70,22 @@ class AnthropicModel:
         async with (
             AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
             client.messages.with_streaming_response.create(
-                model=self._name,
+                model=self.name,
                 system=clean(call.system) if call.system else omit,
                 messages=[{"role": "user", "content": clean(call.prompt)}],
                 max_tokens=call.max_tokens,
                 output_config=omit if call.schema is None else _format(call),
             ) as response,
         ):
-            return await read_json(self._name, response.iter_bytes())
+            return await read_json(self.name, response.iter_bytes())
 
     def _read(self, body: object) -> ModelAnswer:
         usage, reason = at(body, "usage"), at(body, "stop_reason")
         if not isinstance(at(body, "content"), list):
-            raise not_an_answer(self._name)
+            raise not_an_answer(self.name)
         return ModelAnswer(
             text=text_in(at(body, "content")),
-            model=name_at(body, "model", default=self._name),
+            model=name_at(body, "model", default=self.name),
             input_tokens=sum(count_at(usage, part) for part in _INPUT_TOKENS),
             output_tokens=count_at(usage, "output_tokens"),
             stop=_STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END,

@@ -55,8 +55,8 @@ class OpenAIModel:
         if output not in _OUTPUTS:
             raise Misconfigured(f"{output!r} is no way to ask for JSON.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
         self._output = output
-        self._name = name
-        self._window = window
+        self.name = name
+        self.window = window
         self._base_url = base_url or None
         self._api_key = api_key or (None if key else _NO_KEY)
         self._temperature = temperature
@@ -64,25 +64,15 @@ class OpenAIModel:
         # OpenAI refuses max_tokens for its newer models; Ollama and older servers overlook max_completion_tokens.
         self._newer = _is_openai(address)
 
-    @property
-    def name(self) -> str:
-        """Say which model this is."""
-        return self._name
-
-    @property
-    def window(self) -> int:
-        """Say how many tokens fit into one call."""
-        return self._window
-
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
-        with bounded(self._name, call.timeout):
+        with bounded(self.name, call.timeout):
             try:
                 body = await self._post(call)
             except APIStatusError as error:
-                raise from_status(self._name, error.status_code, error.response.headers, error.body) from None
+                raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
             except OpenAIError:
-                raise unreachable(self._name) from None
+                raise unreachable(self.name) from None
         return self._read(body)
 
     async def _post(self, call: ModelCall) -> object:
@@ -91,7 +81,7 @@ class OpenAIModel:
         async with (
             AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
             client.chat.completions.with_streaming_response.create(
-                model=self._name,
+                model=self.name,
                 messages=_messages(call, told=self._output == "prompt"),
                 response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
                 max_completion_tokens=call.max_tokens if self._newer else omit,
@@ -99,7 +89,7 @@ class OpenAIModel:
                 temperature=omit if self._temperature is None else self._temperature,
             ) as response,
         ):
-            return await read_json(self._name, response.iter_bytes())
+            return await read_json(self.name, response.iter_bytes())
 
     def _format(self, call: ModelCall) -> ResponseFormat:
         if self._output == "json_object":
@@ -115,14 +105,14 @@ class OpenAIModel:
         choice = at(body, "choices", 0)
         message = at(choice, "message")
         if not isinstance(message, dict):
-            raise not_an_answer(self._name)
+            raise not_an_answer(self.name)
         reason = at(choice, "finish_reason")
         if reason in _BROKEN_OFF:
-            raise unreachable(self._name)
+            raise unreachable(self.name)
         stop = _STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END
         return ModelAnswer(
             text=text_in(at(choice, "message", "content")),
-            model=name_at(body, "model", default=self._name),
+            model=name_at(body, "model", default=self.name),
             input_tokens=count_at(body, "usage", "prompt_tokens"),
             output_tokens=count_at(body, "usage", "completion_tokens"),
             stop=Stop.REFUSED if at(choice, "message", "refusal") else stop,

@@ -47,27 +47,17 @@ class PydanticAIModel:
                 "Pydantic AI cannot use this model.", hint="Check its name, its provider's package and its key."
             ) from error
         self._model = model
-        self._name = model if isinstance(model, str) else known.model_id
-        self._window = window or known.context_window or _WINDOW
+        self.name = model if isinstance(model, str) else known.model_id
+        self.window = window or known.context_window or _WINDOW
         self._temperature = temperature
-
-    @property
-    def name(self) -> str:
-        """Say which model this is."""
-        return self._name
-
-    @property
-    def window(self) -> int:
-        """Say how many tokens fit into one call."""
-        return self._window
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
-        with bounded(self._name, call.timeout):
+        with bounded(self.name, call.timeout):
             try:
                 response = await self._request(call)
             except ContentFilterError:
-                return ModelAnswer(text="", model=self._name, stop=Stop.REFUSED)
+                return ModelAnswer(text="", model=self.name, stop=Stop.REFUSED)
             except FallbackExceptionGroup as group:
                 raise self._failure_of_all(group, call.timeout) from None
             except (AgentRunError, UserError) as error:
@@ -93,11 +83,11 @@ class PydanticAIModel:
 
     def _read(self, response: ModelResponse, call: ModelCall) -> ModelAnswer:
         if response.finish_reason == "error" or response.state != "complete":
-            raise unreachable(self._name)
+            raise unreachable(self.name)
         called = [part.args for part in response.tool_calls if part.tool_name == call.schema_name]
         return ModelAnswer(
             text=_written(called[0]) if called else response.text or "",
-            model=response.model_name or self._name,
+            model=response.model_name or self.name,
             input_tokens=response.usage.input_tokens,
             output_tokens=response.usage.output_tokens,
             stop=_STOPS.get(response.finish_reason or "", Stop.END),
@@ -105,16 +95,16 @@ class PydanticAIModel:
 
     def _failure(self, error: Exception, timeout: float) -> ModelError:
         if isinstance(error, (ModelTimeoutError, ModelRequestTimeout)):
-            return too_late(self._name, timeout)
+            return too_late(self.name, timeout)
         if isinstance(error, UserError):
             return ModelUnavailable(
-                f"Pydantic AI will not send this to {self._name}.", hint="Check what the model supports, and its key."
+                f"Pydantic AI will not send this to {self.name}.", hint="Check what the model supports, and its key."
             )
         if isinstance(error, ModelHTTPError):
-            return from_status(self._name, error.status_code, _waiting(error), error.body)
+            return from_status(self.name, error.status_code, _waiting(error), error.body)
         if isinstance(error, ModelRequestRejectedError) and not isinstance(error, _OURS_TO_FIX):
-            return turned_down(self._name, type(error).__name__)
-        return unreachable(self._name, retry_after=error.retry_after if isinstance(error, ModelAPIError) else None)
+            return turned_down(self.name, type(error).__name__)
+        return unreachable(self.name, retry_after=error.retry_after if isinstance(error, ModelAPIError) else None)
 
     def _failure_of_all(self, group: FallbackExceptionGroup, timeout: float) -> ModelError:
         failures = [self._failure(error, timeout) for error in group.exceptions]

@@ -20,19 +20,9 @@ class ScriptedModel:
         self, answer: Callable[[ModelCall], Line] | Iterable[Line], *, name: str = "scripted", window: int = 32_000
     ) -> None:
         self.calls: list[ModelCall] = []
-        self._name = name
-        self._window = window
+        self.name = name
+        self.window = window
         self._line = answer if callable(answer) else _reader(answer)
-
-    @property
-    def name(self) -> str:
-        """Say which model this is."""
-        return self._name
-
-    @property
-    def window(self) -> int:
-        """Say how many tokens fit into one call."""
-        return self._window
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Say the next line. Raises `Misconfigured`, which no caller takes for a model's failure, at the end."""
@@ -45,7 +35,7 @@ class ScriptedModel:
             return line
         return ModelAnswer(
             text=line,
-            model=self._name,
+            model=self.name,
             input_tokens=(len(call.system) + len(call.prompt)) // 4,
             output_tokens=len(line) // 4,
         )
