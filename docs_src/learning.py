@@ -21,7 +21,7 @@ ANSWER = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move
 
 
 async def main() -> None:
-    model = ScriptedModel(lambda call: json.dumps(ANSWER))
+    model = ScriptedModel(lambda _: json.dumps(ANSWER))
     async with bethink.connect("learnt.db", model=model) as memory:
         desk = bethink.ConversationKey(channel="cli", chat="desk")
         session = await memory.open_session(space="alice", conversation=desk)
