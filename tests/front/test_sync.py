@@ -45,7 +45,7 @@ def test_both_apis_have_the_same_verbs_with_the_same_parameters(name: str) -> No
 
 
 def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
-    with bethink.sync.connect(target, redactor=Quiet()) as memory:
+    with bethink.sync.connect(target, redactor=Quiet(), learn=False) as memory:
         session = memory.open_session(space="alice", conversation=KEY)
         assert memory.append(session, many(6)) == [1, 2, 3, 4, 5, 6]
         assert [found.id for found in memory.find_invalidated()] == [session.id]
