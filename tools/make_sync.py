@@ -13,6 +13,7 @@ _CLASSES = {
     "History": "capture/history.py",
     "LiveHistory": "capture/live.py",
     "Facts": "recall/facts.py",
+    "Documents": "learn/documents.py",
     "Desk": "working/desk.py",
     "Memory": "memory.py",
 }
@@ -145,6 +146,8 @@ def generate() -> str:
         ),
         "from bethink.errors import Unavailable",
         "from bethink.extend import Model, Redactor",
+        "from bethink.model.consolidation import ChangeSet",
+        "from bethink.model.documents import Document, DocumentSource, Draft, Provenance",
         "from bethink.model.jobs import Job",
         "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Micros, Record, Session",
         "from bethink.model.records import SessionMemory, Source",

@@ -143,18 +143,30 @@ def worker_from(
 ) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting."""
     # Imported here: a process that only appends need not load what learns.
+    from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learn.quiet import QuietRules  # noqa: PLC0415
     from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
     from bethink.worker import Worker, WorkerOptions  # noqa: PLC0415
 
+    prices = Prices(input=settings.model_price_input, output=settings.model_price_output)
+    tokens, slot = EstimatedTokens(), os.getpid() % 64
+    quiet = QuietRules(
+        idle_hours=settings.scan_idle_hours,
+        age_days=settings.scan_age_days,
+        channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
+    )
+    rules = ConsolidationRules(
+        max_unused_days=settings.max_unused_days,
+        limit=settings.max_consolidated,
+        review=settings.review,
+        folder=settings.artefacts_dir,
+    )
     extractor = Extractor(
-        database=database,
-        model=model,
-        redactor=redactor,
-        tokens=EstimatedTokens(),
-        prices=Prices(input=settings.model_price_input, output=settings.model_price_output),
-        slot=os.getpid() % 64,
+        database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, quiet=quiet, slot=slot
+    )
+    consolidator = Consolidator(
+        database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, rules=rules, slot=slot
     )
     options = WorkerOptions(
         interval=settings.worker_interval,
@@ -165,13 +177,9 @@ def worker_from(
         scan_limit=settings.scan_limit,
         scan_claims=settings.scan_claims,
         daily_cap=_cap(settings, model),
-        quiet=QuietRules(
-            idle_hours=settings.scan_idle_hours,
-            age_days=settings.scan_age_days,
-            channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
-        ),
     )
-    return Worker(database, {JobKind.EXTRACT: extractor}, options, rest=rest)
+    handlers = {JobKind.EXTRACT: extractor, JobKind.CONSOLIDATE: consolidator}
+    return Worker(database, handlers, options, rest=rest)
 
 
 def _cap(settings: Settings, model: Model | None) -> int | None:

@@ -6,7 +6,8 @@ BethinkError
 ├── Conflict           the request and what is stored disagree
 │   ├── Duplicate      a key that must be unique is taken
 │   ├── LostClaim      another worker holds the job now
-│   └── SessionEnded   the session no longer takes messages
+│   ├── SessionEnded   the session no longer takes messages
+│   └── Stale          someone else wrote a newer version
 ├── Misconfigured      the settings or the database role cannot work
 ├── ModelError         a model did not do its part
 │   ├── ModelUnavailable  it cannot be reached, or refuses us for now
@@ -60,6 +61,16 @@ class SessionEnded(Conflict):
     """The session no longer takes messages."""
 
     default_hint = "Call open_session for the same conversation and append to the session it returns."
+
+
+class Stale(Conflict):
+    """Someone else wrote a newer version than the one that was read; `current` is its number, None if it is gone."""
+
+    default_hint = "Read it again, and write what you want changed on top of that."
+
+    def __init__(self, message: str, *, current: int | None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.current = current
 
 
 class Misconfigured(BethinkError):

@@ -33,6 +33,7 @@ from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
+    from bethink.learn.documents import Documents
     from bethink.startup import Startup
     from bethink.worker import Audit, RunReport, Worker
     from bethink.working.desk import Desk
@@ -310,6 +311,12 @@ class Memory:
     def facts(self, *, space: str) -> Facts:
         """Return what is known in a space."""
         return Facts(self._database, space=space, redactor=self._redactor)
+
+    def documents(self, *, space: str) -> "Documents":
+        """Return the tree of documents of a space."""
+        from bethink.learn.documents import Documents  # noqa: PLC0415 - loaded by whoever reads or writes one
+
+        return Documents(self._database, space=space, redactor=self._redactor)
 
     def live(self, conversation: ConversationKey, *, space: str, agent: str = "assistant") -> LiveHistory:
         """Return the history an agent works on: restored, trimmed, and written behind without ever raising."""

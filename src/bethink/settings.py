@@ -22,7 +22,8 @@ class AgentSettings:
 
 _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
-    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims",
+    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
+    "max_consolidated",
 )  # fmt: skip
 
 
@@ -56,6 +57,10 @@ class Settings:
     scan_limit: int = 5_000
     scan_claims: int = 16
     scan_channels: str = ""
+    max_unused_days: int = 30
+    max_consolidated: int = 256
+    review: bool = False
+    artefacts_dir: str = ""
     sqlite_path: str = ""
     sqlite_wal: bool = True
     sqlite_synchronous: str = "FULL"

@@ -20,7 +20,10 @@ from bethink.capture.history import History as AsyncHistory
 from bethink.capture.live import LiveHistory as AsyncLiveHistory
 from bethink.errors import Unavailable
 from bethink.extend import Model, Redactor
+from bethink.learn.documents import Documents as AsyncDocuments
 from bethink.memory import Memory as AsyncMemory
+from bethink.model.consolidation import ChangeSet
+from bethink.model.documents import Document, DocumentSource, Draft, Provenance
 from bethink.model.jobs import Job
 from bethink.model.records import (
     AgentKind,
@@ -236,6 +239,82 @@ class Facts:
     def length(self) -> int:
         """Count the facts."""
         return self._loop.run(lambda: self._inner.length())
+
+
+class Documents:
+    """The tree of one space. A write names the version that was read; a stale one is refused with the current."""
+
+    def __init__(self, inner: AsyncDocuments, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def create(self, draft: Draft, *, document_id: str | None = None, by: Provenance | None = None) -> Document | None:
+        """Write a new document. Its text is redacted first; None where nothing is stored."""
+        return self._loop.run(lambda: self._inner.create(draft, document_id=document_id, by=by))
+
+    def update(self, document_id: str, draft: Draft, *, expected: int, by: Provenance | None = None) -> Document | None:
+        """Write the next version. Raises `Stale` unless `expected` is the current one."""
+        return self._loop.run(lambda: self._inner.update(document_id, draft, expected=expected, by=by))
+
+    def delete(self, document_id: str, *, expected: int) -> None:
+        """End a document that nothing hangs on; its versions stay. Raises `Stale`, or `Conflict` if it is held."""
+        return self._loop.run(lambda: self._inner.delete(document_id, expected=expected))
+
+    def restore(self, document_id: str, version: int, *, expected: int | None) -> Document | None:
+        """Write an old version again as the newest. A deleted document comes back with `expected` None."""
+        return self._loop.run(lambda: self._inner.restore(document_id, version, expected=expected))
+
+    def redact(self, document_id: str, version: int) -> None:
+        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        return self._loop.run(lambda: self._inner.redact(document_id, version))
+
+    def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
+        """Return what consolidations changed, or want to change, the newest first."""
+        return self._loop.run(lambda: self._inner.change_sets(limit=limit))
+
+    def approve(self, run: str) -> None:
+        """Put a change set that was held into the tree. Raises `Stale` if the tree has changed since."""
+        return self._loop.run(lambda: self._inner.approve(run))
+
+    def reject(self, run: str) -> None:
+        """Let a change set that was held never come about."""
+        return self._loop.run(lambda: self._inner.reject(run))
+
+    def undo(self, run: str) -> None:
+        """Restore the tree to what it was before a run. Raises `Conflict` if it was changed again since."""
+        return self._loop.run(lambda: self._inner.undo(run))
+
+    def get(self, document_id: str, *, as_of: Micros | None = None) -> Document | None:
+        """Return a document as it stands, or stood at a time. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.get(document_id, as_of=as_of))
+
+    def find(self, path: str, *, as_of: Micros | None = None) -> Document | None:
+        """Follow a path such as `~/memory/people`; None where it leads nowhere."""
+        return self._loop.run(lambda: self._inner.find(path, as_of=as_of))
+
+    def children(self, document_id: str | None = None, *, as_of: Micros | None = None) -> list[Document]:
+        """Return what hangs below a document, or at the top, by name."""
+        return self._loop.run(lambda: self._inner.children(document_id, as_of=as_of))
+
+    def tree(self, *, as_of: Micros | None = None) -> dict[str, Document]:
+        """Return every document by its path, as the tree stands or stood at a time."""
+        return self._loop.run(lambda: self._inner.tree(as_of=as_of))
+
+    def history(self, document_id: str) -> list[Document]:
+        """Return every version of a document, oldest first: what it said, who wrote it, and why."""
+        return self._loop.run(lambda: self._inner.history(document_id))
+
+    def diff(self, document_id: str, before: int, after: int) -> str:
+        """Write what changed between two versions, line by line; version 0 is nothing."""
+        return self._loop.run(lambda: self._inner.diff(document_id, before, after))
+
+    def sources(self, document_id: str, version: int) -> list[DocumentSource]:
+        """Return what a version rests on: session memories, facts and messages."""
+        return self._loop.run(lambda: self._inner.sources(document_id, version))
+
+    def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Document]:
+        """Return at most `top_k` documents that share words with the query, the best match first."""
+        return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
 
 
 class Desk:
@@ -525,6 +604,10 @@ class Memory:
     def facts(self, *, space: str) -> Facts:
         """Return what is known in a space."""
         return Facts(self._inner.facts(space=space), self._loop)
+
+    def documents(self, *, space: str) -> Documents:
+        """Return the tree of documents of a space."""
+        return Documents(self._inner.documents(space=space), self._loop)
 
     def live(self, conversation: ConversationKey, *, space: str, agent: str = "assistant") -> LiveHistory:
         """Return the history an agent works on: restored, trimmed, and written behind without ever raising."""

@@ -14,7 +14,6 @@ import anyio
 
 from bethink.errors import LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
 from bethink.learn.extract import Learnt
-from bethink.learn.quiet import QuietRules, look
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Usage
 from bethink.store import jobs, learning
@@ -38,6 +37,10 @@ class Handler(Protocol):
         """End a claim that came to nothing, if it still holds; try again after `delay` microseconds."""
         ...
 
+    def look(self, tx: Tx, *, space: str, key: str) -> bool:
+        """Look at what nobody promised, and say whether there is work after all."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions:
@@ -53,7 +56,6 @@ class WorkerOptions:
     scan_limit: int = 5_000
     scan_claims: int = 16
     daily_cap: int | None = 5_000_000
-    quiet: QuietRules = field(default_factory=QuietRules)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,10 +167,8 @@ class Worker:
             if handler is None or self._stopped:
                 continue
             claimed = await self._batch(kind, handler, report, limit=self.options.batch)
-            if kind is JobKind.EXTRACT and claimed < self.options.batch and report.held is None:
-                await self._scan(report)
-                if report.marked:
-                    await self._batch(kind, handler, report, limit=self.options.scan_claims)
+            if claimed < self.options.batch and report.held is None and await self._scan(kind, handler, report):
+                await self._batch(kind, handler, report, limit=self.options.scan_claims)
         return report
 
     async def audit(self, *, spaces: int = 20) -> Audit:
@@ -315,19 +315,20 @@ class Worker:
             except StoreError as error:
                 _log.warning("claims could not be handed back, their leases will end: %s", type(error).__name__)
 
-    async def _scan(self, report: RunReport) -> None:
-        due = await self._database.transact(lambda tx: jobs.quiet(tx, limit=self.options.scan_limit), read=True)
-        for space, session_id in due:
-            if report.marked >= self.options.scan_claims or self._stopped:
-                return
+    async def _scan(self, kind: JobKind, handler: Handler, report: RunReport) -> int:
+        due = await self._database.transact(
+            lambda tx: jobs.quiet(tx, kind=kind, limit=self.options.scan_limit), read=True
+        )
+        found = 0
+        for space, key in due:
+            if found >= self.options.scan_claims or self._stopped:
+                break
             report.scanned += 1
-            report.marked += await self._database.transact(
-                lambda tx, space=space, session_id=session_id: look(
-                    tx, self.options.quiet, space=space, session_id=session_id
-                ),
-                space=space,
-                repeatable=True,
+            found += await self._database.transact(
+                lambda tx, space=space, key=key: handler.look(tx, space=space, key=key), space=space, repeatable=True
             )
+        report.marked += found
+        return found
 
     async def _hindrance(self) -> str | None:
         if time.monotonic() < self.rest.until:

@@ -11,12 +11,13 @@ from bethink import AgentKind, ConversationKey
 from bethink.build import model_from
 from bethink.errors import Misconfigured, Unavailable
 from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.jobs import Outcome
 from bethink.plugins.anthropic_model import AnthropicModel
 from bethink.plugins.openai_model import OpenAIModel
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
-from tests.rooms.learn_kit import NOTHING, answer
+from tests.rooms.learn_kit import willing
 
 HOUR = 3_600_000_000
 
@@ -39,7 +40,7 @@ async def until(done: Callable[[], Awaitable[bool]]) -> None:
 
 @pytest.mark.spec("S2.1", "S2.6")
 async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
-    model = ScriptedModel(lambda _: answer())
+    model = ScriptedModel(willing)
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
         session = await memory.open_session(space="alice", conversation=chat(1))
         await memory.append(session, many(6))
@@ -51,7 +52,7 @@ async def test_opening_a_root_session_learns_from_what_is_marked_in_the_backgrou
 
         await until(remembered)
 
-    assert len(model.calls) == 1
+    assert model.calls[0].schema_name == "session_memory"
 
 
 @pytest.mark.spec("S2.2", "S2.3", "S2.4", "S2.5")
@@ -94,11 +95,11 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
     assert "bethink-startup" not in thread_names()
     async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
         report = await memory.learn()
-    assert report.claimed == 1, "it was handed back"
+    assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learnt from, and its space settled"
 
 
 async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
-    model = ScriptedModel(lambda _: NOTHING)
+    model = ScriptedModel(willing)
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
         session = await memory.open_session(space="alice", conversation=KEY)
         await memory.append(session, many(6))
@@ -110,7 +111,7 @@ async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
 
             await until(done)
             tasks.cancel_scope.cancel()
-        assert (await memory.audit()).spent_today.calls == 1
+        assert (await memory.audit()).spent_today.calls >= 1
 
 
 def test_a_model_is_named_by_provider_and_name() -> None:

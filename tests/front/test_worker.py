@@ -1,5 +1,7 @@
 """The worker: what it takes up and when, and that nothing it meets stops it."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
@@ -13,7 +15,7 @@ from bethink.model.records import Micros
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from bethink.store import jobs
-from bethink.store.db import Database
+from bethink.store.db import Database, Tx
 from bethink.worker import Handler, Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, many, said
 from tests.rooms.learn_kit import a_fact, answer, extractor, worker
@@ -46,6 +48,9 @@ class Recording:
     async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
         await self.inner.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 
+    def look(self, tx: Tx, *, space: str, key: str) -> bool:
+        return self.inner.look(tx, space=space, key=key)
+
 
 @pytest.mark.spec("S0.18", "S0.19", "S1.3", "S1.4")
 def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once() -> None:
@@ -54,7 +59,8 @@ def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once
     assert (options.interval, options.batch, options.concurrency) == (30.0, 10, 8)
     assert (settings.worker_interval, settings.worker_batch, settings.worker_concurrency) == (30.0, 10, 8)
     assert (options.scan_limit, options.scan_claims) == (settings.scan_limit, settings.scan_claims) == (5000, 16)
-    assert (options.quiet.idle_hours, options.quiet.age_days) == (6, 30)
+    assert (QuietRules().idle_hours, QuietRules().age_days) == (6, 30)
+    assert (settings.scan_idle_hours, settings.scan_age_days) == (6, 30)
     assert options.daily_cap == settings.daily_spend_cap * 1_000_000
 
 
@@ -223,7 +229,8 @@ async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: M
         await memory.append(session, said("tea"))
     clock.time += 7 * HOUR
 
-    report = await worker(database, None, quiet=QuietRules(channels=("cli",))).run_once()
+    picky = replace(extractor(database, None), quiet=QuietRules(channels=("cli",)))
+    report = await Worker(database, {JobKind.EXTRACT: picky}, WorkerOptions()).run_once()
 
     assert (report.scanned, report.marked) == (2, 1)
 

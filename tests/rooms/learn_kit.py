@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
+from bethink.learn.consolidate import ConsolidationRules, Consolidator
 from bethink.learn.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind
@@ -39,11 +40,30 @@ def answer(
     return json.dumps({"raw_memory": raw, "summary": summary, "slug": slug, "facts": list(facts)})
 
 
+DONE = json.dumps({"calls": [], "done": True})
+"""What a memory writer says that has nothing to do."""
+
+
+def willing(call: ModelCall) -> str:
+    """Answer whatever is asked: notes for a session, and nothing to write for a space."""
+    return DONE if call.schema_name == "document_calls" else answer()
+
+
 NOTHING = answer(raw="", summary="", slug=None)
 
 
 def extractor(database: Database, model: Model | None, redactor: Redactor | None = None) -> Extractor:
     return Extractor(database=database, model=model, redactor=redactor or Quiet(), tokens=EstimatedTokens())
+
+
+def consolidator(database: Database, model: Model | None = None, **rules: object) -> Consolidator:
+    return Consolidator(
+        database=database,
+        model=model,
+        redactor=Quiet(),
+        tokens=EstimatedTokens(),
+        rules=ConsolidationRules(**rules),  # pyright: ignore[reportArgumentType]
+    )
 
 
 def worker(

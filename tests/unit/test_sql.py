@@ -14,6 +14,7 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
         "facts_with_metadata",
         "insert_messages_together",
         "list_unguarded_tables",
+        "search_documents",
         "search_facts",
     ]
 

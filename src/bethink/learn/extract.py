@@ -14,6 +14,7 @@ from bethink.learn.extractive import PROMPT as EXTRACTIVE
 from bethink.learn.extractive import extractive
 from bethink.learn.prompts import prompt
 from bethink.learn.proof import Proven, Refusal, prove
+from bethink.learn.quiet import QuietRules, look
 from bethink.learn.settle import settle
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.ids import new_id
@@ -68,7 +69,8 @@ class Extractor:
     model: Model | None
     redactor: Redactor
     tokens: Tokens
-    prices: Prices = Prices()
+    prices: Prices = field(default_factory=Prices)
+    quiet: QuietRules = field(default_factory=QuietRules)
     slot: int = 0
 
     async def process(self, claim: Claim) -> Learnt:
@@ -94,6 +96,10 @@ class Extractor:
             recorded, name = await self._ask(self.model, claim, work)
         made_by = Maker(model=name, prompt=PROMPT, extractor=EXTRACTOR)
         return await self._apply(claim, work, parse(recorded), made_by)
+
+    def look(self, tx: Tx, *, space: str, key: str) -> bool:
+        """Mark a session that went quiet with something to learn, and say whether it did."""
+        return look(tx, self.quiet, space=space, session_id=key)
 
     async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
         """End a claim that came to nothing; what has come in since is reason enough to try again at once."""

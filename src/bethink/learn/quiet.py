@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bethink.model.jobs import JobKind
 from bethink.model.records import ConversationKey, Trigger
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Tx
@@ -35,7 +36,7 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
         return True
     elif session.ended_at is not None:
         again = None
-    jobs.settle_quiet(tx, space=space, session_id=session_id, due=again)
+    jobs.settle_quiet(tx, space=space, kind=JobKind.EXTRACT, key=session_id, due=again)
     if again is None and session is not None and session.learns and session.ended_at is None:
         learning.rest(tx, space=space, session_id=session_id)  # whoever comes back after all wakes it
     return False

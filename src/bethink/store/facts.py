@@ -82,6 +82,19 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
     return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
 
 
+def everything(tx: Tx, *, space: str) -> list[Fact]:
+    """Return every fact that holds in a space, oldest first."""
+    return [_fact(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
+
+
+def all_sources(tx: Tx, *, space: str) -> dict[str, list[Source]]:
+    """Return the messages behind every learnt fact of a space."""
+    found: dict[str, list[Source]] = {}
+    for row in tx.all("all_fact_sources", space=space):
+        found.setdefault(row["fact_id"], []).append(Source(row["session_id"], row["number"]))
+    return found
+
+
 def retire(tx: Tx, *, space: str, fact_id: str, by: str) -> bool:
     """End what is held to be so, naming what came in its place. The row stays as it was known to be."""
     return tx.run("retire_fact", space=space, id=fact_id, by=by, now=tx.now) == 1

@@ -51,16 +51,14 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
     return tx.one("any_due", kind=kind, now=tx.now) is not None
 
 
-def quiet(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
-    """Return space and id of sessions without a mark that are to be looked at now."""
-    return [
-        (row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=JobKind.EXTRACT, now=tx.now, limit=limit)
-    ]
+def quiet(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str]]:
+    """Return space and key of what nobody promised and is to be looked at now."""
+    return [(row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=kind, now=tx.now, limit=limit)]
 
 
-def settle_quiet(tx: Tx, *, space: str, session_id: str, due: int | None) -> None:
-    """Look at a session again later, or with None never."""
-    tx.run("settle_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, due=due)
+def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: int | None) -> None:
+    """Look again later, or with None never."""
+    tx.run("settle_quiet", space=space, kind=kind, key=key, due=due)
 
 
 def beat(tx: Tx, held: Claim, *, lease: int) -> bool:

@@ -56,6 +56,12 @@ def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMI
     ]
 
 
+def answers_of(tx: Tx, *, space: str, kind: JobKind, key: str, run: str) -> list[str]:
+    """Return what a model said in one run, turn by turn from the first on."""
+    rows = tx.all("list_run_answers", space=space, kind=kind, key=key, run=run)
+    return [row["content"] for place, row in enumerate(rows) if row["position"] == place]
+
+
 def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
     """Replace what is remembered of a whole session."""
     tx.run(
@@ -69,12 +75,12 @@ def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
 def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:
     """Return what is remembered of a session, if anything."""
     row = tx.one("find_session_memory", space=space, session=session_id)
-    return None if row is None else _memory(row)
+    return None if row is None else memory_of(row)
 
 
 def memories(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[SessionMemory]:
     """Return what is remembered of the sessions of a space, the newest first."""
-    return [_memory(row) for row in tx.all("list_session_memories", space=space, limit=limit)]
+    return [memory_of(row) for row in tx.all("list_session_memories", space=space, limit=limit)]
 
 
 def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
@@ -131,7 +137,8 @@ def broken(tx: Tx, *, space: str) -> tuple[int, int]:
     return unsupported, 0 if wrong is None else wrong["count"]
 
 
-def _memory(row: Row) -> SessionMemory:
+def memory_of(row: Row) -> SessionMemory:
+    """Read a session memory."""
     return SessionMemory(
         space=row["space_id"],
         session_id=row["session_id"],

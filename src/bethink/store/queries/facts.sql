@@ -110,3 +110,7 @@ ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
 -- name: fact_sources
 -- The messages a fact rests on, in order.
 SELECT session_id, number FROM fact_sources WHERE space_id = :space AND fact_id = :id ORDER BY session_id, number;
+
+-- name: all_fact_sources
+-- The messages behind every fact of a space, in order.
+SELECT fact_id, session_id, number FROM fact_sources WHERE space_id = :space ORDER BY fact_id, session_id, number;

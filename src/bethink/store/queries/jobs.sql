@@ -1,5 +1,6 @@
 -- name: queue_job
 -- Promise work; written in the transaction that made it necessary. Something newer ends a rest and revives the dead.
+-- Every promise raises the watermark, also one about something older: there is something to do that was not before.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark)
 VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
@@ -9,7 +10,7 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
     status = CASE WHEN jobs.status = 'running' THEN 'running' ELSE 'queued' END,
     input_watermark = CASE
         WHEN excluded.input_watermark > jobs.input_watermark THEN excluded.input_watermark
-        ELSE jobs.input_watermark END;
+        ELSE jobs.input_watermark + 1 END;
 
 -- name: await_quiet
 -- Promise a look at a session that may go quiet without a mark.
@@ -34,7 +35,7 @@ RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.in
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
 
 -- name: list_quiet
--- Sessions without a mark whose time to be looked at has come, the longest due first.
+-- What nobody promised and is to be looked at now, the longest due first.
 SELECT space_id, key FROM jobs
 WHERE kind = :kind AND due_at <= :now AND status = 'waiting' ORDER BY due_at LIMIT :limit;
 

@@ -9,6 +9,11 @@ ON CONFLICT (space_id, kind, key, run, position) DO NOTHING;
 SELECT run, position, content, agent_id, model, prompt, token, recorded_at FROM answers
 WHERE space_id = :space AND kind = :kind AND key = :key ORDER BY recorded_at DESC, position LIMIT :limit;
 
+-- name: list_run_answers
+-- What models said in one run, in order.
+SELECT position, content FROM answers
+WHERE space_id = :space AND kind = :kind AND key = :key AND run = :run ORDER BY position;
+
 -- name: put_session_memory
 -- Replace what is remembered of a whole session.
 INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,

@@ -1,0 +1,277 @@
+"""Settles what a space has learnt: one run at a time turns selected session memories into a tree of documents."""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anyio import to_thread
+
+from bethink.errors import LostClaim
+from bethink.extend import Model, Redactor, Tokens
+from bethink.learn import changes as changing
+from bethink.learn.artefacts import artefacts, write_folder
+from bethink.learn.extract import Learnt, Prices
+from bethink.learn.gather import Known, changes_to, gather, overviews
+from bethink.learn.workbench import Workbench
+from bethink.learn.writer import PROMPT, Writer
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
+from bethink.model.documents import ROOT, Author, DocumentSource, SourceKind
+from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
+from bethink.model.records import SessionMemory
+from bethink.model.text import canonical_json, clean
+from bethink.store import consolidation, facts, jobs, learning
+from bethink.store.db import Database, Tx
+
+CONSOLIDATOR = "1"
+_DAY = 86_400_000_000
+_LONGEST_NAME = 200
+_log = logging.getLogger("bethink.learn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationRules:
+    """What is looked at, and what becomes of a result: with `review` it waits for approval."""
+
+    max_unused_days: int = 30
+    limit: int = 256
+    review: bool = False
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A snapshot of a space to consolidate: what is known, the tree, and answers that were already paid for."""
+
+    known: Known
+    shelf: Shelf
+    run: str
+    recorded: Sequence[str]
+
+    @property
+    def newest(self) -> int:
+        """When the newest of what was loaded was said."""
+        return max((each.memory.source_updated_at for each in self.known.selection.current), default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidator:
+    """Consolidates claimed spaces, with a model by letting its writer work, without one by gathering what is known."""
+
+    database: Database
+    model: Model | None
+    redactor: Redactor
+    tokens: Tokens
+    rules: ConsolidationRules = field(default_factory=ConsolidationRules)
+    prices: Prices = field(default_factory=Prices)
+    slot: int = 0
+
+    async def process(self, claim: Claim) -> Learnt:
+        """Consolidate the claimed space and end the claim, in the transaction that changes its tree."""
+        work = await self.database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
+        await self._project(claim, work.known.selection, work.shelf)
+        changes = await self._changes(claim, work)
+        learnt = await self.database.transact(
+            lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space
+        )
+        await self.refresh(claim.space)
+        _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
+        return learnt
+
+    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+        """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
+
+        def body(tx: Tx) -> None:
+            job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
+            newer = job is not None and job.input_watermark > claim.input_watermark
+            due = None if status is JobStatus.DEAD else tx.now + delay
+            jobs.finish(
+                tx,
+                claim,
+                status=JobStatus.QUEUED if newer else status,
+                outcome=Outcome.FAILED,
+                due=tx.now if newer else due,
+                error=" ".join(self._cut(error).split())[:_LONGEST_NAME],
+                attempts=0 if newer else attempts,
+            )
+
+        await self.database.transact(body, space=claim.space, repeatable=True)
+
+    def look(self, tx: Tx, *, space: str, key: str) -> bool:
+        """Promise a run where something that was selected has become too old; nothing else would ever tell."""
+        if consolidation.has_expired(tx, space=space, max_unused_days=self.rules.max_unused_days):
+            jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, watermark=0)
+            return True
+        jobs.settle_quiet(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, due=tx.now + _DAY)
+        return False
+
+    async def refresh(self, space: str) -> None:
+        """Write a space's artefacts anew, if there is a folder for them."""
+        if not self.rules.folder:
+            return
+        selection, shelf = await self.database.transact(
+            lambda tx: (self._select(tx, space), changing.shelf(tx, space=space)), space=space, read=True
+        )
+        settled = Selection(current=selection.previous, previous=())
+        await self._write_files(space, settled, shelf)
+
+    async def _project(self, claim: Claim, selection: Selection, shelf: Shelf) -> None:
+        if self.rules.folder:
+            await self._write_files(claim.space, selection, shelf)
+
+    async def _write_files(self, space: str, selection: Selection, shelf: Shelf) -> None:
+        folder = Path(self.rules.folder) / folder_of(space)
+        await to_thread.run_sync(write_folder, folder, artefacts(selection, shelf.documents))
+
+    def _select(self, tx: Tx, space: str) -> Selection:
+        return consolidation.select(tx, space=space, max_unused_days=self.rules.max_unused_days, limit=self.rules.limit)
+
+    def _begin(self, tx: Tx, claim: Claim) -> Work:
+        known = Known(
+            selection=self._select(tx, claim.space),
+            facts=facts.everything(tx, space=claim.space),
+            sources=facts.all_sources(tx, space=claim.space),
+        )
+        shelf = changing.shelf(tx, space=claim.space)
+        run = _run_of(known, shelf)
+        recorded = learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run)
+        return Work(known=known, shelf=shelf, run=run, recorded=recorded)
+
+    async def _changes(self, claim: Claim, work: Work) -> list[Change]:
+        if self.model is None or not work.known.selection.current:
+            return gather(work.known, work.shelf)
+        sources = _sources(work.known)
+        bench = Workbench(work.shelf, sources, cut=self._cut)
+        writer = Writer(model=self.model, tokens=self.tokens, cut=self._cut)
+
+        async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
+            taken = self.prices.usage(call, answer)
+            name = " ".join(self._cut(answer.model).split())[:_LONGEST_NAME] or "unnamed"
+
+            def body(tx: Tx) -> None:
+                held = jobs.charge(tx, claim, taken, slot=self.slot)
+                if held and content:
+                    learning.record_answer(
+                        tx, claim, run=work.run, position=turn, content=content, agent_id="consolidator", model=name,
+                        prompt=PROMPT,
+                    )  # fmt: skip
+
+            await self.database.transact(body, space=claim.space)
+
+        await writer.work(bench, assignment(work.known), recorded=work.recorded, keep=keep)
+        return self._completed(bench.changes(), work)
+
+    def _completed(self, written: list[Change], work: Work) -> list[Change]:
+        """Add what code does better than a model: the overviews it left out, and documents that nothing supports."""
+        touched = {each.path for each in written}
+        wanted = {path: each for path, each in overviews(work.known).items() if path not in touched}
+        filled = [each for each in changes_to(wanted, _only(work.shelf, wanted)) if each.draft is not None]
+        known = _sources(work.known)
+        orphans = [
+            Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
+            for path, each in work.shelf.documents.items()
+            if path not in touched and path not in wanted and path != ROOT and each.author.kind != "user"
+            for sources in [work.shelf.sources.get(path, ())]
+            if sources and not any(source.id in known for source in sources)
+        ]
+        return [*written, *filled, *orphans]
+
+    def _apply(self, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
+        facts.lock(tx, space=claim.space)
+        job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
+        if job is None or job.token != claim.token or job.status is not JobStatus.RUNNING:
+            raise LostClaim(f"the claim on {claim.space} was lost.")
+        selection = work.known.selection
+        held = self.rules.review and bool(changes)
+        if not held:
+            author = Author(kind="job", id="consolidate", reason="consolidation", token=claim.token, run=work.run)
+            changing.apply(tx, changes, space=claim.space, author=author)
+            consolidation.mark_seen(tx, space=claim.space, snapshot=selection.snapshot)
+        if changes:
+            status = ChangeStatus.HELD if held else ChangeStatus.APPLIED
+            consolidation.put_change_set(
+                tx, space=claim.space, run=work.run, token=claim.token, status=status, changes=changes,
+                snapshot=selection.snapshot,
+            )  # fmt: skip
+        outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
+        dirty = job.input_watermark > claim.input_watermark
+        watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
+        status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + _DAY)
+        if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
+            raise LostClaim(f"the claim on {claim.space} was lost.")
+        return Learnt(outcome=outcome)
+
+    def _cut(self, text: str) -> str:
+        return self.redactor.redact(clean(text))
+
+
+def assignment(known: Known) -> str:
+    """Write what a writer is to do: what was added, what stays, what is removed, and what is known."""
+    selection = known.selection
+    counts = f"selected {len(selection.current)}, added {len(selection.added)}, "
+    counts += f"retained {len(selection.retained)}, removed {len(selection.removed)}"
+    retained = {each.session_id for each in selection.retained}
+    listed = [
+        f"- [{'retained' if each.memory.session_id in retained else 'added'}] {each.memory.session_id}: "
+        f"{each.memory.summary}"
+        for each in selection.current
+    ]
+    gone = [f"- {each.session_id}: {each.summary}" for each in selection.removed] or ["- none"]
+    notes = [_notes(each) for each in selection.added]
+    told = [f"- {fact.id} ({fact.origin}): {fact.content}" for fact in known.supported()]
+    return "\n".join(
+        [
+            "Bring the documents under ~/memory up to date with these sessions.",
+            f"({counts})",
+            "",
+            "Sessions:",
+            *listed,
+            "",
+            "Removed, to be forgotten:",
+            *gone,
+            "",
+            "Facts:",
+            *(told or ["- none"]),
+            "",
+            "Notes on what was added:",
+            *notes,
+        ]
+    )
+
+
+def _notes(memory: SessionMemory) -> str:
+    return f"<session id={memory.session_id!r}>\n{memory.raw_memory}\n</session>"
+
+
+def folder_of(space: str) -> str:
+    """Name a folder for a space: readable, and never another's."""
+    plain = "".join(mark if mark.isalnum() else "-" for mark in space)[:40]
+    return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
+
+
+def _sources(known: Known) -> dict[str, DocumentSource]:
+    sessions = {
+        each.memory.session_id: DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.memory.session_id)
+        for each in known.selection.current
+    }
+    return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
+
+
+def _only(shelf: Shelf, paths: Mapping[str, object]) -> Shelf:
+    kept = {path: each for path, each in shelf.documents.items() if path in paths}
+    return Shelf(documents=kept, sources=shelf.sources)
+
+
+def _run_of(known: Known, shelf: Shelf) -> str:
+    """Name a run by what it works on, so that a second try at the same uses the answers of the first."""
+    inputs = [
+        CONSOLIDATOR,
+        PROMPT,
+        known.selection.snapshot,
+        [(each.session_id, each.source_updated_at) for each in known.selection.removed],
+        sorted(fact.id for fact in known.facts),
+        [(each.id, each.version) for each in shelf.documents.values()],
+    ]
+    return f"run_{hashlib.blake2b(canonical_json(inputs).encode(), digest_size=10).hexdigest()}"

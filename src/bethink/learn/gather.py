@@ -1,0 +1,153 @@
+"""Consolidates without a model: what is known, by what it is about, newest first, every line with its source."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bethink.learn.answer import slugged
+from bethink.model.consolidation import Change, Selection, Shelf
+from bethink.model.documents import MAX_BODY, ROOT, DocumentSource, Draft, SourceKind
+from bethink.model.records import Fact, FactKind, Micros, SessionMemory, Source
+
+CONSOLIDATED = f"{ROOT}/consolidated"
+MEMORY = f"{CONSOLIDATED}/MEMORY.md"
+SUMMARY = f"{CONSOLIDATED}/memory_summary.md"
+
+_HEADINGS = {
+    FactKind.PREFERENCE: "Preferences",
+    FactKind.INSTRUCTION: "Instructions",
+    FactKind.PROCEDURE: "Procedures",
+    FactKind.DETAIL: "Details",
+    FactKind.DECISION: "Decisions",
+    FactKind.GOAL: "Goals",
+    FactKind.EVENT: "Events",
+    FactKind.KNOWLEDGE: "Knowledge",
+}
+_RESERVED = "consolidated"
+_ABOUT_USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a consolidation has to work with: the selected session memories, and facts with the messages behind them."""
+
+    selection: Selection
+    facts: Sequence[Fact]
+    sources: Mapping[str, Sequence[Source]]
+
+    def supported(self) -> list[Fact]:
+        """Return the facts that something selected supports, newest first; what rests on others alone goes."""
+        selected = {each.memory.session_id for each in self.selection.current}
+        kept = [
+            fact
+            for fact in self.facts
+            if not self.sources.get(fact.id) or any(each.session_id in selected for each in self.sources[fact.id])
+        ]
+        return sorted(kept, key=lambda fact: (-(fact.created_at or 0), fact.id))
+
+
+def gather(known: Known, shelf: Shelf) -> list[Change]:
+    """Return what must change for the tree to say what is known: a document for each thing, and two overviews."""
+    if not known.selection.current:
+        return changes_to({}, shelf)
+    return changes_to({**_things(known.supported()), **overviews(known)}, shelf)
+
+
+def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
+    """Return the two documents that stand for the whole: every session in short, and what matters most."""
+    memories = sorted(
+        (each.memory for each in known.selection.current), key=lambda each: (-each.source_updated_at, each.session_id)
+    )
+    sessions = tuple(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.session_id) for each in memories)
+    facts = known.supported()
+    behind = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
+    return {
+        CONSOLIDATED: (_draft("consolidated", "Consolidated memory", "All of it in short."), sessions),
+        MEMORY: (_draft("MEMORY.md", "Memory", "Every session in short.", _sessions(memories)), sessions),
+        SUMMARY: (
+            _draft("memory_summary.md", "Memory summary", "What matters most.", _summary(facts, memories)),
+            (*sessions, *behind),
+        ),
+    }
+
+
+def changes_to(wanted: "Mapping[str, tuple[Draft, tuple[DocumentSource, ...]]]", shelf: Shelf) -> list[Change]:
+    """Return the changes that make the derived documents be just these. What a user wrote last is left alone."""
+    changes: list[Change] = []
+    for path, (draft, sources) in wanted.items():
+        now = shelf.documents.get(path)
+        if now is not None and (now.author.kind == "user" or _says(now.draft(), draft)):
+            continue
+        changes.append(
+            Change(
+                path=path,
+                draft=draft,
+                document_id=now and now.id,
+                expected=now and now.version,
+                sources=sources,
+            )
+        )
+    for path, now in shelf.documents.items():
+        if path != ROOT and path not in wanted and now.author.kind != "user":
+            sources = tuple(shelf.sources.get(path, ()))
+            changes.append(Change(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources))
+    return changes
+
+
+def _says(now: Draft, draft: Draft) -> bool:
+    return (now.title, now.description, now.body) == (draft.title, draft.description, draft.body)
+
+
+def _things(facts: Sequence[Fact]) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
+    about: dict[str, tuple[str, list[Fact]]] = {}
+    for fact in facts:
+        for name in fact.entities or (fact.subject or _ABOUT_USER,):
+            slug = slugged(name) or _ABOUT_USER
+            about.setdefault(slug if slug != _RESERVED else f"{slug}-things", (name, []))[1].append(fact)
+    found: dict[str, tuple[Draft, tuple[DocumentSource, ...]]] = {}
+    for slug, (name, told) in sorted(about.items()):
+        sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in told)
+        body = _limited(_by_kind(told))
+        found[f"{ROOT}/{slug}"] = (_draft(slug, name, f"What is known about {name}.", body), sources)
+    return found
+
+
+def _by_kind(facts: Sequence[Fact]) -> str:
+    parts: list[str] = []
+    for kind, heading in _HEADINGS.items():
+        lines = [_line(fact) for fact in facts if fact.kind is kind]
+        if lines:
+            parts += [f"## {heading}", "", *lines, ""]
+    return "\n".join(parts).strip()
+
+
+def _line(fact: Fact) -> str:
+    since = f" since {_day(fact.valid_from)}" if fact.valid_from is not None else ""
+    until = f" until {_day(fact.valid_to)}" if fact.valid_to is not None else ""
+    return f"- {fact.content} ({fact.origin}{since}{until}; {fact.id})"
+
+
+def _sessions(memories: Sequence[SessionMemory]) -> str:
+    parts = [f"## {each.slug or each.session_id}\n\n{_day(each.source_updated_at)}, {each.session_id}\n\n{each.summary}"
+             for each in memories]  # fmt: skip
+    return _limited("\n\n".join(parts))
+
+
+def _summary(facts: Sequence[Fact], memories: Sequence[SessionMemory]) -> str:
+    about_user = _by_kind([fact for fact in facts if fact.subject in (None, _ABOUT_USER)])
+    topics = "\n".join(f"- {_day(each.source_updated_at)}: {each.slug or each.session_id}" for each in memories)
+    return _limited("\n\n".join(part for part in (about_user, f"## What is in memory\n\n{topics}") if part))
+
+
+def _draft(slug: str, title: str, description: str, body: str = "") -> Draft:
+    return Draft(slug=slug, title=title[:200], description=description[:2_000], body=body)
+
+
+def _limited(text: str) -> str:
+    if len(text) <= MAX_BODY:
+        return text
+    return text[:MAX_BODY].rpartition("\n")[0]
+
+
+def _day(moment: Micros) -> str:
+    return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d")

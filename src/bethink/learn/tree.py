@@ -1,0 +1,189 @@
+"""Writes the tree of documents and holds its rules: one name in one place, no circles, nothing pointing at nothing."""
+
+from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.model.documents import (
+    ROOT,
+    Author,
+    Document,
+    Draft,
+    Provenance,
+    ReferenceKind,
+    mentions_in,
+    steps_of,
+)
+from bethink.model.ids import new_id, shard_for
+from bethink.model.records import Origin
+from bethink.store import documents, facts
+from bethink.store.db import NO_LIMIT, Tx
+
+_ROOT_TITLE = "Memory"
+_ROOT_DESCRIPTION = "Everything that memory keeps in documents."
+_SYSTEM = Provenance(author=Author(kind="job", id="memory", reason="the root of the tree"), origin=Origin("import"))
+
+
+def get(tx: Tx, *, space: str, document_id: str, at: int = NO_LIMIT) -> Document:
+    """Return a document as it stands, or stood at a time. Raises `NotFound`."""
+    found = documents.find(tx, space=space, document_id=document_id, at=at)
+    if found is None:
+        raise NotFound(f"no document {document_id!r} in space {space!r}.")
+    return found
+
+
+def resolve(tx: Tx, *, space: str, path: str, at: int = NO_LIMIT) -> Document | None:
+    """Follow a path from the top; None where it leads nowhere."""
+    found: Document | None = None
+    for slug in steps_of(path) or ():
+        found = documents.find_in(tx, space=space, parent=found.id if found else None, slug=slug, at=at)
+        if found is None:
+            return None
+    return found
+
+
+def path_of(tx: Tx, document: Document, *, space: str, at: int = NO_LIMIT) -> str:
+    """Write where a document is: the names on the way from the top."""
+    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, at=at)))
+
+
+def is_below(tx: Tx, document: Document, root: Document, *, space: str) -> bool:
+    """Say whether a document is the root given, or hangs somewhere below it."""
+    return any(each.id == root.id for each in _ancestry(tx, document, space=space))
+
+
+def ensure_root(tx: Tx, *, space: str) -> Document:
+    """Return the root of what memory keeps, `~/memory`, made when it is first needed."""
+    facts.lock(tx, space=space)
+    found = resolve(tx, space=space, path=ROOT)
+    if found is not None:
+        return found
+    draft = Draft(slug="memory", title=_ROOT_TITLE, description=_ROOT_DESCRIPTION)
+    return create(tx, draft, space=space, by=_SYSTEM)
+
+
+def create(tx: Tx, draft: Draft, *, space: str, by: Provenance, document_id: str | None = None) -> Document:
+    """Write the first version of a document. An id that was ever used is refused."""
+    tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+    facts.lock(tx, space=space)
+    chosen = document_id or new_id("doc")
+    if documents.last_version(tx, space=space, document_id=chosen) is not None:
+        raise Conflict(f"the id {chosen!r} was used before.", hint="Leave the id out, and one is made.")
+    _check(tx, draft, space=space, document_id=chosen)
+    return _write(tx, draft, space=space, document_id=chosen, version=1, by=by)
+
+
+def update(tx: Tx, draft: Draft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
+    """Write the next version, if the one that was read is still current. Changing nothing writes nothing."""
+    current = _current(tx, space=space, document_id=document_id, expected=expected)
+    if draft == current.draft():
+        return current
+    _check(tx, draft, space=space, document_id=document_id)  # while it still stands where it stood
+    documents.close(tx, space=space, document_id=document_id, version=current.version, run=by.author.run)
+    return _write(tx, draft, space=space, document_id=document_id, version=current.version + 1, by=by)
+
+
+def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Author) -> None:
+    """End a document, if the version that was read is still current and nothing hangs on it."""
+    _current(tx, space=space, document_id=document_id, expected=expected)
+    holding = holders(tx, space=space, document_id=document_id)
+    if holding:
+        raise Conflict(
+            f"document {document_id} is held by {', '.join(holding[:5])}.",
+            hint="Move or delete its children and take back the links to it first.",
+        )
+    documents.close(tx, space=space, document_id=document_id, version=expected, run=author.run)
+
+
+def holders(tx: Tx, *, space: str, document_id: str) -> list[str]:
+    """Return what keeps a document from being deleted: its children, and what links to it on purpose."""
+    found = documents.referrers(tx, space=space, document_id=document_id)
+    return sorted({source for source, kind in found if kind is not ReferenceKind.BODY and source != document_id})
+
+
+def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int | None, author: Author) -> Document:
+    """Write an old version again as the newest; a deleted document comes back with `expected` None."""
+    facts.lock(tx, space=space)
+    wanted = next(
+        (each for each in documents.versions(tx, space=space, document_id=document_id) if each.version == version), None
+    )
+    if wanted is None:
+        raise NotFound(f"document {document_id!r} has no version {version}.")
+    if wanted.redacted:
+        raise Conflict(f"version {version} of {document_id} was redacted.", hint="Choose another version.")
+    sources = documents.sources(tx, space=space, document_id=document_id, version=version)
+    by = Provenance(author=author, origin=wanted.origin, sources=tuple(sources))
+    current = documents.find(tx, space=space, document_id=document_id)
+    if current is not None and expected is not None:
+        return update(tx, wanted.draft(), space=space, document_id=document_id, expected=expected, by=by)
+    if current is not None or expected is not None:
+        raise Stale(f"document {document_id} is not as you read it.", current=current.version if current else None)
+    last = documents.last_version(tx, space=space, document_id=document_id)
+    assert last is not None  # noqa: S101 - it has the version that is wanted
+    _check(tx, wanted.draft(), space=space, document_id=document_id)
+    return _write(tx, wanted.draft(), space=space, document_id=document_id, version=last[0] + 1, by=by)
+
+
+def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
+    facts.lock(tx, space=space)
+    current = get(tx, space=space, document_id=document_id)
+    if current.version != expected:
+        raise Stale(
+            f"document {document_id} has version {current.version}, you read {expected}.", current=current.version
+        )
+    return current
+
+
+def _write(tx: Tx, draft: Draft, *, space: str, document_id: str, version: int, by: Provenance) -> Document:
+    created = documents.last_version(tx, space=space, document_id=document_id)
+    documents.insert(
+        tx,
+        draft,
+        space=space,
+        document_id=document_id,
+        version=version,
+        created_at=tx.now if created is None else created[1],
+        by=by,
+        mentions=_mentioned(tx, draft.body, space=space, document_id=document_id),
+    )
+    return get(tx, space=space, document_id=document_id)
+
+
+def _check(tx: Tx, draft: Draft, *, space: str, document_id: str) -> None:
+    if draft.parent is not None:
+        parent = documents.find(tx, space=space, document_id=draft.parent)
+        if parent is None:
+            raise Invalid(f"{draft.parent!r} cannot be a parent.", hint="Hang it below a document that is there.")
+        if any(each.id == document_id for each in _ancestry(tx, parent, space=space)):
+            raise Invalid("a document cannot hang below itself.", hint="Move its child away first.")
+    taken = documents.find_in(tx, space=space, parent=draft.parent, slug=draft.slug)
+    if taken is not None and taken.id != document_id:
+        raise Conflict(
+            f"the slug {draft.slug!r} is taken there by {taken.id}.", hint="Choose another, or write to that document."
+        )
+    for link in draft.links:
+        if link == document_id or documents.find(tx, space=space, document_id=link) is None:
+            raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that is there.")
+
+
+def _ancestry(tx: Tx, document: Document, *, space: str, at: int = NO_LIMIT) -> list[Document]:
+    """Return a document and everything above it."""
+    line = [document]
+    while line[-1].parent is not None:
+        above = documents.find(tx, space=space, document_id=line[-1].parent, at=at)
+        if above is None or any(above.id == each.id for each in line):
+            break
+        line.append(above)
+    return line
+
+
+def _mentioned(tx: Tx, body: str, *, space: str, document_id: str) -> list[str]:
+    """Return the documents a text points at; what leads nowhere is left out."""
+    found: dict[str, None] = {}
+    for mention in mentions_in(body):
+        if mention.startswith("~/") or "/" in mention:
+            target = resolve(tx, space=space, path=mention if mention.startswith("~/") else f"~/{mention}")
+        else:
+            target = documents.find(tx, space=space, document_id=mention) or resolve(
+                tx, space=space, path=f"~/{mention}"
+            )
+        if target is not None and target.id != document_id:
+            found[target.id] = None
+    return list(found)

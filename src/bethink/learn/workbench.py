@@ -1,0 +1,160 @@
+"""The two tools of a memory writer, on a copy of the tree: nothing it does leaves `~/memory`, or its run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from bethink.errors import Invalid
+from bethink.model.consolidation import Change, Shelf
+from bethink.model.documents import ROOT, DocumentSource, Draft, steps_of
+from bethink.model.text import JsonObject
+
+READ, WRITE = "document_read", "document_write"
+_PREVIEW = 160
+_LONGEST = 12_000
+
+_TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_CALL: JsonObject = {
+    "type": "object",
+    "properties": {
+        "tool": {"type": "string", "enum": [READ, WRITE]},
+        "path": {"type": "string"},
+        "title": _TEXT,
+        "description": _TEXT,
+        "body": _TEXT,
+        "sources": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["tool", "path", "title", "description", "body", "sources"],
+    "additionalProperties": False,
+}
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"calls": {"type": "array", "items": _CALL}, "done": {"type": "boolean"}},
+    "required": ["calls", "done"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Page:
+    draft: Draft
+    document_id: str | None
+    expected: int | None
+    sources: tuple[DocumentSource, ...]
+    changed: bool = False
+    read: bool = False
+
+
+class Workbench:
+    """A copy of the documents below `~/memory`, to read and to write. A mistake is an answer, never an error."""
+
+    def __init__(self, shelf: Shelf, sources: Mapping[str, DocumentSource], *, cut: Callable[[str], str]) -> None:
+        self._sources = sources
+        self._cut = cut
+        self._pages: dict[str, _Page] = {
+            path: _Page(
+                draft=each.draft(),
+                document_id=each.id,
+                expected=each.version,
+                sources=tuple(shelf.sources.get(path, ())),
+            )
+            for path, each in shelf.documents.items()
+        }
+        self._pages.setdefault(
+            ROOT, _Page(draft=Draft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
+        )
+
+    def do(self, call: object) -> str:
+        """Carry out one call and say what came of it, in words that the model can act on."""
+        fields = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else {})
+        tool, path = fields.get("tool"), fields.get("path")
+        if tool not in (READ, WRITE):
+            return f"There is no tool {str(tool)[:50]!r}. There are {READ} and {WRITE}."
+        place = _place(path)
+        if place is None:
+            return f"{str(path)[:200]!r} is not a path below {ROOT}. Nothing else can be read or written."
+        return self._read(place) if tool == READ else self._write(place, fields)
+
+    def changes(self) -> list[Change]:
+        """Return what was written, as changes to the tree."""
+        return [
+            Change(
+                path=path,
+                draft=page.draft,
+                document_id=page.document_id,
+                expected=page.expected,
+                sources=page.sources,
+            )
+            for path, page in sorted(self._pages.items())
+            if page.changed
+        ]
+
+    def _read(self, path: str) -> str:
+        page = self._pages.get(path)
+        if page is None:
+            return f"There is no document {path}."
+        page.read = True
+        lines = [f"# {page.draft.title}", f"path: {path}", f"description: {page.draft.description}"]
+        lines += [f"sources: {', '.join(each.id for each in page.sources)}"] if page.sources else []
+        children = [each for each in self._pages if each.rpartition("/")[0] == path]
+        lines += [f"- {each}: {self._preview(each)}" for each in sorted(children)]
+        return "\n".join([*lines, "", page.draft.body[:_LONGEST]]).strip()
+
+    def _preview(self, path: str) -> str:
+        draft = self._pages[path].draft
+        return " ".join(f"{draft.title}. {draft.description or draft.body}".split())[:_PREVIEW]
+
+    def _write(self, path: str, fields: Mapping[str, Any]) -> str:
+        if path == ROOT:
+            return f"{ROOT} itself cannot be written. Write a document below it."
+        page = self._pages.get(path)
+        above = self._pages.get(path.rpartition("/")[0])
+        if above is None:
+            return f"There is no document {path.rpartition('/')[0]} to hang it below. Write that first."
+        if page is None and not above.read:
+            return f"Read {path.rpartition('/')[0]} before you create something below it."
+        if page is not None and not (page.read or page.changed):
+            return f"Read {path} before you change it."
+        sources = self._known(fields.get("sources"))
+        if not sources:
+            return "None of these sources is known. Name the sessions and facts it rests on, as you were given them."
+        try:
+            draft = self._draft(path, fields, page)
+        except Invalid as problem:
+            return str(problem)
+        self._pages[path] = _Page(
+            draft=draft,
+            document_id=page and page.document_id,
+            expected=page and page.expected,
+            sources=sources,
+            changed=True,
+            read=True,
+        )
+        return f"Written: {path}."
+
+    def _draft(self, path: str, fields: Mapping[str, Any], page: _Page | None) -> Draft:
+        def text(name: str, before: str) -> str:
+            value = fields.get(name)
+            return self._cut(value) if isinstance(value, str) else before
+
+        return Draft(
+            slug=path.rpartition("/")[2],
+            title=text("title", page.draft.title if page else path.rpartition("/")[2]),
+            description=text("description", page.draft.description if page else ""),
+            body=text("body", page.draft.body if page else ""),
+            links=page.draft.links if page else (),
+        )
+
+    def _known(self, names: object) -> tuple[DocumentSource, ...]:
+        if not isinstance(names, list):
+            return ()
+        given = dict.fromkeys(name for name in cast("Sequence[object]", names) if isinstance(name, str))
+        return tuple(self._sources[name] for name in given if name in self._sources)
+
+
+def _place(path: object) -> str | None:
+    """Return a path below `~/memory` in its one spelling; None for any other."""
+    steps = steps_of(path) if isinstance(path, str) else None
+    if not steps or steps[0] != "memory" or any(step in (".", "..") for step in steps):
+        return None
+    return "~/" + "/".join(steps)

@@ -1,0 +1,135 @@
+"""What a consolidation looks at and what it changes, as plain records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bethink.model.documents import Document, DocumentSource, Draft, SourceKind
+from bethink.model.records import Micros, SessionMemory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A session memory with how it was used and whether the last consolidation has seen just this one."""
+
+    memory: SessionMemory
+    usage_count: int
+    last_usage: Micros | None
+    selected: bool
+    seen_at: Micros | None
+
+    @property
+    def retained(self) -> bool:
+        """Say whether the last consolidation has seen it as it is."""
+        return self.selected and self.seen_at == self.memory.source_updated_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What is looked at now, beside what was looked at last: added, retained and removed."""
+
+    current: tuple[Candidate, ...]
+    previous: tuple[Candidate, ...]
+
+    @property
+    def added(self) -> list[SessionMemory]:
+        """What is new, or was refreshed since."""
+        return [each.memory for each in self.current if not each.retained]
+
+    @property
+    def retained(self) -> list[SessionMemory]:
+        """What was seen before just as it is."""
+        return [each.memory for each in self.current if each.retained]
+
+    @property
+    def removed(self) -> list[SessionMemory]:
+        """What was seen before and is no longer looked at: what rests on it alone is to be forgotten."""
+        now = {each.memory.session_id for each in self.current}
+        return [each.memory for each in self.previous if each.memory.session_id not in now]
+
+    @property
+    def snapshot(self) -> list[tuple[str, int]]:
+        """What exactly was looked at: each session and the time of its newest record then."""
+        return [(each.memory.session_id, each.memory.source_updated_at) for each in self.current]
+
+
+class ChangeStatus(StrEnum):
+    """What became of a change set."""
+
+    HELD = "held"
+    APPLIED = "applied"
+    REJECTED = "rejected"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One document as a run wants it. `draft` None deletes it; `expected` None is a document that is not there yet.
+
+    `parent_path` says where it hangs, because a parent may be made by the same run.
+    """
+
+    path: str
+    draft: Draft | None
+    document_id: str | None = None
+    expected: int | None = None
+    sources: tuple[DocumentSource, ...] = ()
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Write it as plain values."""
+        draft = self.draft
+        return {
+            "path": self.path,
+            "document_id": self.document_id,
+            "expected": self.expected,
+            "sources": [[each.kind, each.id, each.number] for each in self.sources],
+            "draft": draft
+            and {
+                "slug": draft.slug,
+                "title": draft.title,
+                "description": draft.description,
+                "body": draft.body,
+                "links": list(draft.links),
+            },
+        }
+
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> "Change":
+        """Read back what `to_json` wrote."""
+        draft = tree["draft"]
+        return cls(
+            path=tree["path"],
+            document_id=tree["document_id"],
+            expected=tree["expected"],
+            sources=tuple(
+                DocumentSource(kind=SourceKind(kind), id=name, number=number) for kind, name, number in tree["sources"]
+            ),
+            draft=draft
+            and Draft(
+                slug=draft["slug"],
+                title=draft["title"],
+                description=draft["description"],
+                body=draft["body"],
+                links=tuple(draft["links"]),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """What one run changed in the tree, or wants to change."""
+
+    run: str
+    status: ChangeStatus
+    changes: tuple[Change, ...]
+    created_at: Micros
+    settled_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """The documents below `~/memory` by their paths, as a run finds them."""
+
+    documents: Mapping[str, Document]
+    sources: Mapping[str, Sequence[DocumentSource]]

@@ -1,0 +1,164 @@
+"""Documents: nodes of a tree, each a chain of versions, with the rules that need no database."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bethink.errors import Invalid
+from bethink.model.records import Micros, Origin, checked_name
+from bethink.model.text import clean
+
+ROOT = "~/memory"
+"""Where the documents that memory itself keeps are."""
+
+MAX_BODY = 64_000
+_MAX_TITLE = 200
+_MAX_DESCRIPTION = 2_000
+_MAX_LINKS = 200
+_USER = Origin("user")
+_LINK = re.compile(r"\[\[([^\[\]|\n]{1,500})(?:\|[^\[\]\n]{0,500})?\]\]")
+_SLUG = re.compile(r"[^/\s\[\]|~.][^/\s\[\]|]*")
+
+
+class ReferenceKind(StrEnum):
+    """How one document points at another: as its child, on purpose, or in its text."""
+
+    PARENT = "parent"
+    LINK = "link"
+    BODY = "body"
+
+
+class SourceKind(StrEnum):
+    """What a version of a document can rest on."""
+
+    SESSION_MEMORY = "session_memory"
+    FACT = "fact"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSource:
+    """One thing that a version rests on; a message is named by its session and its number."""
+
+    kind: SourceKind
+    id: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who wrote a version, and why: a user, an agent, or a job with the token of its claim."""
+
+    kind: str = "user"
+    id: str = ""
+    reason: str = ""
+    token: int | None = None
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a version comes from: who wrote it, what it rests on, and how far that can be trusted."""
+
+    author: Author = Author()
+    origin: Origin = _USER
+    sources: tuple[DocumentSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A document as it is to be: what its next version says, and where it hangs. `parent` None is the top."""
+
+    slug: str
+    title: str
+    description: str = ""
+    body: str = ""
+    parent: str | None = None
+    links: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slug", checked_slug(self.slug))
+        object.__setattr__(self, "links", tuple(dict.fromkeys(self.links)))
+        if not clean(self.title).strip():
+            raise Invalid("a document needs a title.", hint="Say in a few words what it is about.")
+        limits = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "body": MAX_BODY}
+        for what, limit in limits.items():
+            if len(getattr(self, what)) > limit:
+                raise Invalid(f"the {what} is longer than {limit} characters.", hint="Split it into child documents.")
+        if len(self.links) > _MAX_LINKS:
+            raise Invalid(f"more than {_MAX_LINKS} links.", hint="Link to a document that links to them.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One version of a document. `valid_to` None is the current one; a deleted document has none."""
+
+    id: str
+    version: int
+    slug: str
+    title: str
+    description: str
+    body: str
+    parent: str | None
+    links: tuple[str, ...]
+    mentions: tuple[str, ...]
+    valid_from: Micros
+    valid_to: Micros | None
+    created_at: Micros
+    author: Author
+    origin: Origin
+    redacted: bool = False
+
+    def draft(self) -> Draft:
+        """Return what this version says, to write it again or changed."""
+        return Draft(
+            slug=self.slug,
+            title=self.title,
+            description=self.description,
+            body=self.body,
+            parent=self.parent,
+            links=self.links,
+        )
+
+
+def checked_slug(value: str) -> str:
+    """Return a slug that can be part of a path, or raise `Invalid`."""
+    slug = checked_name(value.strip(), "a slug")
+    if not _SLUG.fullmatch(slug):
+        raise Invalid(f"{slug!r} cannot be part of a path.", hint="Use words joined by hyphens, without slashes.")
+    return slug
+
+
+def steps_of(path: str) -> list[str] | None:
+    """Split a path such as `~/memory/people` into its slugs; None if it is no path."""
+    if not path.startswith("~/"):
+        return None
+    return [step for step in (part.strip() for part in path[2:].split("/")) if step]
+
+
+def mentions_in(body: str) -> list[str]:
+    """Return what a text points at in double brackets, each once, in order: ids, paths or slugs."""
+    return list(dict.fromkeys(found.strip() for found in _LINK.findall(body) if found.strip()))
+
+
+def diff_of(before: Document | None, after: Document | None) -> str:
+    """Write what changed between two versions as a unified diff of their text; empty if nothing did."""
+    lines = difflib.unified_diff(
+        _lines(before),
+        _lines(after),
+        f"{before.slug}@{before.version}" if before else "nothing",
+        f"{after.slug}@{after.version}" if after else "nothing",
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+def _lines(document: Document | None) -> list[str]:
+    if document is None:
+        return []
+    head = [f"slug: {document.slug}", f"title: {document.title}"]
+    head += [f"description: {line}" for line in document.description.splitlines()]
+    head += [f"parent: {document.parent}"] if document.parent else []
+    head += [f"link: {link}" for link in document.links]
+    return [*head, "", *document.body.splitlines()]

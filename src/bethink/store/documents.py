@@ -1,0 +1,153 @@
+"""Documents and what they point at: versions are added and closed, and never changed but to be redacted."""
+
+from collections.abc import Iterable
+
+from bethink.model.documents import (
+    Author,
+    Document,
+    DocumentSource,
+    Draft,
+    Provenance,
+    ReferenceKind,
+    SourceKind,
+)
+from bethink.model.records import Micros, Origin
+from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.facts import asked_words
+
+_TOP = ""
+_REDACTED = "[redacted]"
+
+
+def insert(
+    tx: Tx,
+    draft: Draft,
+    *,
+    space: str,
+    document_id: str,
+    version: int,
+    created_at: Micros,
+    by: Provenance,
+    mentions: Iterable[str],
+) -> None:
+    """Write a version with everything it points at and rests on."""
+    author = by.author
+    tx.run(
+        "insert_document",
+        space=space, id=document_id, version=version, now=tx.now, parent=draft.parent or _TOP, slug=draft.slug,
+        title=draft.title, description=draft.description, body=draft.body, created_at=created_at,
+        author_kind=author.kind, author_id=author.id, reason=author.reason, token=author.token, run=author.run,
+        origin=by.origin,
+    )  # fmt: skip
+    targets = [(ReferenceKind.PARENT, draft.parent)] if draft.parent else []
+    targets += [(ReferenceKind.LINK, link) for link in draft.links]
+    targets += [(ReferenceKind.BODY, mention) for mention in mentions]
+    for kind, target in targets:
+        tx.run("insert_reference", space=space, source=document_id, version=version, kind=kind, target=target)
+    for source in by.sources:
+        tx.run(
+            "insert_document_source",
+            space=space, document=document_id, version=version, kind=source.kind, source=source.id,
+            number=source.number,
+        )  # fmt: skip
+
+
+def close(tx: Tx, *, space: str, document_id: str, version: int, run: str) -> bool:
+    """End the current version. False if another one is current by now."""
+    return tx.run("close_document", space=space, id=document_id, version=version, run=run, now=tx.now) == 1
+
+
+def last_version(tx: Tx, *, space: str, document_id: str) -> tuple[int, Micros] | None:
+    """Return the newest version a document ever had and when it was created; None for an id never used."""
+    row = tx.one("last_document_version", space=space, id=document_id)
+    return None if row is None else (row["version"], row["created_at"])
+
+
+def find(tx: Tx, *, space: str, document_id: str, at: int = NO_LIMIT) -> Document | None:
+    """Return a document as it stands, or stood at a time."""
+    row = tx.one("find_document", space=space, id=document_id, at=at)
+    return None if row is None else _document(tx, space, row)
+
+
+def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, at: int = NO_LIMIT) -> Document | None:
+    """Return the document of a name in a place."""
+    row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=at)
+    return None if row is None else _document(tx, space, row)
+
+
+def children(tx: Tx, *, space: str, parent: str | None, at: int = NO_LIMIT) -> list[Document]:
+    """Return what hangs below a document, or at the top, by name."""
+    rows = tx.all("list_children", space=space, parent=parent or _TOP, at=at)
+    return [_document(tx, space, row) for row in rows]
+
+
+def everything(tx: Tx, *, space: str, at: int = NO_LIMIT) -> list[Document]:
+    """Return every document of a space, as it stood at a time."""
+    return [_document(tx, space, row) for row in tx.all("list_documents", space=space, at=at)]
+
+
+def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
+    """Return every version of a document, oldest first."""
+    return [_document(tx, space, row) for row in tx.all("document_versions", space=space, id=document_id)]
+
+
+def written_by(tx: Tx, *, space: str, run: str) -> list[Document]:
+    """Return every version that a run wrote."""
+    return [_document(tx, space, row) for row in tx.all("run_documents", space=space, run=run)]
+
+
+def deleted_by(tx: Tx, *, space: str, run: str) -> list[Document]:
+    """Return the last versions of the documents that a run deleted."""
+    return [_document(tx, space, row) for row in tx.all("deleted_documents", space=space, run=run)]
+
+
+def referrers(tx: Tx, *, space: str, document_id: str) -> list[tuple[str, ReferenceKind]]:
+    """Return which current documents point at one, and how."""
+    rows = tx.all("current_referrers", space=space, target=document_id)
+    return [(row["source_id"], ReferenceKind(row["kind"])) for row in rows]
+
+
+def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[DocumentSource]:
+    """Return what a version rests on."""
+    rows = tx.all("list_document_sources", space=space, document=document_id, version=version)
+    return [DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"]) for row in rows]
+
+
+def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
+    """Take the text out of a version that is past. False if it is the current one, or none."""
+    return tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
+
+
+def search(tx: Tx, *, space: str, question: str, limit: int, at: int = NO_LIMIT) -> list[Document]:
+    """Return documents that share words with a question, the best match first."""
+    words = asked_words(tx, question)
+    if not words or limit <= 0:
+        return []
+    rows = tx.all("search_documents", space=space, words=words, limit=limit, at=at)
+    return [_document(tx, space, row) for row in rows]
+
+
+def _document(tx: Tx, space: str, row: Row) -> Document:
+    pointed = tx.all("list_references", space=space, source=row["id"], version=row["version"])
+    by_kind: dict[str, list[str]] = {}
+    for reference in pointed:
+        by_kind.setdefault(reference["kind"], []).append(reference["target_id"])
+    return Document(
+        id=row["id"],
+        version=row["version"],
+        slug=row["slug"],
+        title=row["title"],
+        description=row["description"],
+        body=row["body"],
+        parent=row["parent_id"] or None,
+        links=tuple(by_kind.get("link", ())),
+        mentions=tuple(by_kind.get("body", ())),
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        created_at=row["created_at"],
+        author=Author(
+            kind=row["author_kind"], id=row["author_id"], reason=row["reason"], token=row["token"], run=row["run"]
+        ),
+        origin=Origin(row["origin"]),
+        redacted=bool(row["redacted"]),
+    )

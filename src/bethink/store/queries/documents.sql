@@ -1,0 +1,114 @@
+-- name: insert_document
+-- Write a version of a document.
+INSERT INTO documents (space_id, id, version, valid_from, parent_id, slug, title, description, body, created_at,
+                       author_kind, author_id, reason, token, run, origin)
+VALUES (:space, :id, :version, :now, :parent, :slug, :title, :description, :body, :created_at,
+        :author_kind, :author_id, :reason, :token, :run, :origin);
+
+-- name: close_document
+-- End the current version, only if it is the one that was read.
+UPDATE documents SET valid_to = :now, closed_run = :run
+WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NULL;
+
+-- name: last_document_version
+-- The newest version a document has had, current or not.
+SELECT version, valid_to, created_at FROM documents WHERE space_id = :space AND id = :id
+ORDER BY version DESC LIMIT 1;
+
+-- name: find_document
+-- A document as it stood at a time.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND id = :id AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
+
+-- name: find_document_in
+-- The document of a name in a place, as it stood at a time.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND parent_id = :parent AND slug = :slug
+  AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
+
+-- name: list_children
+-- What hangs below a document at a time, by name.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND parent_id = :parent
+  AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
+ORDER BY slug;
+
+-- name: list_documents
+-- Every document of a space as it stood at a time, by id.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
+ORDER BY id;
+
+-- name: document_versions
+-- Every version of a document, oldest first.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND id = :id ORDER BY version;
+
+-- name: run_documents
+-- Every version that one run wrote, in the order of the documents.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND run = :run AND run <> '' ORDER BY id, version;
+
+-- name: deleted_documents
+-- The last versions of documents that one run deleted.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents d WHERE d.space_id = :space AND d.closed_run = :run AND d.closed_run <> '' AND NOT EXISTS (
+    SELECT 1 FROM documents later WHERE later.space_id = d.space_id AND later.id = d.id AND later.version > d.version
+)
+ORDER BY id;
+
+-- name: insert_reference
+-- Point a version at a document.
+INSERT INTO document_references (space_id, source_id, source_version, kind, target_id)
+VALUES (:space, :source, :version, :kind, :target);
+
+-- name: list_references
+-- What a version points at, by kind and name.
+SELECT kind, target_id FROM document_references
+WHERE space_id = :space AND source_id = :source AND source_version = :version ORDER BY kind, target_id;
+
+-- name: current_referrers
+-- Which current documents point at a document, and how.
+SELECT r.source_id, r.kind FROM document_references r
+JOIN documents d ON d.space_id = r.space_id AND d.id = r.source_id AND d.version = r.source_version
+WHERE r.space_id = :space AND r.target_id = :target AND d.valid_to IS NULL ORDER BY r.source_id, r.kind;
+
+-- name: insert_document_source
+-- Note what a version rests on.
+INSERT INTO document_sources (space_id, document_id, version, kind, source_id, number)
+VALUES (:space, :document, :version, :kind, :source, :number)
+ON CONFLICT (space_id, document_id, version, kind, source_id, number) DO NOTHING;
+
+-- name: list_document_sources
+-- What a version rests on.
+SELECT kind, source_id, number FROM document_sources
+WHERE space_id = :space AND document_id = :document AND version = :version ORDER BY kind, source_id, number;
+
+-- name: redact_document
+-- Take the text out of a version that is past, and leave that it was there.
+UPDATE documents SET title = :mark, description = '', body = '', redacted = 1
+WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
+
+-- name: search_documents (sqlite)
+-- Documents as they stood at a time that share a word with the question, the best match first.
+SELECT d.id, d.version, d.valid_from, d.valid_to, d.parent_id, d.slug, d.title, d.description, d.body, d.created_at,
+       d.author_kind, d.author_id, d.reason, d.token, d.run, d.origin, d.redacted
+FROM documents_fts JOIN documents d ON d.rowid = documents_fts.rowid
+WHERE documents_fts MATCH :words AND d.space_id = :space
+  AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
+ORDER BY documents_fts.rank, d.id LIMIT :limit;
+
+-- name: search_documents (postgres)
+-- Documents as they stood at a time that share a word with the question, the best match first.
+SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+       author_id, reason, token, run, origin, redacted
+FROM documents WHERE space_id = :space AND words @@ to_tsquery('english', :words)
+  AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
+ORDER BY ts_rank_cd(words, to_tsquery('english', :words)) DESC, id LIMIT :limit;

@@ -1,0 +1,331 @@
+"""From session memories to documents: what is selected, what changes, and how it is taken back."""
+
+import pytest
+
+from bethink import ConversationKey, Memory, Session
+from bethink.errors import Conflict, NotFound
+from bethink.learn.consolidate import Consolidator
+from bethink.model.consolidation import ChangeStatus
+from bethink.model.documents import Draft
+from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
+from bethink.model.records import SessionMemory
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import consolidation, jobs
+from bethink.store.db import Database
+from bethink.worker import RunReport, Worker, WorkerOptions
+from tests.conftest import FakeClock, said
+from tests.rooms.learn_kit import a_fact, answer, consolidator, extractor
+
+DAY = 86_400_000_000
+
+
+class Life:
+    """A space that is told things, learns and consolidates."""
+
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self.database, self.memory, self.count = database, memory, 0
+        self.docs = memory.documents(space="alice")
+
+    async def tell(self, text: str, *facts: dict[str, object], **told: str) -> Session:
+        self.count += 1
+        key = ConversationKey(channel="c", chat=str(self.count))
+        session = await self.memory.open_session(space="alice", conversation=key)
+        await self.memory.append(session, said(text))
+        await self.memory.end_session(session)
+        model = ScriptedModel([answer(*facts, **{"summary": text, "raw": text, "slug": f"talk-{self.count}", **told})])
+        handlers = {JobKind.EXTRACT: extractor(self.database, model)}
+        await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
+        return session
+
+    async def consolidate(self, handler: Consolidator | None = None) -> RunReport:
+        handlers = {JobKind.CONSOLIDATE: handler or consolidator(self.database)}
+        return await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
+
+    async def job(self) -> Job:
+        found = await self.database.transact(
+            lambda tx: jobs.find(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY), read=True
+        )
+        assert found is not None
+        return found
+
+    async def selection(self, **rules: int) -> consolidation.Selection:
+        wanted = {"max_unused_days": 30, "limit": 256} | rules
+        return await self.database.transact(
+            lambda tx: consolidation.select(tx, space="alice", **wanted), space="alice", read=True
+        )
+
+    async def use(self, *sessions: Session) -> None:
+        ids = [each.id for each in sessions]
+        await self.database.transact(lambda tx: consolidation.use(tx, space="alice", session_ids=ids), space="alice")
+
+
+def ids(memories: list[SessionMemory]) -> list[str]:
+    return [each.session_id for each in memories]
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)
+
+
+@pytest.mark.spec("S1.1", "S2.55", "S2.42")
+async def test_what_was_learnt_becomes_a_tree_with_sources(life: Life) -> None:
+    session = await life.tell(
+        "I live in Bergen with Kari.",
+        a_fact("User lives in Bergen", 1, entities=["Bergen"]),
+        a_fact("Kari lives in Bergen", 1, entities=["Kari", "Bergen"], subject="kari"),
+    )
+
+    report = await life.consolidate()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 1}
+    tree = await life.docs.tree()
+    assert list(tree) == [
+        "~/memory",
+        "~/memory/bergen",
+        "~/memory/consolidated",
+        "~/memory/consolidated/MEMORY.md",
+        "~/memory/consolidated/memory_summary.md",
+        "~/memory/kari",
+    ]
+    bergen = tree["~/memory/bergen"]
+    assert "User lives in Bergen (user;" in bergen.body
+    assert bergen.origin == "user"
+    assert {each.kind for each in await life.docs.sources(bergen.id, 1)} == {"fact"}
+    memory = tree["~/memory/consolidated/MEMORY.md"]
+    assert session.id in memory.body
+    assert memory.origin == "document"
+    assert bergen.author.token == 1
+    assert (await life.job()).outcome is Outcome.SUCCEEDED
+
+
+@pytest.mark.spec("S2.53", "S2.24")
+async def test_a_space_is_consolidated_when_it_is_dirty_and_only_then(life: Life) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1))
+
+    assert [(await life.consolidate()).claimed for _ in range(2)] == [1, 0]
+    await life.tell("I like rain.", a_fact("User likes rain", 1))
+    assert (await life.consolidate()).claimed == 1
+
+
+@pytest.mark.spec("S2.50", "S2.51", "S2.52", "S2.54", "S2.30")
+async def test_the_watermark_is_the_newest_of_claim_and_input_and_never_falls(life: Life, clock: FakeClock) -> None:
+    await life.tell("I like tea.")
+    await life.consolidate()
+    first = (await life.job()).success_watermark
+    [memory] = (await life.selection()).current
+    assert first is not None
+    assert first >= memory.memory.source_updated_at
+
+    await life.database.transact(
+        lambda tx: jobs.queue(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=5),
+        space="alice",
+    )
+    assert (await life.job()).input_watermark > first, "a promise about something old makes it dirty, too"
+    await life.consolidate()
+
+    assert ((await life.job()).success_watermark or 0) > first
+
+
+@pytest.mark.spec("S2.26", "S2.27", "S2.28", "S2.29", "S2.25")
+async def test_the_most_used_come_first_then_the_newest_and_what_is_long_unused_not_at_all(
+    life: Life, clock: FakeClock
+) -> None:
+    old_unused = await life.tell("one")
+    old_used = await life.tell("two")
+    clock.time += 20 * DAY
+    await life.use(old_used)
+    newer = await life.tell("three")
+    often = await life.tell("four")
+    await life.use(often, often)
+    await life.use(often)
+    clock.time += 15 * DAY
+
+    chosen = [each.memory.session_id for each in (await life.selection()).current]
+
+    assert chosen == [often.id, old_used.id, newer.id]
+    assert old_unused.id not in chosen
+    assert [each.memory.session_id for each in (await life.selection(limit=2)).current] == [often.id, old_used.id]
+
+
+@pytest.mark.spec("S2.43", "S2.44", "S2.45", "S2.46", "S2.47")
+async def test_a_success_marks_exactly_what_it_saw_and_a_refreshed_memory_is_added_again(
+    life: Life, memory: Memory
+) -> None:
+    session = await life.tell("one")
+    assert ids((await life.selection()).added) == [session.id]
+    await life.consolidate()
+    assert ids((await life.selection()).retained) == [session.id]
+
+    key = ConversationKey(channel="c", chat="1")
+    again = await memory.open_session(space="alice", conversation=key)
+    await memory.append(again, said("more"))
+    await memory.idle(again)
+    model = ScriptedModel(lambda _: answer())
+    handlers = {JobKind.EXTRACT: extractor(life.database, model)}
+    await Worker(life.database, handlers, WorkerOptions()).run_once()
+    await life.database.transact(
+        lambda tx: tx.script("UPDATE session_memories SET source_updated_at = source_updated_at + 1"), space="alice"
+    )
+
+    now = await life.selection()
+    assert set(ids(now.added)) == {session.id, again.id}
+    assert ids(now.retained) == []
+    assert [each.selected for each in now.previous] == [True], "the baseline stays until the next success"
+
+
+@pytest.mark.spec("S2.48")
+async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_forgotten(
+    life: Life, clock: FakeClock
+) -> None:
+    gone = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    clock.time += 20 * DAY
+    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    clock.time += 15 * DAY
+
+    assert ids((await life.selection()).removed) == [gone.id]
+    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+    await life.consolidate()
+
+    assert "~/memory/tea" not in await life.docs.tree()
+    assert "~/memory/rain" in await life.docs.tree()
+
+
+@pytest.mark.spec("S2.34")
+async def test_when_everything_has_expired_what_was_derived_goes_without_a_model(
+    life: Life, clock: FakeClock, memory: Memory
+) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    mine = await memory.documents(space="alice").create(Draft(slug="mine", title="Mine"))
+    clock.time += 40 * DAY
+    model = ScriptedModel([])
+
+    report = await life.consolidate(consolidator(life.database, model))
+
+    assert (report.marked, report.claimed) == (1, 1), "growing old is noticed by itself"
+    assert model.calls == []
+    assert list(await life.docs.tree()) == ["~/memory", "~/mine"]
+    assert mine is not None
+    assert (await life.selection()).previous == ()
+    assert (await life.consolidate()).claimed == 0
+
+
+async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+    await life.docs.update(
+        tea.id, Draft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), expected=1
+    )
+    await life.tell("I love tea.", a_fact("User loves tea", 1, entities=["Tea"]))
+
+    await life.consolidate()
+
+    now = await life.docs.find("~/memory/tea")
+    assert now is not None
+    assert now.body == "Only Darjeeling."
+
+
+async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    before = {path: each.body for path, each in (await life.docs.tree()).items()}
+    await life.tell("I like rain and tea.", a_fact("User likes rain", 1, entities=["Rain", "Tea"]))
+    await life.consolidate()
+    [second, _] = await life.docs.change_sets()
+
+    await life.docs.undo(second.run)
+
+    assert {path: each.body for path, each in (await life.docs.tree()).items()} == before
+    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
+    with pytest.raises(Conflict):
+        await life.docs.undo(second.run)
+    with pytest.raises(NotFound):
+        await life.docs.undo("run_none")
+
+
+async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    before = {path: each.body for path, each in (await life.docs.tree()).items()}
+    clock.time += 40 * DAY
+    await life.consolidate()
+    [last, *_] = await life.docs.change_sets()
+
+    await life.docs.undo(last.run)
+
+    assert {path: each.body for path, each in (await life.docs.tree()).items()} == before
+
+
+async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(life: Life) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+    await life.docs.update(tea.id, Draft(slug="tea", title="Tea", body="mine", parent=tea.parent), expected=1)
+    [first] = await life.docs.change_sets()
+
+    with pytest.raises(Conflict, match="was changed after"):
+        await life.docs.undo(first.run)
+
+    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.APPLIED]
+
+
+async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: Life) -> None:
+    handler = consolidator(life.database, review=True)
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate(handler)
+    [held] = await life.docs.change_sets()
+
+    assert await life.docs.tree() == {}
+    assert held.status is ChangeStatus.HELD
+    assert held.changes[0].path == "~/memory/tea"
+    assert ids((await life.selection()).added), "nothing counts as seen before it is approved"
+
+    await life.docs.approve(held.run)
+
+    assert "~/memory/tea" in await life.docs.tree()
+    assert ids((await life.selection()).added) == []
+    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.consolidate(handler)
+    [second, _] = await life.docs.change_sets()
+    await life.docs.reject(second.run)
+    assert "~/memory/rain" not in await life.docs.tree()
+    with pytest.raises(Conflict):
+        await life.docs.approve(second.run)
+
+
+@pytest.mark.spec("S2.24", "S2.41")
+async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: FakeClock) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1))
+    handler = consolidator(life.database)
+
+    [claim] = await life.database.transact(
+        lambda tx: jobs.claim(tx, kind=JobKind.CONSOLIDATE, worker="zombie", lease=1_000, limit=1)
+    )
+    clock.time += 10_000
+    assert (await life.consolidate(handler)).outcomes == {Outcome.SUCCEEDED: 1}
+    before = await life.docs.tree()
+
+    with pytest.raises(Conflict):
+        await handler.process(claim)
+
+    assert await life.docs.tree() == before
+    assert (await life.job()).token == 2
+
+
+@pytest.mark.spec("S2.56")
+async def test_many_sessions_are_learnt_from_at_once_and_a_space_is_settled_by_one(life: Life, memory: Memory) -> None:
+    for number in range(6):
+        session = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=f"x{number}"))
+        await memory.append(session, said("tea"))
+        await memory.idle(session)
+    handlers = {JobKind.EXTRACT: extractor(life.database, None), JobKind.CONSOLIDATE: consolidator(life.database)}
+
+    report = await Worker(life.database, handlers, WorkerOptions()).run_once()
+
+    assert report.claimed == 7
+    assert (await life.job()).status is JobStatus.WAITING

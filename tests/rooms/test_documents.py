@@ -1,0 +1,230 @@
+"""The tree of documents: versions, references, places, and what is refused."""
+
+import pytest
+
+from bethink import Memory
+from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.learn import tree
+from bethink.learn.documents import Documents
+from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, SourceKind, mentions_in
+from bethink.model.records import Micros
+from bethink.plugins.redaction import SecretRedactor
+from bethink.store.db import Database
+from tests.conftest import FakeClock
+
+
+@pytest.fixture
+def docs(memory: Memory) -> Documents:
+    return memory.documents(space="alice")
+
+
+async def made(docs: Documents, slug: str, parent: Document | None = None, **more: object) -> Document:
+    draft = Draft(slug=slug, title=slug.title(), parent=parent and parent.id, **more)  # pyright: ignore[reportArgumentType]
+    document = await docs.create(draft)
+    assert document is not None
+    return document
+
+
+@pytest.mark.spec("S1.23")
+async def test_every_write_is_a_version_and_none_is_lost(docs: Documents, clock: FakeClock) -> None:
+    first = await made(docs, "tea", body="green")
+    before = Micros(clock.time)
+    source = DocumentSource(kind=SourceKind.MESSAGE, id="ses_1", number=3)
+    by = Provenance(author=Author(kind="agent", id="agt_1", reason="asked to"), sources=(source,))
+    draft = Draft(slug="tea", title="Tea", body="black\nor green")
+    second = await docs.update(first.id, draft, expected=1, by=by)
+
+    assert second is not None
+    assert (second.version, second.body, second.author.reason) == (2, "black\nor green", "asked to")
+    assert [each.body for each in await docs.history(first.id)] == ["green", "black\nor green"]
+    assert await docs.sources(first.id, 2) == [source]
+    then = await docs.get(first.id, as_of=before)
+    assert then is not None
+    assert then.body == "green"
+    assert "-green\n+black\n+or green" in await docs.diff(first.id, 1, 2)
+    assert await docs.diff(first.id, 2, 2) == ""
+    assert (await docs.diff(first.id, 0, 1)).startswith("--- nothing\n+++ tea@1")
+    with pytest.raises(NotFound):
+        await docs.diff(first.id, 1, 9)
+
+
+async def test_a_stale_write_is_refused_with_the_version_that_is_current(docs: Documents) -> None:
+    first = await made(docs, "tea")
+    await docs.update(first.id, Draft(slug="tea", title="Tea", body="x"), expected=1)
+
+    with pytest.raises(Stale) as caught:
+        await docs.update(first.id, Draft(slug="tea", title="Tea", body="y"), expected=1)
+
+    assert caught.value.current == 2
+    with pytest.raises(Stale):
+        await docs.delete(first.id, expected=1)
+
+
+async def test_writing_what_is_there_already_makes_no_version(docs: Documents) -> None:
+    first = await made(docs, "tea", body="green")
+
+    again = await docs.update(first.id, first.draft(), expected=1)
+
+    assert again is not None
+    assert again.version == 1
+
+
+@pytest.mark.spec("S1.24", "S1.25")
+async def test_a_version_refers_to_its_parent_its_links_and_what_its_text_mentions(
+    docs: Documents, database: Database
+) -> None:
+    home = await made(docs, "home")
+    tea = await made(docs, "tea", home)
+    cup = await made(
+        docs, "cup", home, body=f"see [[~/home/tea]], [[{home.id}|the house]] and [[nowhere]]", links=(tea.id,)
+    )
+
+    assert (cup.parent, cup.links, set(cup.mentions)) == (home.id, (tea.id,), {tea.id, home.id})
+    rows = await database.transact(
+        lambda tx: tx.all("list_references", space="alice", source=cup.id, version=1), space="alice", read=True
+    )
+    assert sorted(row["kind"] for row in rows) == ["body", "body", "link", "parent"]
+    await docs.update(cup.id, Draft(slug="cup", title="Cup", parent=home.id), expected=1)
+    now = await docs.get(cup.id)
+    assert now is not None
+    assert (now.links, now.mentions) == ((), ())
+    assert (await docs.history(cup.id))[0].links == (tea.id,), "references belong to their version"
+
+
+@pytest.mark.spec("S1.27")
+async def test_a_path_leads_to_a_document_and_a_name_is_taken_once_in_a_place(docs: Documents) -> None:
+    home, away = await made(docs, "home"), await made(docs, "away")
+    tea = await made(docs, "tea", home)
+    other = await made(docs, "tea", away)
+
+    assert (await docs.find("~/home/tea")) == tea
+    assert (await docs.find("~/ away / tea/")) == other
+    assert await docs.find("~/home/coffee") is None
+    assert await docs.find("home/tea") is None
+    assert list(await docs.tree()) == ["~/away", "~/away/tea", "~/home", "~/home/tea"]
+    assert [each.slug for each in await docs.children()] == ["away", "home"]
+    with pytest.raises(Conflict, match="taken"):
+        await made(docs, "tea", home)
+
+
+@pytest.mark.parametrize("slug", ["", " ", "a/b", "~", ".hidden", "a b", "[[x]]", "a|b", "a\nb", "x" * 201])
+async def test_a_name_that_cannot_be_part_of_a_path_is_refused(slug: str) -> None:
+    with pytest.raises(Invalid):
+        Draft(slug=slug, title="t")
+
+
+async def test_what_is_too_long_or_has_no_title_is_refused() -> None:
+    for wrong in ({"title": " "}, {"title": "x" * 201}, {"title": "t", "body": "x" * 64_001}):
+        with pytest.raises(Invalid):
+            Draft(slug="s", **wrong)  # pyright: ignore[reportArgumentType]
+
+
+async def test_circles_and_what_points_at_nothing_are_refused(docs: Documents) -> None:
+    top = await made(docs, "top")
+    below = await made(docs, "below", top)
+    with pytest.raises(Invalid, match="below itself"):
+        await docs.update(top.id, Draft(slug="top", title="T", parent=below.id), expected=1)
+    with pytest.raises(Invalid, match="below itself"):
+        await docs.update(top.id, Draft(slug="top", title="T", parent=top.id), expected=1)
+    with pytest.raises(Invalid, match="parent"):
+        await docs.create(Draft(slug="x", title="T", parent="doc_none"))
+    with pytest.raises(Invalid, match="linked"):
+        await docs.create(Draft(slug="x", title="T", links=("doc_none",)))
+
+
+async def test_what_others_hang_on_cannot_be_deleted_and_an_id_is_never_used_again(docs: Documents) -> None:
+    top = await made(docs, "top")
+    below = await made(docs, "below", top)
+    friend = await made(docs, "friend", links=(top.id,), body="[[~/top/below]]")
+    with pytest.raises(Conflict, match="held"):
+        await docs.delete(top.id, expected=1)
+
+    await docs.delete(below.id, expected=1)  # a mention holds nothing
+    await docs.update(friend.id, Draft(slug="friend", title="F"), expected=1)
+    await docs.delete(top.id, expected=1)
+
+    assert list(await docs.tree()) == ["~/friend"]
+    with pytest.raises(NotFound):
+        await docs.get(top.id)
+    with pytest.raises(Conflict, match="used before"):
+        await docs.create(Draft(slug="new", title="N"), document_id=top.id)
+    assert len(await docs.history(top.id)) == 1
+
+
+async def test_a_version_can_be_restored_and_a_deleted_document_brought_back(docs: Documents) -> None:
+    tea = await made(docs, "tea", body="green")
+    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="black"), expected=1)
+
+    restored = await docs.restore(tea.id, 1, expected=2)
+    await docs.delete(tea.id, expected=3)
+    back = await docs.restore(tea.id, 2, expected=None)
+
+    assert restored is not None
+    assert back is not None
+    assert (restored.version, restored.body, restored.author.reason) == (3, "green", "restored version 1")
+    assert (back.version, back.body) == (4, "black")
+    with pytest.raises(Stale):
+        await docs.restore(tea.id, 1, expected=None)
+    with pytest.raises(NotFound):
+        await docs.restore(tea.id, 9, expected=4)
+
+
+async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
+    tea = await made(docs, "tea", body="a secret")
+    with pytest.raises(NotFound):
+        await docs.redact(tea.id, 1)
+    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="fine"), expected=1)
+
+    await docs.redact(tea.id, 1)
+
+    past = (await docs.history(tea.id))[0]
+    assert (past.body, past.title, past.redacted) == ("", "[redacted]", True)
+    assert await docs.search("secret", 5) == []
+    with pytest.raises(Conflict, match="redacted"):
+        await docs.restore(tea.id, 1, expected=2)
+
+
+async def test_documents_are_searched_as_they_stand_or_stood(docs: Documents, clock: FakeClock) -> None:
+    tea = await made(docs, "tea", body="green leaves")
+    before = Micros(clock.time)
+    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="black dust"), expected=1)
+
+    assert [each.id for each in await docs.search("dust", 5)] == [tea.id]
+    assert await docs.search("leaves", 5) == []
+    assert [each.version for each in await docs.search("leaves", 5, as_of=before)] == [1]
+    assert await docs.search('"; --', 5) == []
+
+
+async def test_documents_are_redacted_before_they_are_written_and_stay_in_their_space(
+    database: Database, memory: Memory
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    docs = Memory(database, redactor=SecretRedactor(b"k")).documents(space="alice")
+    tea = await made(docs, "tea", body=f"key {secret}", description=secret)
+
+    assert secret not in f"{await docs.get(tea.id)}"
+    assert await memory.documents(space="bob").tree() == {}
+    with pytest.raises(NotFound):
+        await memory.documents(space="bob").get(tea.id)
+
+
+@pytest.mark.spec("S1.26", "S1.28")
+async def test_the_root_of_memory_is_made_once_and_found_again(database: Database, docs: Documents) -> None:
+    await made(docs, "tea")
+    first = await database.transact(lambda tx: tree.ensure_root(tx, space="alice"), space="alice")
+    again = await database.transact(lambda tx: tree.ensure_root(tx, space="alice"), space="alice")
+
+    assert first.id == again.id
+    assert (await docs.find("~/memory")) == first
+
+
+async def test_without_a_database_there_are_no_documents() -> None:
+    docs = Memory(None).documents(space="alice")
+
+    assert await docs.create(Draft(slug="tea", title="Tea")) is None
+    assert await docs.tree() == {}
+    assert await docs.search("tea", 5) == []
+
+
+def test_mentions_are_read_once_each_and_never_across_lines() -> None:
+    assert mentions_in("[[a]] [[b|B]] [[a]] [[ ]] [[c\nd]] [[[e]]]") == ["a", "b", "e"]

@@ -1,0 +1,235 @@
+"""Documents against a model in plain Python, on both databases; and three seeded bugs that must be found."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from bethink import Memory
+from bethink.errors import BethinkError
+from bethink.learn import tree
+from bethink.learn.documents import Documents
+from bethink.model.documents import Document, Draft
+from bethink.model.records import Micros
+from bethink.store import sql
+from bethink.store.db import Tx
+from tests.conftest import DATABASES, FakeClock, Quiet, database_at
+from tests.rooms.documents_model import Page, Refused, Tree
+
+T = TypeVar("T")
+RUNS, STEPS = 300, 40
+SLUG = st.sampled_from(["people", "places", "tea", "plans"])
+BODY = st.sampled_from(["", "green tea", "see [[~/people]]", "see [[tea|it]] and [[nowhere]]", "ça va 😀"])
+EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+
+
+class Library(RuleBasedStateMachine):
+    """Does the same to Documents and to the model, and compares the whole tree after every step."""
+
+    memory: Memory
+    portal: BlockingPortal
+    clock: FakeClock
+    runs = 0
+    ids: Bundle[str] = Bundle("ids")
+
+    def __init__(self) -> None:
+        super().__init__()
+        Library.runs += 1
+        self.docs: Documents = self.memory.documents(space=f"run{Library.runs}")
+        self.model = Tree()
+        self.seen: list[tuple[int, dict[str, tuple[str, int, str]]]] = []
+        self.count = 0
+
+    def wait(self, call: Callable[[], Awaitable[T]]) -> T:
+        return self.portal.call(call)
+
+    def both(self, ours: Callable[[], Awaitable[object]], model: Callable[[], None]) -> None:
+        try:
+            model()
+        except Refused:
+            with pytest.raises(BethinkError):
+                self.wait(ours)
+        else:
+            self.wait(ours)
+        self.agrees()
+
+    def agrees(self) -> None:
+        expected = self.model.paths()
+        assert _plain(self.wait(self.docs.tree)) == expected
+        self.seen.append((self.clock.time, expected))
+
+    def page(self, slug: str, body: str, parent: str | None, link: str | None) -> tuple[Page, Draft]:
+        links = () if link is None else (link,)
+        return Page(slug, body, parent, links), Draft(slug=slug, title="t", body=body, parent=parent, links=links)
+
+    @initialize(target=ids)
+    def begin(self) -> str:
+        return self.make("people", "", None, None)
+
+    @rule(target=ids, slug=SLUG, body=BODY, parent=st.none() | ids, link=st.none() | ids)
+    def create(self, slug: str, body: str, parent: str | None, link: str | None) -> str:
+        return self.make(slug, body, parent, link)
+
+    def make(self, slug: str, body: str, parent: str | None, link: str | None) -> str:
+        self.count += 1
+        name = f"doc-{Library.runs}-{self.count}"
+        page, draft = self.page(slug, body, parent, link)
+        self.both(lambda: self.docs.create(draft, document_id=name), lambda: self.model.create(name, page))
+        return name if name in self.model.versions else next(iter(self.model.versions))
+
+    @rule(document=ids)
+    def use_an_id_again(self, document: str) -> None:
+        draft = Draft(slug="again", title="t")
+        with pytest.raises(BethinkError):
+            self.wait(lambda: self.docs.create(draft, document_id=document))
+        self.agrees()
+
+    @rule(
+        document=ids,
+        slug=SLUG,
+        body=BODY,
+        parent=st.none() | ids,
+        link=st.none() | ids,
+        behind=st.sampled_from([0, 0, 0, 1]),
+    )
+    def update(self, document: str, slug: str, body: str, parent: str | None, link: str | None, behind: int) -> None:
+        page, draft = self.page(slug, body, parent, link)
+        expected = self.model.version(document) - behind
+        self.both(
+            lambda: self.docs.update(document, draft, expected=expected),
+            lambda: self.model.update(document, page, expected),
+        )
+
+    @rule(document=ids, parent=st.none() | ids)
+    def move(self, document: str, parent: str | None) -> None:
+        now = self.model.current(document)
+        page, draft = self.page(now.slug, now.body, parent, now.links[0] if now.links else None)
+        expected = self.model.version(document)
+        self.both(
+            lambda: self.docs.update(document, draft, expected=expected),
+            lambda: self.model.update(document, page, expected),
+        )
+
+    @rule(document=ids, behind=st.sampled_from([0, 0, 0, 1]))
+    def delete(self, document: str, behind: int) -> None:
+        expected = self.model.version(document) - behind
+        self.both(lambda: self.docs.delete(document, expected=expected), lambda: self.model.delete(document, expected))
+
+    @rule(document=ids, version=st.integers(1, 4), known=st.booleans())
+    def restore(self, document: str, version: int, *, known: bool) -> None:
+        alive = document in self.model.live
+        expected = self.model.version(document) if alive == known else None
+        self.both(
+            lambda: self.docs.restore(document, version, expected=expected),
+            lambda: self.model.restore(document, version, expected),
+        )
+
+    @rule(document=ids, version=st.integers(1, 3))
+    def redact(self, document: str, version: int) -> None:
+        self.seen.clear()  # what was said is gone from the past, too
+        self.both(lambda: self.docs.redact(document, version), lambda: self.model.redact(document, version))
+
+    @rule(place=st.integers(0, 100))
+    def look_back(self, place: int) -> None:
+        if self.seen:
+            moment, expected = self.seen[place % len(self.seen)]
+            assert _plain(self.wait(lambda: self.docs.tree(as_of=Micros(moment)))) == expected
+
+    @rule(document=ids)
+    def read(self, document: str) -> None:
+        versions = self.wait(lambda: self.docs.history(document))
+        assert [each.body for each in versions] == [page.body for page in self.model.versions[document]]
+        assert [each.version for each in versions] == list(range(1, len(versions) + 1))
+        assert [each.valid_to is None for each in versions].count(True) == (document in self.model.live)
+
+    @rule(word=st.sampled_from(["green", "nowhere", "ça"]))
+    def search(self, word: str) -> None:
+        found = self.wait(lambda: self.docs.search(word, 100))
+        expected = {each for each in self.model.live if word in self.model.current(each).body}
+        assert {each.id for each in found} == expected
+
+
+def _plain(tree: dict[str, Document]) -> dict[str, tuple[str, int, str]]:
+    return {path: (each.id, each.version, each.body) for path, each in tree.items()}
+
+
+@pytest.fixture(params=DATABASES)
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Library]]:
+    target = str(tmp_path / "machine.db") if request.param == "sqlite" else request.getfixturevalue("clean_dsn")
+    clock = FakeClock()
+    database = database_at(target, clock)
+    with start_blocking_portal() as portal:
+        portal.call(database.open)
+
+        class Machine(Library):
+            pass
+
+        Machine.memory, Machine.portal, Machine.clock = Memory(database, redactor=Quiet()), portal, clock
+        yield Machine
+        portal.call(database.close)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_documents_do_what_their_model_does(machine: type[Library]) -> None:
+    thorough = settings(
+        max_examples=RUNS,
+        stateful_step_count=STEPS,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=EVERY_CHECK,
+    )
+    run_state_machine_as_test(machine, settings=thorough)
+
+
+def _query(name: str, old: str, new: str) -> Callable[[pytest.MonkeyPatch, sql.Dialect], None]:
+    def mutate(patch: pytest.MonkeyPatch, dialect: sql.Dialect) -> None:
+        known = sql.queries(dialect)
+        text = " ".join(known[name].text.split())
+        assert old in text
+        changed = sql.Query(name=name, text=text.replace(old, new), parameters=known[name].parameters)
+        patch.setitem(known, name, changed)
+
+    return mutate
+
+
+def _believe_the_caller(patch: pytest.MonkeyPatch, dialect: sql.Dialect) -> None:
+    def whatever(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
+        del expected
+        return tree.get(tx, space=space, document_id=document_id)
+
+    del dialect
+    patch.setattr(tree, "_current", whatever)
+
+
+MUTANTS = {
+    "a version known before it was written": _query("list_documents", "valid_from <= ", "0 <= "),
+    "a link that holds nothing": _query(
+        "current_referrers", "d.valid_to IS NULL", "d.valid_to IS NULL AND r.kind <> 'link'"
+    ),
+    "a stale write that goes through": _believe_the_caller,
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_machine_finds_each_seeded_bug(
+    machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    MUTANTS[mutant](monkeypatch, machine.memory._database.dialect)  # pyright: ignore[reportOptionalMemberAccess]
+    quick = settings(
+        max_examples=RUNS,
+        stateful_step_count=STEPS,
+        deadline=None,
+        phases=[Phase.generate],
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=EVERY_CHECK,
+    )
+
+    with pytest.raises((AssertionError, pytest.fail.Exception, BethinkError)):
+        run_state_machine_as_test(machine, settings=quick)
