@@ -146,6 +146,7 @@ def worker_from(
     from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learn.quiet import QuietRules  # noqa: PLC0415
+    from bethink.learn.runs import Runs  # noqa: PLC0415
     from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
     from bethink.worker import Worker, WorkerOptions  # noqa: PLC0415
 
@@ -165,9 +166,8 @@ def worker_from(
     extractor = Extractor(
         database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, quiet=quiet, slot=slot
     )
-    consolidator = Consolidator(
-        database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, rules=rules, slot=slot
-    )
+    runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, slot=slot)
+    consolidator = Consolidator(runs=runs, rules=rules)
     options = WorkerOptions(
         interval=settings.worker_interval,
         batch=settings.worker_batch,

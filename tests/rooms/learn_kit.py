@@ -7,6 +7,7 @@ from bethink import Memory, Session
 from bethink.extend import Model, Redactor
 from bethink.learn.consolidate import ConsolidationRules, Consolidator
 from bethink.learn.extract import Extractor
+from bethink.learn.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind
 from bethink.plugins.estimated_tokens import EstimatedTokens
@@ -56,12 +57,13 @@ def extractor(database: Database, model: Model | None, redactor: Redactor | None
     return Extractor(database=database, model=model, redactor=redactor or Quiet(), tokens=EstimatedTokens())
 
 
+def runs(database: Database, model: Model | None = None, redactor: Redactor | None = None) -> Runs:
+    return Runs(database=database, model=model, redactor=redactor or Quiet(), tokens=EstimatedTokens())
+
+
 def consolidator(database: Database, model: Model | None = None, **rules: object) -> Consolidator:
     return Consolidator(
-        database=database,
-        model=model,
-        redactor=Quiet(),
-        tokens=EstimatedTokens(),
+        runs=runs(database, model),
         rules=ConsolidationRules(**rules),  # pyright: ignore[reportArgumentType]
     )
 

@@ -9,25 +9,22 @@ from pathlib import Path
 from anyio import to_thread
 
 from bethink.errors import LostClaim
-from bethink.extend import Model, Redactor, Tokens
 from bethink.learn import changes as changing
 from bethink.learn.artefacts import artefacts, write_folder
-from bethink.learn.extract import Learnt, Prices
+from bethink.learn.extract import Learnt
 from bethink.learn.gather import Known, changes_to, gather, overviews
-from bethink.learn.workbench import Workbench
-from bethink.learn.writer import PROMPT, Writer
-from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.learn.runs import Runs
+from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
 from bethink.model.documents import ROOT, Author, DocumentSource, SourceKind
 from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
 from bethink.model.records import SessionMemory
-from bethink.model.text import canonical_json, clean
+from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning
-from bethink.store.db import Database, Tx
+from bethink.store.db import Tx
 
 CONSOLIDATOR = "1"
 _DAY = 86_400_000_000
-_LONGEST_NAME = 200
 _log = logging.getLogger("bethink.learn")
 
 
@@ -60,44 +57,23 @@ class Work:
 class Consolidator:
     """Consolidates claimed spaces, with a model by letting its writer work, without one by gathering what is known."""
 
-    database: Database
-    model: Model | None
-    redactor: Redactor
-    tokens: Tokens
+    runs: Runs
     rules: ConsolidationRules = field(default_factory=ConsolidationRules)
-    prices: Prices = field(default_factory=Prices)
-    slot: int = 0
 
     async def process(self, claim: Claim) -> Learnt:
         """Consolidate the claimed space and end the claim, in the transaction that changes its tree."""
-        work = await self.database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
-        await self._project(claim, work.known.selection, work.shelf)
+        database = self.runs.database
+        work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
+        await self._write_files(claim.space, work.known.selection, work.shelf)
         changes = await self._changes(claim, work)
-        learnt = await self.database.transact(
-            lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space
-        )
+        learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
         await self.refresh(claim.space)
         _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
         return learnt
 
     async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
-        """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
-
-        def body(tx: Tx) -> None:
-            job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
-            newer = job is not None and job.input_watermark > claim.input_watermark
-            due = None if status is JobStatus.DEAD else tx.now + delay
-            jobs.finish(
-                tx,
-                claim,
-                status=JobStatus.QUEUED if newer else status,
-                outcome=Outcome.FAILED,
-                due=tx.now if newer else due,
-                error=" ".join(self._cut(error).split())[:_LONGEST_NAME],
-                attempts=0 if newer else attempts,
-            )
-
-        await self.database.transact(body, space=claim.space, repeatable=True)
+        """End a claim that came to nothing."""
+        await self.runs.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         """Promise a run where something that was selected has become too old; nothing else would ever tell."""
@@ -108,22 +84,18 @@ class Consolidator:
         return False
 
     async def refresh(self, space: str) -> None:
-        """Write a space's artefacts anew, if there is a folder for them."""
+        """Write a space's artefacts anew from what the last run that succeeded has seen, if there is a folder."""
         if not self.rules.folder:
             return
-        selection, shelf = await self.database.transact(
+        selection, shelf = await self.runs.database.transact(
             lambda tx: (self._select(tx, space), changing.shelf(tx, space=space)), space=space, read=True
         )
-        settled = Selection(current=selection.previous, previous=())
-        await self._write_files(space, settled, shelf)
-
-    async def _project(self, claim: Claim, selection: Selection, shelf: Shelf) -> None:
-        if self.rules.folder:
-            await self._write_files(claim.space, selection, shelf)
+        await self._write_files(space, Selection(current=selection.previous, previous=()), shelf)
 
     async def _write_files(self, space: str, selection: Selection, shelf: Shelf) -> None:
-        folder = Path(self.rules.folder) / folder_of(space)
-        await to_thread.run_sync(write_folder, folder, artefacts(selection, shelf.documents))
+        if self.rules.folder:
+            folder = Path(self.rules.folder) / folder_of(space)
+            await to_thread.run_sync(write_folder, folder, artefacts(selection, shelf.documents))
 
     def _select(self, tx: Tx, space: str) -> Selection:
         return consolidation.select(tx, space=space, max_unused_days=self.rules.max_unused_days, limit=self.rules.limit)
@@ -140,28 +112,18 @@ class Consolidator:
         return Work(known=known, shelf=shelf, run=run, recorded=recorded)
 
     async def _changes(self, claim: Claim, work: Work) -> list[Change]:
-        if self.model is None or not work.known.selection.current:
+        if self.runs.model is None or not work.known.selection.current:
             return gather(work.known, work.shelf)
-        sources = _sources(work.known)
-        bench = Workbench(work.shelf, sources, cut=self._cut)
-        writer = Writer(model=self.model, tokens=self.tokens, cut=self._cut)
-
-        async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
-            taken = self.prices.usage(call, answer)
-            name = " ".join(self._cut(answer.model).split())[:_LONGEST_NAME] or "unnamed"
-
-            def body(tx: Tx) -> None:
-                held = jobs.charge(tx, claim, taken, slot=self.slot)
-                if held and content:
-                    learning.record_answer(
-                        tx, claim, run=work.run, position=turn, content=content, agent_id="consolidator", model=name,
-                        prompt=PROMPT,
-                    )  # fmt: skip
-
-            await self.database.transact(body, space=claim.space)
-
-        await writer.work(bench, assignment(work.known), recorded=work.recorded, keep=keep)
-        return self._completed(bench.changes(), work)
+        written = await self.runs.written(
+            claim,
+            run=work.run,
+            shelf=work.shelf,
+            sources=_sources(work.known),
+            assignment=assignment(work.known),
+            recorded=work.recorded,
+            agent_id="consolidator",
+        )
+        return self._completed(written, work)
 
     def _completed(self, written: list[Change], work: Work) -> list[Change]:
         """Add what code does better than a model: the overviews it left out, and documents that nothing supports."""
@@ -202,9 +164,6 @@ class Consolidator:
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return Learnt(outcome=outcome)
-
-    def _cut(self, text: str) -> str:
-        return self.redactor.redact(clean(text))
 
 
 def assignment(known: Known) -> str:

@@ -1,0 +1,259 @@
+"""The memory writer: two tools on a bench, every answer kept, and nothing outside `~/memory`."""
+
+import json
+
+import anyio
+import pytest
+
+from bethink import AgentKind, ConversationKey, Memory
+from bethink.errors import BadAnswer, ModelTimeout, ModelUnavailable
+from bethink.learn.consolidate import Consolidator
+from bethink.learn.prompts import prompt
+from bethink.learn.workbench import READ, SCHEMA, WRITE, Workbench
+from bethink.learn.writer import PROMPT, Limits, Writer
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.consolidation import Shelf
+from bethink.model.documents import DocumentSource, SourceKind
+from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.plugins.redaction import SecretRedactor
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Database
+from tests.conftest import FakeClock
+from tests.rooms.learn_kit import DONE, a_fact, consolidator, runs
+from tests.rooms.test_consolidate import Life
+
+SOURCES = {"ses_1": DocumentSource(kind=SourceKind.SESSION_MEMORY, id="ses_1")}
+
+
+def turn(*calls: dict[str, object], done: bool = False) -> str:
+    return json.dumps({"calls": list(calls), "done": done})
+
+
+def read(path: str) -> dict[str, object]:
+    return {"tool": READ, "path": path, "title": None, "description": None, "body": None, "sources": []}
+
+
+def write(path: str, body: str, *sources: str, title: str = "A title") -> dict[str, object]:
+    return {
+        "tool": WRITE,
+        "path": path,
+        "title": title,
+        "description": "About it.",
+        "body": body,
+        "sources": list(sources),
+    }
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench(Shelf(documents={}, sources={}), SOURCES, cut=str)
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)
+
+
+@pytest.mark.spec("S1.8")
+def test_the_writer_has_a_prompt_of_its_own_and_exactly_two_tools() -> None:
+    assert "document_read" in prompt(PROMPT)
+    assert "document_write" in prompt(PROMPT)
+    assert SCHEMA["properties"]["calls"]["items"]["properties"]["tool"]["enum"] == [READ, WRITE]
+
+
+@pytest.mark.spec("S1.29", "S1.30", "S1.11")
+def test_documents_are_read_and_written_through_the_two_tools(bench: Workbench) -> None:
+    assert bench.do(read("~/memory")).startswith("# Memory\npath: ~/memory")
+    assert bench.do(write("~/memory/tea", "Green.", "ses_1")) == "Written: ~/memory/tea."
+    assert bench.do(write("~/memory/tea/cups", "Two.", "ses_1")) == "Written: ~/memory/tea/cups."
+    assert "- ~/memory/tea: A title. About it." in bench.do(read("~/memory"))
+    assert "Green." in bench.do(read("~/memory/tea"))
+
+    assert [(each.path, each.draft and each.draft.body) for each in bench.changes()] == [
+        ("~/memory/tea", "Green."),
+        ("~/memory/tea/cups", "Two."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        ({"tool": "shell", "path": "~/memory"}, "no tool 'shell'"),
+        ("rm -rf /", "no tool"),
+        (read("~/secrets"), "not a path below ~/memory"),
+        (read("/etc/passwd"), "not a path below"),
+        (read("~/memory/../other"), "not a path below"),
+        (read("~/memory/none"), "There is no document"),
+        (write("~/other/x", "x", "ses_1"), "not a path below"),
+        (write("~/memory", "x", "ses_1"), "cannot be written"),
+        (write("~/memory/a/b", "x", "ses_1"), "no document ~/memory/a"),
+        (write("~/memory/x", "x", "ses_of_another_space"), "None of these sources is known"),
+        (write("~/memory/x", "x"), "None of these sources is known"),
+        (write("~/memory/a b", "x", "ses_1"), "cannot be part of a path"),
+        (write("~/memory/x", "x" * 70_000, "ses_1"), "longer than"),
+        (write("~/memory/x", "x", "ses_1", title="t" * 300), "longer than"),
+    ],
+)
+def test_a_mistake_is_an_answer_the_model_can_act_on_and_changes_nothing(
+    bench: Workbench, call: object, answer: str
+) -> None:
+    bench.do(read("~/memory"))
+
+    assert answer in bench.do(call)
+    assert bench.changes() == []
+
+
+def test_nothing_is_written_unread(bench: Workbench) -> None:
+    assert bench.do(write("~/memory/tea", "x", "ses_1")).startswith("Read ~/memory before")
+    assert bench.changes() == []
+
+
+async def consolidated(life: Life, *answers: str | Exception | ModelAnswer) -> ScriptedModel:
+    model = ScriptedModel(list(answers))
+    await life.consolidate(consolidator(life.database, model))
+    return model
+
+
+@pytest.mark.spec("S2.35", "S2.36", "S2.37", "S2.38", "S2.39", "S2.40")
+async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tree(life: Life) -> None:
+    first = await life.tell("I like tea.", a_fact("User likes tea", 1))
+    model = await consolidated(
+        life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", first.id), done=True)
+    )
+
+    tree = await life.docs.tree()
+    assert tree["~/memory/drinks"].body == "Tea, green."
+    assert "~/memory/consolidated/MEMORY.md" in tree, "what the writer left out is added"
+    assert "selected 1, added 1, retained 0, removed 0" in model.calls[0].prompt
+    assert f"- [added] {first.id}: I like tea." in model.calls[0].prompt
+    assert "Removed, to be forgotten:\n- none" in model.calls[0].prompt
+    assert "It came to:\n# Memory" in model.calls[1].prompt
+
+    second = await life.tell("I like rain.")
+    model = await consolidated(life, DONE)
+    assert f"- [retained] {first.id}" in model.calls[0].prompt
+    assert f"- [added] {second.id}" in model.calls[0].prompt
+
+
+async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_the_model_does(
+    life: Life, clock: FakeClock
+) -> None:
+    gone = await life.tell("I like tea.")
+    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea.", gone.id), done=True))
+    clock.time += 40 * 86_400_000_000
+    await life.tell("I like rain.")
+
+    model = await consolidated(life, DONE)
+
+    assert f"Removed, to be forgotten:\n- {gone.id}" in model.calls[0].prompt
+    assert "~/memory/drinks" not in await life.docs.tree()
+
+
+async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice(life: Life, clock: FakeClock) -> None:
+    session = await life.tell("I like tea.")
+    await consolidated(life, turn(read("~/memory")), ModelUnavailable("gone"))
+    assert (await life.job()).status is JobStatus.FAILED
+    clock.time += 10**10
+
+    model = await consolidated(life, turn(write("~/memory/tea", "Green.", session.id), done=True))
+
+    assert len(model.calls) == 1
+    assert (await life.docs.tree())["~/memory/tea"].body == "Green."
+    assert (await life.job()).usage.calls == 2
+
+
+async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Life) -> None:
+    session = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await consolidated(
+        life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", session.id), done=True)
+    )
+    after = {path: (each.title, each.description, each.body) for path, each in (await life.docs.tree()).items()}
+    [done] = await life.docs.change_sets()
+    await life.docs.undo(done.run)
+    await life.database.transact(
+        lambda tx: tx.script("UPDATE session_memories SET selected = 0, selected_source_updated_at = NULL"),
+        space="alice",
+    )
+    root = await life.docs.find("~/memory")
+    assert root is not None
+    await life.docs.delete(root.id, expected=root.version)
+    await life.tell("")  # makes it dirty, and is nothing to remember
+
+    await life.database.transact(
+        lambda tx: tx.run("queue_job", space="alice", kind="consolidate", key="space", watermark=1, now=tx.now),
+        space="alice",
+    )
+    model = await consolidated(life)
+
+    assert model.calls == []
+    again = {path: (each.title, each.description, each.body) for path, each in (await life.docs.tree()).items()}
+    assert again == after
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["no json", '{"calls": 1, "done": true}', '{"calls": []}', ModelAnswer(text=DONE, model="m", stop=Stop.LENGTH)],
+)
+async def test_a_useless_answer_fails_the_run_and_changes_nothing(life: Life, bad: str | ModelAnswer) -> None:
+    await life.tell("I like tea.")
+
+    await consolidated(life, bad)
+
+    assert await life.docs.tree() == {}
+    job = await life.job()
+    assert (job.status, job.outcome, job.usage.calls) == (JobStatus.FAILED, Outcome.FAILED, 1)
+    assert (await life.selection()).previous == ()
+
+
+async def test_a_writer_that_never_ends_is_stopped(bench: Workbench) -> None:
+    async def keep(*_: object) -> None:
+        pass
+
+    endless = ScriptedModel(lambda _: turn(read("~/memory")))
+    writer = Writer(model=endless, tokens=EstimatedTokens(), cut=str, limits=Limits(turns=3))
+    with pytest.raises(BadAnswer, match="3 turns"):
+        await writer.work(bench, "go", recorded=(), keep=keep)
+
+    class Slow(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    writer = Writer(model=Slow([]), tokens=EstimatedTokens(), cut=str, limits=Limits(seconds=0.05))
+    with pytest.raises(ModelTimeout):
+        await writer.work(bench, "go", recorded=(), keep=keep)
+    many = turn(*[read("~/memory")] * 60, done=True)
+    model = ScriptedModel([turn(*[read("~/memory")] * 60), many])
+    await Writer(model=model, tokens=EstimatedTokens(), cut=str).work(bench, "go", recorded=(), keep=keep)
+    assert "Only the first 40 calls" in model.calls[1].prompt
+
+
+async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    life = Life(database, memory)
+    session = await life.tell("I like tea.")
+    model = ScriptedModel(
+        [turn(read("~/memory")), turn(write("~/memory/tea", f"key {secret}", session.id, title=secret), done=True)]
+    )
+    await life.consolidate(Consolidator(runs=runs(database, model, SecretRedactor(b"k"))))
+
+    assert secret not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    assert "REDACTED" in (await life.docs.tree())["~/memory/tea"].body
+
+
+@pytest.mark.spec("S1.9", "S1.10", "S1.17")
+async def test_a_writers_own_sessions_are_never_marked(memory: Memory) -> None:
+    session = await memory.open_session(
+        space="alice",
+        conversation=ConversationKey(channel="memory", chat="x"),
+        agent="/memory-agent/agt_1",
+        kind=AgentKind.MEMORY_WRITER,
+    )
+    await memory.append(session, [{"role": "system", "content": f"note {number}"} for number in range(9)])
+
+    assert not await memory.idle(session)
+    assert not await memory.end_turn(session)
+    await memory.compacted(await memory.reset(session))
+    assert await memory.find_invalidated() == []
+    assert [job for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT] == []
