@@ -147,6 +147,7 @@ def worker_from(
     from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learn.quiet import QuietRules  # noqa: PLC0415
     from bethink.learn.runs import Runs  # noqa: PLC0415
+    from bethink.learn.scribe import Scribe, post  # noqa: PLC0415
     from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
     from bethink.worker import Worker, WorkerOptions  # noqa: PLC0415
 
@@ -164,7 +165,14 @@ def worker_from(
         folder=settings.artefacts_dir,
     )
     extractor = Extractor(
-        database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, quiet=quiet, slot=slot
+        database=database,
+        model=model,
+        redactor=redactor,
+        tokens=tokens,
+        prices=prices,
+        quiet=quiet,
+        post=post if settings.write_transcripts and model is not None else None,
+        slot=slot,
     )
     runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, slot=slot)
     consolidator = Consolidator(runs=runs, rules=rules)
@@ -178,7 +186,7 @@ def worker_from(
         scan_claims=settings.scan_claims,
         daily_cap=_cap(settings, model),
     )
-    handlers = {JobKind.EXTRACT: extractor, JobKind.CONSOLIDATE: consolidator}
+    handlers = {JobKind.EXTRACT: extractor, JobKind.WRITE: Scribe(runs=runs), JobKind.CONSOLIDATE: consolidator}
     return Worker(database, handlers, options, rest=rest)
 
 

@@ -57,6 +57,7 @@ class Settings:
     scan_limit: int = 5_000
     scan_claims: int = 16
     scan_channels: str = ""
+    write_transcripts: bool = False
     max_unused_days: int = 30
     max_consolidated: int = 256
     review: bool = False

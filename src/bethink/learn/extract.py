@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from anyio import CancelScope
@@ -71,6 +72,8 @@ class Extractor:
     tokens: Tokens
     prices: Prices = field(default_factory=Prices)
     quiet: QuietRules = field(default_factory=QuietRules)
+    post: "Callable[[Tx, Claim, reading.Work], None] | None" = None
+    """Called in the transaction that stores what was learnt, to hand the transcript on."""
     slot: int = 0
 
     async def process(self, claim: Claim) -> Learnt:
@@ -183,7 +186,10 @@ class Extractor:
             # Before the first query: it takes a while, and holds neither a lock nor the event loop here.
             proven, refused = prove(extraction.drafts, work.numbered, start=work.start)
             refused[Refusal.MALFORMED] += extraction.malformed
-            return apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
+            learnt = apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
+            if self.post is not None and work.prompt:
+                self.post(tx, claim, work)
+            return learnt
 
         learnt = await self.database.transact(body, space=claim.space)
         _log.info(

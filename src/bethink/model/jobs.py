@@ -8,9 +8,10 @@ from bethink.model.records import Micros
 
 
 class JobKind(StrEnum):
-    """What is to be done: learn from a session, or settle what a space has learnt."""
+    """What is to be done: learn from a session, work a transcript into documents, or settle what a space has learnt."""
 
     EXTRACT = "extract"
+    WRITE = "write"
     CONSOLIDATE = "consolidate"
 
 

@@ -1,0 +1,110 @@
+"""A transcript posted to a memory writer becomes documents, in order and once."""
+
+from dataclasses import replace
+
+import pytest
+
+from bethink import AgentKind, Memory, Session
+from bethink.learn.scribe import Scribe, post
+from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Database, Tx
+from bethink.worker import RunReport, Worker, WorkerOptions
+from tests.conftest import KEY, FakeClock, said
+from tests.rooms.learn_kit import DONE, answer, extractor, runs
+from tests.rooms.test_writer import read, turn, write
+
+
+async def run(database: Database, *answers: str | Exception) -> tuple[RunReport, ScriptedModel]:
+    """Learn from what is marked, then let the writers work as scripted."""
+    model = ScriptedModel(list(answers))
+    handlers = {
+        JobKind.EXTRACT: replace(extractor(database, ScriptedModel(lambda _: answer())), post=post),
+        JobKind.WRITE: Scribe(runs=runs(database, model)),
+    }
+    return await Worker(database, handlers, WorkerOptions(daily_cap=None)).run_once(), model
+
+
+async def job(memory: Memory) -> Job:
+    [found] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.WRITE]
+    return found
+
+
+@pytest.mark.spec("S1.2", "S1.21", "S1.11")
+async def test_a_marked_session_is_posted_to_its_memory_writer_and_worked_into_documents(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, said("I like green tea."))
+    await memory.idle(session)
+
+    report, model = await run(
+        database,
+        turn(read("~/memory")),
+        turn(write("~/memory/tea", "Green.", f"{session.id}:1"), done=True),
+    )
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 2}
+    assert "## User [1]" in model.calls[0].prompt
+    assert "I like green tea." in model.calls[0].prompt
+    tea = (await memory.documents(space="alice").tree())["~/memory/tea"]
+    assert (tea.body, tea.author.kind, tea.origin) == ("Green.", "agent", "document")
+    [source] = await memory.documents(space="alice").sources(tea.id, 1)
+    assert (source.kind, source.id, source.number) == ("message", session.id, 1)
+    posted = await memory.read(replace(session, id=(await job(memory)).key))
+    assert [(each.message.role, each.message.origin) for each in posted] == [("system", "memory")]
+    after = await memory.get_session(space="alice", session_id=session.id)
+    assert after is not None
+    assert (after.processed_until, after.invalidated_at) == (1, None)
+
+    def writer(tx: Tx) -> str:
+        row = tx.one("find_agent", space="alice", name=f"/memory-agent/{session.agent_id}")
+        assert row is not None
+        return row["kind"]
+
+    assert await database.transact(writer, space="alice", read=True) == AgentKind.MEMORY_WRITER
+
+
+async def test_transcripts_are_worked_in_one_after_the_other(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    for text in ("one", "two"):
+        await memory.append(session, said(text))
+        await memory.idle(session)
+        await run(database)  # learnt from and posted; the writer has no answer ready, and fails
+    await memory.append(session, said("three"))
+    await memory.idle(session)
+
+    prompts: list[str] = []
+    for _ in range(4):
+        _, model = await run(database, DONE)
+        prompts += [call.prompt for call in model.calls]
+
+    assert [next(word for word in ("one", "two", "three") if f"\n{word}" in each) for each in prompts] == [
+        "one",
+        "two",
+        "three",
+    ]
+    assert (await job(memory)).status is JobStatus.DONE
+
+
+async def test_what_was_purged_is_not_worked_in(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await memory.append(session, said("forget me"))
+    await memory.idle(session)
+    await run(database)
+    await memory.history(space="alice").purge(KEY)
+    clock.time += 10**11
+
+    _, model = await run(database)
+
+    assert model.calls == []
+    assert (await job(memory)).status is JobStatus.DONE
+
+
+async def test_a_writer_is_posted_nothing_it_said_itself(database: Database, memory: Memory, session: Session) -> None:
+    await memory.append(session, said("I like tea."))
+    await memory.idle(session)
+    await run(database, DONE)
+
+    assert await memory.find_invalidated() == []
