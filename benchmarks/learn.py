@@ -3,11 +3,13 @@
 import argparse
 import json
 import multiprocessing
+import os
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from multiprocessing.context import ForkProcess
 from typing import Any
 
@@ -16,9 +18,14 @@ import psycopg
 
 import bethink
 from benchmarks import learn_bare
+from bethink.learn.extract import Extractor
 from bethink.model.calls import ModelCall
+from bethink.model.jobs import JobKind
+from bethink.plugins.default_redactor import redactor_for
+from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store import postgres as store
+from bethink.worker import Worker, WorkerOptions
 from tools import postgres
 
 _fork = multiprocessing.get_context("fork")
@@ -70,10 +77,9 @@ def drain(dsn: str) -> None:
     """Be one worker, until there is nothing left."""
 
     async def work() -> None:
-        model = ScriptedModel(scripted)
         with psycopg.connect(dsn, autocommit=True) as watch:
-            async with _memory(dsn, model) as memory, anyio.create_task_group() as tasks:
-                tasks.start_soon(memory.work)
+            async with _worker(dsn, ScriptedModel(scripted)) as worker, anyio.create_task_group() as tasks:
+                tasks.start_soon(worker.run)
                 while _count(watch, _LEFT):  # noqa: ASYNC110 - another process may do the last one
                     await anyio.sleep(0.1)
                 tasks.cancel_scope.cancel()
@@ -84,8 +90,19 @@ def drain(dsn: str) -> None:
 _LEFT = "SELECT count(*) FROM jobs WHERE kind = 'extract' AND status IN ('queued', 'running', 'failed')"
 
 
-def _memory(dsn: str, model: ScriptedModel) -> bethink.Memory:
-    return bethink.connect(dsn, model=model, learn_at_start=False, model_price_input=0.0, model_price_output=0.0)
+@asynccontextmanager
+async def _worker(dsn: str, model: ScriptedModel) -> AsyncGenerator[Worker]:
+    database = store.PostgresDatabase(store.PostgresOptions(dsn=dsn))
+    await database.open()
+    extractor = Extractor(
+        database=database,
+        model=model,
+        redactor=redactor_for(database),
+        tokens=EstimatedTokens(),
+        slot=os.getpid() % 64,
+    )
+    yield Worker(database, {JobKind.EXTRACT: extractor}, WorkerOptions(daily_cap=10**15))
+    await database.close()
 
 
 def timed(work: Callable[[str], None], dsn: str) -> float:
@@ -202,10 +219,10 @@ def _wait_for_work(dsn: str, heard: Any) -> None:
         return json.dumps({"raw_memory": "", "summary": "", "slug": None, "facts": []})
 
     async def work() -> None:
-        async with _memory(dsn, ScriptedModel(started)) as memory:
-            await memory.learn()
+        async with _worker(dsn, ScriptedModel(started)) as worker:
+            await worker.run_once()
             heard.put(0.0)
-            await memory.work()
+            await worker.run()
 
     anyio.run(work)
 

@@ -19,7 +19,7 @@ _QUERIES = queries(Dialect.POSTGRES)
 STATEMENTS = [
     "find_session", "read_messages", "list_answers",
     "spend", "charge_job", "find_agent", "record_answer",
-    "lock_space", "advance_session", "existing_numbers", "facts_saying", "search_facts", "insert_fact",
+    "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
     "insert_fact_source", "put_session_memory", "queue_job", "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
@@ -47,7 +47,8 @@ def _work(dsn: str) -> None:
     connect = psycopg.Connection[dict[str, Any]].connect
     with connect(dsn, autocommit=True, row_factory=dict_row, cursor_factory=RawCursor[dict[str, Any]]) as connection:
         issue = _Issue(connection)
-        while claims := issue("claim_jobs", kind="extract", worker="bare", now=_NOW, lease=_NOW + _LEASE, limit=_BATCH):
+        asked = {"kind": "extract", "worker": "bare", "now": _NOW, "lease": _NOW + _LEASE, "limit": _BATCH, "tried": 0}
+        while claims := issue("claim_jobs", **asked):
             issue("spent", day=_NOW // 86_400_000_000)
             for claim in claims:
                 _session(issue, claim["space_id"], claim["key"], claim["token"])
@@ -97,8 +98,6 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue("advance_session", space=space, session=session, start=0, until=1)
     issue("existing_numbers", space=space, session=session, numbers=[1])
     issue("facts_saying", space=space, digest=session)
-    words = " | ".join(f"'{word}'" for word in said.split())
-    issue("search_facts", space=space, words=words, limit=10, at=2**62)
     _learn(issue, space, session, said, token)
     issue(
         "put_session_memory", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
