@@ -248,7 +248,8 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
 
 
 async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    for number in range(6):  # enough that ids of one moment sort in any order
+        await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, entities=[f"tea {number}"]))
     await life.consolidate()
     before = {path: each.body for path, each in (await life.docs.tree()).items()}
     clock.time += 40 * DAY

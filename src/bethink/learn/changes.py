@@ -47,11 +47,11 @@ def take_back(tx: Tx, *, space: str, run: str) -> None:
     written: dict[str, list[Document]] = {}
     for each in documents.written_by(tx, space=space, run=run):
         written.setdefault(each.id, []).append(each)
-    deleted = [each for each in documents.deleted_by(tx, space=space, run=run) if each.id not in written]
+    deleted = {each.id: each for each in documents.deleted_by(tx, space=space, run=run) if each.id not in written}
     author = Author(kind="user", reason=f"undo {run}", run=f"undo:{run}")
-    for each in deleted:
+    for each in _parents_first(deleted):
         tree.restore(tx, space=space, document_id=each.id, version=each.version, expected=None, author=author)
-    for versions in sorted(written.values(), key=lambda found: -found[-1].version):
+    for versions in written.values():
         last = versions[-1]
         current = documents.find(tx, space=space, document_id=last.id)
         if current is None or current.version != last.version:
@@ -62,6 +62,14 @@ def take_back(tx: Tx, *, space: str, run: str) -> None:
     made = [versions[-1] for versions in written.values() if versions[0].version == 1]
     for each in sorted(made, key=lambda found: -_depth(tree.path_of(tx, found, space=space))):
         tree.delete(tx, space=space, document_id=each.id, expected=each.version, author=author)
+
+
+def _parents_first(deleted: dict[str, Document]) -> list[Document]:
+    def depth(document: Document) -> int:
+        above = deleted.get(document.parent or "")
+        return 0 if above is None else 1 + depth(above)
+
+    return sorted(deleted.values(), key=depth)
 
 
 def _writes(changes: Iterable[Change]) -> list[Change]:

@@ -1,0 +1,152 @@
+"""Three months of one person in thirty sessions, and what memory makes of them, consolidation by consolidation.
+
+Run it from a clone: python -m examples.consolidation. Nothing leaves the machine; a script answers in a model's place.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import anyio
+
+from bethink import ConversationKey, Memory
+from bethink.learn.consolidate import ConsolidationRules, Consolidator
+from bethink.learn.extract import Extractor
+from bethink.learn.runs import Runs
+from bethink.model.calls import ModelCall
+from bethink.model.jobs import JobKind
+from bethink.model.records import Micros
+from bethink.plugins.default_redactor import redactor_for
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store.db import Database
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.worker import Worker, WorkerOptions
+
+DAY = 86_400_000_000
+START = int(datetime(2026, 8, 1, 9, tzinfo=UTC).timestamp() * 1_000_000)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What was said on a day, and the fact in it: kind, about whom, the slot it fills, and its names."""
+
+    day: int
+    text: str
+    fact: str = ""
+    kind: str = "detail"
+    slot: str | None = None
+    names: tuple[str, ...] = ()
+
+
+SMALL_TALK = ["Good morning!", "Thanks, that helped.", "What is a monad?", "Please format this table.", "Bye for now."]
+LIFE = [
+    Said(0, "I live in Oslo, near the harbour.", "User lives in Oslo", slot="home_town", names=("Oslo",)),
+    Said(2, "I drink coffee, three cups a day.", "User drinks coffee", "preference", "drink", ("coffee",)),
+    Said(5, "Project Heron starts today: a boat shed.", "Project Heron is a boat shed", "goal", None, ("Heron",)),
+    Said(8, "For Heron I decided on larch wood.", "User decided on larch wood for Heron", "decision", None, ("Heron",)),
+    Said(11, "I am learning to juggle.", "User is learning to juggle", "goal", None, ("juggling",)),
+    Said(24, "I moved to Bergen last week.", "User moved to Bergen", slot="home_town", names=("Bergen",)),
+    Said(33, "I gave up coffee, I drink tea now.", "User drinks tea", "preference", "drink", ("tea",)),
+    Said(52, "Project Heron is finished, the shed stands.", "Project Heron is finished", "event", None, ("Heron",)),
+    Said(70, "In Bergen it rains, so I bought a red coat.", "User bought a red coat", "event", None, ("Bergen",)),
+]
+
+
+def sessions() -> list[Said]:
+    """Thirty sessions over ninety days: nine that matter, and talk between them."""
+    talk = [Said(day, SMALL_TALK[day % len(SMALL_TALK)]) for day in range(1, 88, 4)]
+    return sorted([*LIFE, *talk[:21]], key=lambda each: each.day)
+
+
+def answer_to(said: Said) -> str:
+    """What a model would say about a session."""
+    fact = {
+        "statement": said.fact,
+        "kind": said.kind,
+        "sources": [1],
+        "entities": list(said.names),
+        "subject": "user",
+        "slot": said.slot,
+        "valid_from": None,
+        "valid_to": None,
+    }
+    kept = bool(said.fact)
+    return json.dumps(
+        {
+            "raw_memory": said.text if kept else "",
+            "summary": said.text if kept else "",
+            "slug": said.fact.lower().replace(" ", "-") if kept else None,
+            "facts": [fact] if kept else [],
+        }
+    )
+
+
+class Calendar:
+    """A clock that is put forward by hand."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> Micros:
+        self.time += 1
+        return Micros(self.time)
+
+
+def worker(database: Database, said: list[Said]) -> Worker:
+    """A worker that learns by the script, and consolidates without a model."""
+
+    def script(call: ModelCall) -> str:
+        return answer_to(next(each for each in said if each.text in call.prompt))
+
+    redactor, tokens = redactor_for(database), EstimatedTokens()
+    runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens)
+    handlers = {
+        JobKind.EXTRACT: Extractor(database=database, model=ScriptedModel(script), redactor=redactor, tokens=tokens),
+        JobKind.CONSOLIDATE: Consolidator(runs=runs, rules=ConsolidationRules(max_unused_days=60)),
+    }
+    return Worker(database, handlers, WorkerOptions(daily_cap=None))
+
+
+async def show_changes(memory: Memory, seen: set[str], day: int) -> None:
+    docs = memory.documents(space="ida")
+    for changes in reversed(await docs.change_sets()):
+        if changes.run in seen:
+            continue
+        seen.add(changes.run)
+        print(f"\n== day {day}, {changes.run}")
+        for change in changes.changes:
+            if change.path.endswith(".md") or change.path.endswith("consolidated"):
+                continue
+            before = change.expected or 0
+            if change.draft is None:
+                print(f"- {change.path} is forgotten")
+                continue
+            found = await docs.find(change.path)
+            if found is not None:
+                print(f"{change.path}\n{await docs.diff(found.id, before, before + 1)}")
+
+
+async def main() -> None:
+    clock = Calendar()
+    database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
+    memory = Memory(database)
+    said, seen = sessions(), set[str]()
+    async with memory:
+        work = worker(database, said)
+        for number, each in enumerate(said):
+            clock.time = START + each.day * DAY
+            session = await memory.open_session(
+                space="ida", conversation=ConversationKey(channel="chat", chat=str(number))
+            )
+            await memory.append(session, [{"role": "user", "content": each.text}])
+            await memory.end_session(session)
+            await work.run_once()
+            await show_changes(memory, seen, each.day)
+        print("\n== the tree after ninety days")
+        for path, document in (await memory.documents(space="ida").tree()).items():
+            print(f"\n{path} (version {document.version})\n{document.body}")
+
+
+if __name__ == "__main__":
+    anyio.run(main)
