@@ -229,6 +229,35 @@ async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
     assert now.body == "Only Darjeeling."
 
 
+async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(life: Life, memory: Memory) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.consolidate()
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+
+    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="1"))
+
+    versions = [each for path in await life.docs.tree() for each in await life.docs.history(await _id(life, path))]
+    kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.change_sets()}"
+    assert "likes tea" not in kept
+    assert "I like tea" not in kept
+    assert "likes rain" in kept
+    assert await life.docs.search("tea", 9) == []
+
+    await life.consolidate()
+
+    tree = await life.docs.tree()
+    assert "~/memory/tea" not in tree
+    assert "likes rain" in tree["~/memory/consolidated/memory_summary.md"].body
+
+
+async def _id(life: Life, path: str) -> str:
+    found = await life.docs.find(path)
+    assert found is not None
+    return found.id
+
+
 async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()

@@ -8,8 +8,9 @@ from bethink.capture.sessions import open_session
 from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
-from bethink.store import facts, learning, messages, sessions
+from bethink.store import facts, messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
+from bethink.store.forgetting import forget_conversation
 
 T = TypeVar("T")
 
@@ -87,7 +88,7 @@ class History:
             sessions.settle_purged(tx, space=self.space, conversation=conversation)
             sessions.drop_summary(tx, space=self.space, conversation=conversation)
             purged = messages.purge(tx, space=self.space, conversation=conversation)
-            learning.forget_conversation(tx, space=self.space, conversation=conversation)
+            forget_conversation(tx, space=self.space, conversation=conversation)
             return purged
 
         return await ask(self._database, body, space=self.space, empty=0)

@@ -161,8 +161,8 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("delete_fact_sources", space=space, id=fact_id)
 
 
-def forget_unsupported(tx: Tx, *, space: str) -> None:
-    """Remove the learnt facts that no message supports any more; what one of them had retired holds again."""
+def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
+    """Remove the learnt facts that no message supports any more, and name them; what one had retired holds again."""
     gone = {row["id"]: row["retired_by"] for row in tx.all("list_unsupported_facts", space=space)}
     for fact_id, successor in gone.items():
         heir = successor
@@ -170,6 +170,7 @@ def forget_unsupported(tx: Tx, *, space: str) -> None:
             heir = gone[heir]
         tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
         tx.run("delete_fact", space=space, id=fact_id)
+    return list(gone)
 
 
 def count(tx: Tx, *, space: str) -> int:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.records import Agent, AgentKind, Maker, Micros, SessionMemory
-from bethink.store import facts, sessions
+from bethink.store import sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -86,13 +86,6 @@ def memories(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[SessionMemory
 def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
     """Forget what was made of a session. False if there was nothing."""
     return tx.run("drop_session_memory", space=space, session=session_id) == 1
-
-
-def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
-    """Forget what was made of a conversation whose messages are gone, and what models said about it."""
-    tx.run("forget_conversation_memories", space=space, conversation=conversation)
-    tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
-    facts.forget_unsupported(tx, space=space)
 
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:

@@ -51,3 +51,12 @@ WHERE space_id = :space ORDER BY created_at DESC, run LIMIT :limit;
 -- name: settle_change_set
 -- Say what became of a change set, if it is as it was.
 UPDATE change_sets SET status = :status, settled_at = :now WHERE space_id = :space AND run = :run AND status = :was;
+
+-- name: list_change_set_texts
+-- What every change set of a space says and looked at, as it is written.
+SELECT run, CAST(changes AS text) AS changes, CAST(selection AS text) AS selection FROM change_sets
+WHERE space_id = :space;
+
+-- name: drop_change_set
+-- Forget a change set that repeats what is gone.
+DELETE FROM change_sets WHERE space_id = :space AND run = :run;

@@ -96,6 +96,14 @@ WHERE space_id = :space AND document_id = :document AND version = :version ORDER
 UPDATE documents SET title = :mark, description = '', body = '', redacted = 1
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
 
+-- name: redact_resting_on
+-- Take the text out of every version that memory wrote and that rests on one of these.
+UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1
+WHERE space_id = :space AND author_kind <> 'user' AND redacted = 0 AND EXISTS (
+    SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
+      AND s.version = documents.version AND s.source_id in_list(:ids)
+);
+
 -- name: search_documents (sqlite)
 -- Documents as they stood at a time that share a word with the question, the best match first.
 SELECT d.id, d.version, d.valid_from, d.valid_to, d.parent_id, d.slug, d.title, d.description, d.body, d.created_at,

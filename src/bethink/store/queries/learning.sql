@@ -54,6 +54,14 @@ DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key IN (
     SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
 );
 
+-- name: forget_writers_answers
+-- Forget what models said about a space as a whole: it may repeat what is gone.
+DELETE FROM answers WHERE space_id = :space AND kind <> :kind;
+
+-- name: conversation_sessions
+-- The sessions of a conversation.
+SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation ORDER BY ordinal;
+
 -- name: lock_space
 -- Let one at a time settle facts in a space.
 SELECT id FROM spaces WHERE id = :space /*for_update*/;

@@ -1,0 +1,24 @@
+"""Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
+
+from bethink.model.jobs import JobKind
+from bethink.store import facts, jobs
+from bethink.store.db import Tx
+
+
+def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
+    """Forget what was made of a conversation whose messages were removed in this transaction.
+
+    Documents that rest on it lose their text at once, in every version, and are made again from what is left.
+    """
+    sessions = [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
+    forgotten = tx.run("forget_conversation_memories", space=space, conversation=conversation)
+    tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
+    gone = [*sessions, *facts.forget_unsupported(tx, space=space)]
+    touched = tx.run("redact_resting_on", space=space, ids=gone)
+    if not (forgotten or touched):
+        return
+    tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    for row in tx.all("list_change_set_texts", space=space):
+        if any(each in row["changes"] or each in row["selection"] for each in gone):
+            tx.run("drop_change_set", space=space, run=row["run"])
+    jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
