@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -21,18 +20,16 @@ from hypothesis.stateful import (
 
 from bethink import AgentKind, ConversationKey, Memory, Message, Session
 from bethink.errors import Conflict, Invalid
-from bethink.store import sql
 from tests.conftest import DATABASES, Quiet, database_at
 from tests.rooms.capture_model import Model, ModelSession, Refused
+from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
 T = TypeVar("T")
-RUNS, STEPS = 300, 40
 
 CONTENT = st.sampled_from(["tea", "coffee", "water", "a\0b", "😀"])
 KEY = st.none() | st.sampled_from(["k1", "k2", "k3", "k4"])
 BATCH = st.lists(st.tuples(CONTENT, KEY), min_size=1, max_size=4, unique_by=lambda each: each[1] or object())
 NUMBER = st.integers(0, 15)
-EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
 class Capture(RuleBasedStateMachine):
@@ -219,14 +216,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Cap
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_capture_does_what_its_model_does(machine: type[Capture]) -> None:
-    thorough = settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        print_blob=True,
-        suppress_health_check=EVERY_CHECK,
-    )
-    run_state_machine_as_test(machine, settings=thorough)
+    run_state_machine_as_test(machine, settings=THOROUGH)
 
 
 MUTANTS = {
@@ -244,22 +234,8 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Capture], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, old, new = MUTANTS[mutant]
-    known = sql.queries(machine.memory._database.dialect)  # pyright: ignore[reportOptionalMemberAccess]
-    text = " ".join(known[name].text.split())
-    assert old in text
-    monkeypatch.setitem(
-        known, name, sql.Query(name=name, text=text.replace(old, new), parameters=known[name].parameters)
-    )
-    quick = settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        phases=[Phase.generate],
-        database=None,
-        report_multiple_bugs=False,
-        suppress_health_check=EVERY_CHECK,
-    )
+    dialect = machine.memory._database.dialect  # pyright: ignore[reportOptionalMemberAccess]
+    spoil(monkeypatch, dialect, *MUTANTS[mutant])
 
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(machine, settings=quick)
+        run_state_machine_as_test(machine, settings=QUICK)

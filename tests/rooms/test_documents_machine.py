@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -16,16 +15,15 @@ from bethink.learn import tree
 from bethink.learn.documents import Documents
 from bethink.model.documents import Document, Draft
 from bethink.model.records import Micros
-from bethink.store import sql
 from bethink.store.db import Tx
+from bethink.store.sql import Dialect
 from tests.conftest import DATABASES, FakeClock, Quiet, database_at
 from tests.rooms.documents_model import Page, Refused, Tree
+from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
 T = TypeVar("T")
-RUNS, STEPS = 300, 40
 SLUG = st.sampled_from(["people", "places", "tea", "plans"])
 BODY = st.sampled_from(["", "green tea", "see [[~/people]]", "see [[tea|it]] and [[nowhere]]", "ça va 😀"])
-EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
 class Library(RuleBasedStateMachine):
@@ -177,28 +175,14 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Lib
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_documents_do_what_their_model_does(machine: type[Library]) -> None:
-    thorough = settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        print_blob=True,
-        suppress_health_check=EVERY_CHECK,
-    )
-    run_state_machine_as_test(machine, settings=thorough)
+    run_state_machine_as_test(machine, settings=THOROUGH)
 
 
-def _query(name: str, old: str, new: str) -> Callable[[pytest.MonkeyPatch, sql.Dialect], None]:
-    def mutate(patch: pytest.MonkeyPatch, dialect: sql.Dialect) -> None:
-        known = sql.queries(dialect)
-        text = " ".join(known[name].text.split())
-        assert old in text
-        changed = sql.Query(name=name, text=text.replace(old, new), parameters=known[name].parameters)
-        patch.setitem(known, name, changed)
-
-    return mutate
+def _query(name: str, old: str, new: str) -> Callable[[pytest.MonkeyPatch, Dialect], None]:
+    return lambda patch, dialect: spoil(patch, dialect, name, old, new)
 
 
-def _believe_the_caller(patch: pytest.MonkeyPatch, dialect: sql.Dialect) -> None:
+def _believe_the_caller(patch: pytest.MonkeyPatch, dialect: Dialect) -> None:
     def whatever(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
         del expected
         return tree.get(tx, space=space, document_id=document_id)
@@ -221,15 +205,5 @@ def test_the_machine_finds_each_seeded_bug(
     machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     MUTANTS[mutant](monkeypatch, machine.memory._database.dialect)  # pyright: ignore[reportOptionalMemberAccess]
-    quick = settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        phases=[Phase.generate],
-        database=None,
-        report_multiple_bugs=False,
-        suppress_health_check=EVERY_CHECK,
-    )
-
     with pytest.raises((AssertionError, pytest.fail.Exception, BethinkError)):
-        run_state_machine_as_test(machine, settings=quick)
+        run_state_machine_as_test(machine, settings=QUICK)

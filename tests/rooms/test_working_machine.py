@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -30,9 +29,9 @@ from bethink.working.process import Engine
 from bethink.working.reducers import Reducers, default_reducers
 from bethink.working.shelf import Shelf
 from tests.conftest import DATABASES, FakeClock, database_at
+from tests.rooms.machine_kit import QUICK, THOROUGH
 
 T = TypeVar("T")
-RUNS, STEPS = 300, 40
 LEASE = 1_000_000
 
 
@@ -243,26 +242,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_working_memory_loses_and_doubles_nothing_wherever_it_dies(machine: type[Working]) -> None:
-    thorough = settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        print_blob=True,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-    run_state_machine_as_test(machine, settings=thorough)
-
-
-def _quick() -> settings:
-    return settings(
-        max_examples=RUNS,
-        stateful_step_count=STEPS,
-        deadline=None,
-        phases=[Phase.generate],
-        database=None,
-        report_multiple_bugs=False,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+    run_state_machine_as_test(machine, settings=THOROUGH)
 
 
 def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
@@ -279,7 +259,7 @@ def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
     monkeypatch.setattr(Desk, "_process_one", pop_then_process)
 
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(machine, settings=_quick())
+        run_state_machine_as_test(machine, settings=QUICK)
 
 
 def test_the_machine_finds_a_truncation_of_ids_from_an_older_state(
@@ -299,4 +279,4 @@ def test_the_machine_finds_a_truncation_of_ids_from_an_older_state(
     monkeypatch.setattr(Desk, "_truncate", remembered)
 
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(machine, settings=_quick())
+        run_state_machine_as_test(machine, settings=QUICK)
