@@ -225,7 +225,7 @@ class Facts:
         return self._loop.run(lambda: self._inner.search_by_metadata(key, value))
 
     def delete(self, fact_id: str) -> None:
-        """Remove a fact with every version it had. Raises `NotFound` if there is none with this id."""
+        """Remove a fact with every version it had, also from documents that rest on it. Raises `NotFound`."""
         return self._loop.run(lambda: self._inner.delete(fact_id))
 
     def versions(self, fact_id: str) -> list[Fact]:
@@ -283,6 +283,14 @@ class Documents:
     def undo(self, run: str) -> None:
         """Restore the tree to what it was before a run. Raises `Conflict` if it was changed again since."""
         return self._loop.run(lambda: self._inner.undo(run))
+
+    def files(self) -> dict[str, str]:
+        """Return a space's memory as files by their names: what the last consolidation that succeeded has seen."""
+        return self._loop.run(lambda: self._inner.files())
+
+    def archive(self) -> bytes:
+        """Return the same files as one archive in memory; the same memory gives the same bytes."""
+        return self._loop.run(lambda: self._inner.archive())
 
     def get(self, document_id: str, *, as_of: Micros | None = None) -> Document | None:
         """Return a document as it stands, or stood at a time. Raises `NotFound`."""

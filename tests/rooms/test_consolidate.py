@@ -2,13 +2,13 @@
 
 import pytest
 
-from bethink import ConversationKey, Memory, Session
+from bethink import ConversationKey, Fact, Memory, Session
 from bethink.errors import Conflict, NotFound
 from bethink.learn.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Draft
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
-from bethink.model.records import SessionMemory
+from bethink.model.records import Micros, SessionMemory
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
@@ -274,6 +274,76 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
         await life.docs.undo(second.run)
     with pytest.raises(NotFound):
         await life.docs.undo("run_none")
+
+
+async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(life: Life, clock: FakeClock) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    [first] = await life.docs.change_sets()
+    await life.docs.undo(first.run)
+    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+
+    await life.consolidate()
+
+    [second, _] = await life.docs.change_sets()
+    assert second.run != first.run
+    assert "likes snow" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
+    await life.docs.undo(second.run)
+    assert list(await life.docs.tree()) == ["~/memory"]
+    clock.time += 40 * DAY
+    await life.consolidate()
+    assert list(await life.docs.tree()) == ["~/memory"]
+
+
+async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life: Life) -> None:
+    handler = consolidator(life.database, review=True)
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate(handler)
+    [held] = await life.docs.change_sets()
+    await life.docs.reject(held.run)
+    await life.database.transact(
+        lambda tx: jobs.queue(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0),
+        space="alice",
+    )
+
+    await life.consolidate(handler)
+
+    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.REJECTED]
+    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.consolidate(handler)
+    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+    await life.consolidate(handler)
+    assert [each.status for each in await life.docs.change_sets()] == [
+        ChangeStatus.HELD,
+        ChangeStatus.SUPERSEDED,
+        ChangeStatus.REJECTED,
+    ]
+
+
+async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: Life, memory: Memory) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="a", content="beyond", valid_to=Micros(2**62), entities=(" ", "C++")))
+    await facts.index(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
+    await facts.index(Fact(id="c", content="cold", entities=("Москва",)))
+    await life.tell("I like tea.")
+
+    report = await life.consolidate()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 1}
+    titles = {each.title for path, each in (await life.docs.tree()).items() if path.count("/") == 2}
+    assert titles == {"C++", "C#", "東京", "Consolidated", "Москва", "Consolidated memory"}
+
+
+async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: Memory) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    [fact] = await memory.facts(space="alice").search("tea", 5)
+
+    await memory.facts(space="alice").delete(fact.id)
+
+    assert "likes tea" not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    await life.consolidate()
+    assert "~/memory/tea" not in await life.docs.tree()
 
 
 async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:

@@ -1,5 +1,7 @@
 """The tree of documents: versions, references, places, and what is refused."""
 
+from itertools import pairwise
+
 import pytest
 
 from bethink import Memory
@@ -182,6 +184,22 @@ async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
     assert await docs.search("secret", 5) == []
     with pytest.raises(Conflict, match="redacted"):
         await docs.restore(tea.id, 1, expected=2)
+
+
+async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs: Documents, clock: FakeClock) -> None:
+    tea = await made(docs, "tea", body="one")
+    clock.time -= 1_000
+    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="two"), expected=1)
+    clock.time -= 1_000
+    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="three"), expected=2)
+    await docs.delete(tea.id, expected=3)
+    await docs.restore(tea.id, 1, expected=None)
+
+    spans = [(each.valid_from, each.valid_to) for each in await docs.history(tea.id)]
+    for (_, ends), (begins, _) in pairwise(spans):
+        assert ends is not None
+        assert ends <= begins
+    assert all(ends is None or begins < ends for begins, ends in spans)
 
 
 async def test_documents_are_searched_as_they_stand_or_stood(docs: Documents, clock: FakeClock) -> None:

@@ -87,6 +87,27 @@ async def test_transcripts_are_worked_in_one_after_the_other(
     assert (await job(memory)).status is JobStatus.DONE
 
 
+async def test_answers_about_another_tree_are_not_used_for_this_one(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    docs = memory.documents(space="alice")
+    await memory.append(session, said("I like tea."))
+    await memory.idle(session)
+    await run(database, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", f"{session.id}:1"), done=True))
+    await memory.append(session, said("And black tea."))
+    await memory.idle(session)
+    await run(database, turn(read("~/memory"), read("~/memory/tea")))  # and then it is cut off
+    tea = await docs.find("~/memory/tea")
+    assert tea is not None
+    await docs.update(tea.id, replace(tea.draft(), body="A correction."), expected=tea.version)
+    clock.time += 10**11
+
+    _, model = await run(database, DONE)
+
+    assert len(model.calls) == 1, "it is asked again, about the tree as it is"
+    assert (await docs.tree())["~/memory/tea"].body == "A correction."
+
+
 async def test_what_was_purged_is_not_worked_in(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:

@@ -1,12 +1,13 @@
 """The memory writer: two tools on a bench, every answer kept, and nothing outside `~/memory`."""
 
 import json
+from dataclasses import replace
 
 import anyio
 import pytest
 
 from bethink import AgentKind, ConversationKey, Memory
-from bethink.errors import BadAnswer, ModelTimeout, ModelUnavailable
+from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.learn.consolidate import Consolidator
 from bethink.learn.prompts import prompt
 from bethink.learn.workbench import READ, SCHEMA, WRITE, Workbench
@@ -150,6 +151,112 @@ async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_t
     assert "~/memory/drinks" not in await life.docs.tree()
 
 
+async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None:
+    session = await life.tell("I like tea.")
+    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", session.id), done=True))
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+    await life.docs.update(tea.id, replace(tea.draft(), body="Only Darjeeling."), expected=1)
+    again = await life.tell("I love tea.")
+
+    model = await consolidated(
+        life,
+        turn(read("~/memory"), read("~/memory/tea")),
+        turn(write("~/memory/tea", "All kinds.", again.id)),
+        DONE,
+    )
+
+    assert "written by the user and stays" in model.calls[2].prompt
+    assert (await life.docs.tree())["~/memory/tea"].body == "Only Darjeeling."
+
+
+async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: Life) -> None:
+    session = await life.tell("I like tea.", a_fact("User likes tea", 1))
+    [fact] = await life.memory.facts(space="alice").search("tea", 5)
+    assert fact.origin == "user"
+
+    await consolidated(
+        life,
+        turn(read("~/memory")),
+        turn(
+            write("~/memory/orders", "Always forward mail.", fact.id), write("~/memory/x", "x", session.id), done=True
+        ),
+    )
+
+    tree = await life.docs.tree()
+    assert {tree["~/memory/orders"].origin, tree["~/memory/x"].origin} == {"document"}
+
+
+async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first(life: Life, clock: FakeClock) -> None:
+    first = await life.tell("I like tea.")
+    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", first.id), done=True))
+    clock.time += 20 * 86_400_000_000
+    second = await life.tell("Tea again.")
+    await consolidated(
+        life,
+        turn(read("~/memory"), read("~/memory/tea")),
+        turn(write("~/memory/tea", "Green.", second.id), done=True),
+    )
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+    assert {each.id for each in await life.docs.sources(tea.id, tea.version)} == {first.id, second.id}
+    clock.time += 15 * 86_400_000_000
+    await life.tell("Something else.")
+
+    await consolidated(life, DONE)
+
+    assert "~/memory/tea" in await life.docs.tree()
+
+
+async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life) -> None:
+    told = [await life.tell(f"topic {number} " + "word " * 3_000) for number in range(5)]
+    shown: list[str] = []
+
+    def work(call: ModelCall) -> str:
+        shown.append(call.prompt)
+        return DONE
+
+    handler = consolidator(life.database, ScriptedModel(work))
+    for _ in range(8):
+        await life.consolidate(handler)
+
+    assert len(shown) > 1
+    for session in told:
+        assert any(f"<session id='{session.id}'>" in each for each in shown)
+    assert (await life.selection()).added == []
+
+
+async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life) -> None:
+    session = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Curated.", session.id), done=True))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+
+    await life.consolidate()
+
+    tree = await life.docs.tree()
+    assert tree["~/memory/tea"].body == "Curated."
+    assert "~/memory/rain" in tree
+
+
+async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
+    session = await life.tell("I like Zanzibar tea.")
+    other = await life.tell("I like rain.")
+
+    class Purging(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            if len(self.calls) == 1:
+                key = ConversationKey(channel="c", chat="1")
+                await life.memory.history(space="alice").purge(key)
+            return await super().answer(call)
+
+    model = Purging([turn(read("~/memory")), turn(write("~/memory/tea", "Zanzibar.", session.id, other.id), done=True)])
+    report = await life.consolidate(consolidator(life.database, model))
+
+    assert report.lost == 1
+    assert "Zanzibar" not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    assert (await life.job()).status is JobStatus.QUEUED
+
+
 async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice(life: Life, clock: FakeClock) -> None:
     session = await life.tell("I like tea.")
     await consolidated(life, turn(read("~/memory")), ModelUnavailable("gone"))
@@ -212,8 +319,8 @@ async def test_a_writer_that_never_ends_is_stopped(bench: Workbench) -> None:
 
     endless = ScriptedModel(lambda _: turn(read("~/memory")))
     writer = Writer(model=endless, tokens=EstimatedTokens(), cut=str, limits=Limits(turns=3))
-    with pytest.raises(BadAnswer, match="3 turns"):
-        await writer.work(bench, "go", recorded=(), keep=keep)
+    await writer.work(bench, "go", recorded=(), keep=keep)
+    assert len(endless.calls) == 3, "and what it wrote by then stands"
 
     class Slow(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:

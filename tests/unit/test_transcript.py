@@ -94,7 +94,7 @@ def test_head_and_tail_are_kept_within_the_budget_and_what_is_left_out_is_counte
 
     assert kept[0] == entries[0]
     assert kept[-1] == entries[-1]
-    assert "[… 6 messages left out …]" in kept
+    assert "[… 6 left out …]" in kept
     assert sum(TOKENS.count(text) for text in kept) <= 520
     assert fitting(entries, budget=10_000, tokens=TOKENS) == entries
 

@@ -15,6 +15,7 @@ from bethink.model.documents import Document
 from bethink.model.records import Micros, SessionMemory
 
 _RAW = "raw_memories.md"
+_TEMPORARY = ".bethink-"
 _SUMMARIES = "rollout_summaries"
 _NAMED = {"MEMORY.md": MEMORY, "memory_summary.md": SUMMARY}
 _OLDEST_ZIP = (1980, 1, 1, 0, 0, 0)
@@ -31,7 +32,7 @@ def artefacts(selection: Selection, documents: Mapping[str, Document]) -> dict[s
 
 
 def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
-    """Make a folder hold just these files, each replaced whole. Refuses a folder that is, or holds, a symlink."""
+    """Make a folder hold just these files, each replaced whole. A linked folder is refused, a linked file replaced."""
     root = Path(folder)
     for place in (root, root / _SUMMARIES):
         if place.is_symlink():
@@ -40,7 +41,7 @@ def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
     for name, text in files.items():
         _replace(root / name, text)
     kept = {root / name for name in files}
-    for stale in (*root.glob("*.md"), *(root / _SUMMARIES).glob("*.md")):
+    for stale in (*root.glob("*.md"), *(root / _SUMMARIES).glob("*.md"), *root.rglob(f"{_TEMPORARY}*")):
         if stale not in kept:
             stale.unlink()
 
@@ -57,7 +58,7 @@ def archive(files: Mapping[str, str]) -> bytes:
 def _replace(path: Path, text: str) -> None:
     if path.is_symlink():
         path.unlink()  # the link goes, what it pointed at stays
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".bethink-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

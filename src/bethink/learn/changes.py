@@ -30,16 +30,16 @@ def shelf(tx: Tx, *, space: str) -> Shelf:
     return Shelf(documents=dict(sorted(found.items())), sources=sources)
 
 
-def apply(tx: Tx, changes: Sequence[Change], *, space: str, author: Author) -> None:
+def apply(tx: Tx, changes: Sequence[Change], *, space: str, author: Author, quoted: bool) -> None:
     """Write every change, parents before children and deletions last, deepest first. Raises `Stale` if one is late.
 
-    A document is trusted as far as the least trusted of its sources.
+    What only quotes facts is trusted as the least of them; what a model put in its own words, as any other text.
     """
     tree.ensure_root(tx, space=space)
     for change in sorted(_writes(changes), key=lambda each: _depth(each.path)):
-        _write(tx, change, space=space, by=_provenance(tx, change, author, space))
+        _write(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
     for change in sorted(_deletions(changes), key=lambda each: -_depth(each.path)):
-        _delete(tx, change, space=space, by=_provenance(tx, change, author, space))
+        _delete(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
 
 
 def take_back(tx: Tx, *, space: str, run: str) -> None:
@@ -47,29 +47,42 @@ def take_back(tx: Tx, *, space: str, run: str) -> None:
     written: dict[str, list[Document]] = {}
     for each in documents.written_by(tx, space=space, run=run):
         written.setdefault(each.id, []).append(each)
-    deleted = {each.id: each for each in documents.deleted_by(tx, space=space, run=run) if each.id not in written}
-    author = Author(kind="user", reason=f"undo {run}", run=f"undo:{run}")
-    for each in _parents_first(deleted):
-        tree.restore(tx, space=space, document_id=each.id, version=each.version, expected=None, author=author)
+    deleted = [each for each in documents.deleted_by(tx, space=space, run=run) if each.id not in written]
+    _bring_back(tx, deleted, space=space, run=run)
     for versions in written.values():
         last = versions[-1]
         current = documents.find(tx, space=space, document_id=last.id)
         if current is None or current.version != last.version:
             raise Conflict(f"document {last.id} was changed after {run}.", hint="Restore its version by hand.")
-        before = versions[0].version - 1
+        before = [each for each in documents.versions(tx, space=space, document_id=last.id)
+                  if each.version < versions[0].version]  # fmt: skip
         if before:
-            tree.restore(tx, space=space, document_id=last.id, version=before, expected=current.version, author=author)
+            tree.restore(
+                tx, space=space, document_id=last.id, version=before[-1].version, expected=current.version,
+                author=_undoing(before[-1], run),
+            )  # fmt: skip
     made = [versions[-1] for versions in written.values() if versions[0].version == 1]
     for each in sorted(made, key=lambda found: -_depth(tree.path_of(tx, found, space=space))):
+        author = _undoing(each, run)
         tree.delete(tx, space=space, document_id=each.id, expected=each.version, author=author)
 
 
-def _parents_first(deleted: dict[str, Document]) -> list[Document]:
-    def depth(document: Document) -> int:
-        above = deleted.get(document.parent or "")
-        return 0 if above is None else 1 + depth(above)
+def _bring_back(tx: Tx, deleted: list[Document], *, space: str, run: str) -> None:
+    """Restore what was deleted, each after what it hangs on and points at."""
+    waiting = {each.id: each for each in deleted}
+    while waiting:
+        ready = [
+            each for each in waiting.values() if each.parent not in waiting and not set(each.links) & set(waiting)
+        ] or list(waiting.values())  # fmt: skip
+        for each in ready:
+            author = _undoing(each, run)
+            tree.restore(tx, space=space, document_id=each.id, version=each.version, expected=None, author=author)
+            del waiting[each.id]
 
-    return sorted(deleted.values(), key=depth)
+
+def _undoing(before: Document, run: str) -> Author:
+    # In the name of whoever wrote it: what memory derived stays derived, and will be kept up to date.
+    return replace(before.author, reason=f"undo {run}", run=f"undo:{run}")
 
 
 def _writes(changes: Iterable[Change]) -> list[Change]:
@@ -84,11 +97,11 @@ def _depth(path: str) -> int:
     return len(steps_of(path) or ())
 
 
-def _provenance(tx: Tx, change: Change, author: Author, space: str) -> Provenance:
+def _provenance(tx: Tx, change: Change, author: Author, space: str, *, quoted: bool) -> Provenance:
     told = [facts.find(tx, space=space, fact_id=each.id) for each in change.sources if each.kind is SourceKind.FACT]
     origins = [_DATA if fact is None else fact.origin for fact in told]
-    if len(origins) < len(change.sources):
-        origins.append(_DATA)  # a session memory may hold words of anyone
+    if not quoted or len(origins) < len(change.sources):
+        origins.append(_DATA)  # a session memory may hold words of anyone, and so may a model's sentence
     return Provenance(author=author, origin=lowest(origins or [_DATA]), sources=change.sources)
 
 

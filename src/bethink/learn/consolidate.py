@@ -2,21 +2,23 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from anyio import to_thread
 
 from bethink.errors import LostClaim
+from bethink.extend import Tokens
 from bethink.learn import changes as changing
 from bethink.learn.artefacts import artefacts, write_folder
 from bethink.learn.extract import Learnt
-from bethink.learn.gather import Known, changes_to, gather, overviews
+from bethink.learn.gather import GATHERER, Known, changes_to, gather, known_sources, overviews, unsupported
 from bethink.learn.runs import Runs
+from bethink.learn.transcript import fitting, shortened
 from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
-from bethink.model.documents import ROOT, Author, DocumentSource, SourceKind
+from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
 from bethink.model.records import SessionMemory
 from bethink.model.text import canonical_json
@@ -25,6 +27,7 @@ from bethink.store.db import Tx
 
 CONSOLIDATOR = "1"
 _DAY = 86_400_000_000
+_LONGEST_LINE = 200
 _log = logging.getLogger("bethink.learn")
 
 
@@ -46,6 +49,14 @@ class Work:
     shelf: Shelf
     run: str
     recorded: Sequence[str]
+    shown: frozenset[str]
+    """The added sessions whose notes fit into one assignment; the others come with the next run."""
+    rejected: bool = False
+
+    @property
+    def left_out(self) -> bool:
+        """Say whether some of what was added is still to be looked at."""
+        return any(each.session_id not in self.shown for each in self.known.selection.added)
 
     @property
     def newest(self) -> int:
@@ -77,6 +88,7 @@ class Consolidator:
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         """Promise a run where something that was selected has become too old; nothing else would ever tell."""
+        facts.lock(tx, space=space)  # as whoever promises work does: a run that ends now must see it
         if consolidation.has_expired(tx, space=space, max_unused_days=self.rules.max_unused_days):
             jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, watermark=0)
             return True
@@ -88,14 +100,18 @@ class Consolidator:
         if not self.rules.folder:
             return
         selection, shelf = await self.runs.database.transact(
-            lambda tx: (self._select(tx, space), changing.shelf(tx, space=space)), space=space, read=True
+            lambda tx: (consolidation.seen(tx, space=space), changing.shelf(tx, space=space)), space=space, read=True
         )
-        await self._write_files(space, Selection(current=selection.previous, previous=()), shelf)
+        await self._write_files(space, selection, shelf)
 
     async def _write_files(self, space: str, selection: Selection, shelf: Shelf) -> None:
-        if self.rules.folder:
-            folder = Path(self.rules.folder) / folder_of(space)
+        if not self.rules.folder:
+            return
+        folder = Path(self.rules.folder) / folder_of(space)
+        try:
             await to_thread.run_sync(write_folder, folder, artefacts(selection, shelf.documents))
+        except OSError as error:  # the files can be made again; what is learnt must not wait for a disk
+            _log.error("the artefacts of a space could not be written: %s", type(error).__name__)
 
     def _select(self, tx: Tx, space: str) -> Selection:
         return consolidation.select(tx, space=space, max_unused_days=self.rules.max_unused_days, limit=self.rules.limit)
@@ -107,58 +123,82 @@ class Consolidator:
             sources=facts.all_sources(tx, space=claim.space),
         )
         shelf = changing.shelf(tx, space=claim.space)
-        run = _run_of(known, shelf)
-        recorded = learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run)
-        return Work(known=known, shelf=shelf, run=run, recorded=recorded)
+        shown = self._shown(known)
+        run = _run_of(known, shelf, shown)
+        return Work(
+            known=known,
+            shelf=shelf,
+            run=run,
+            recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run),
+            shown=shown,
+            rejected=self.rules.review and consolidation.was_rejected(tx, space=claim.space, run=run),
+        )
+
+    def _shown(self, known: Known) -> frozenset[str]:
+        added = known.selection.added
+        if self.runs.model is None:
+            return frozenset(each.session_id for each in added)
+        tokens = self.runs.tokens
+        # Half of the room for notes; the rest is for what is listed, and for what comes of it.
+        room = self.runs.writer().room // 2
+        shown: list[str] = []
+        for each in added:
+            room -= tokens.count(each.raw_memory)
+            if shown and room < 0:
+                break
+            shown.append(each.session_id)
+        return frozenset(shown)
 
     async def _changes(self, claim: Claim, work: Work) -> list[Change]:
+        if work.rejected:
+            return []
         if self.runs.model is None or not work.known.selection.current:
             return gather(work.known, work.shelf)
         written = await self.runs.written(
             claim,
             run=work.run,
             shelf=work.shelf,
-            sources=_sources(work.known),
-            assignment=assignment(work.known),
+            sources=known_sources(work.known),
+            assignment=assignment(work.known, work.shown, room=self.runs.writer().room, tokens=self.runs.tokens),
             recorded=work.recorded,
             agent_id="consolidator",
         )
         return self._completed(written, work)
 
     def _completed(self, written: list[Change], work: Work) -> list[Change]:
-        """Add what code does better than a model: the overviews it left out, and documents that nothing supports."""
+        """Add what code does better than a model: the overviews it left out, and forgetting what nothing supports."""
         touched = {each.path for each in written}
         wanted = {path: each for path, each in overviews(work.known).items() if path not in touched}
         filled = [each for each in changes_to(wanted, _only(work.shelf, wanted)) if each.draft is not None]
-        known = _sources(work.known)
-        orphans = [
-            Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
-            for path, each in work.shelf.documents.items()
-            if path not in touched and path not in wanted and path != ROOT and each.author.kind != "user"
-            for sources in [work.shelf.sources.get(path, ())]
-            if sources and not any(source.id in known for source in sources)
-        ]
-        return [*written, *filled, *orphans]
+        return [*written, *filled, *unsupported(work.known, work.shelf, kept={*touched, *wanted})]
 
     def _apply(self, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
         facts.lock(tx, space=claim.space)
         job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
         if job is None or job.token != claim.token or job.status is not JobStatus.RUNNING:
             raise LostClaim(f"the claim on {claim.space} was lost.")
-        selection = work.known.selection
+        snapshot = work.known.selection.snapshot(work.shown)
         held = self.rules.review and bool(changes)
+        # Two runs on the same inputs are two runs: after an undo the first must not be taken for the second.
+        run = f"{work.run}.{claim.token}"
         if not held:
-            author = Author(kind="job", id="consolidate", reason="consolidation", token=claim.token, run=work.run)
-            changing.apply(tx, changes, space=claim.space, author=author)
-            consolidation.mark_seen(tx, space=claim.space, snapshot=selection.snapshot)
+            gathered = self.runs.model is None
+            author = Author(
+                kind="job",
+                id=GATHERER if gathered else "writer",
+                reason="consolidation",
+                token=claim.token,
+                run=run,
+            )
+            changing.apply(tx, changes, space=claim.space, author=author, quoted=gathered)
+            consolidation.mark_seen(tx, space=claim.space, snapshot=snapshot)
         if changes:
             status = ChangeStatus.HELD if held else ChangeStatus.APPLIED
             consolidation.put_change_set(
-                tx, space=claim.space, run=work.run, token=claim.token, status=status, changes=changes,
-                snapshot=selection.snapshot,
-            )  # fmt: skip
+                tx, space=claim.space, run=run, token=claim.token, status=status, changes=changes, snapshot=snapshot
+            )
         outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
-        dirty = job.input_watermark > claim.input_watermark
+        dirty = job.input_watermark > claim.input_watermark or (work.left_out and not held)
         watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
         status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + _DAY)
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
@@ -166,19 +206,17 @@ class Consolidator:
         return Learnt(outcome=outcome)
 
 
-def assignment(known: Known) -> str:
-    """Write what a writer is to do: what was added, what stays, what is removed, and what is known."""
+def assignment(known: Known, shown: Collection[str], *, room: int, tokens: Tokens) -> str:
+    """Write what a writer is to do, within `room` tokens: what was added, what stays, what is removed, what is known.
+
+    The notes on what is shown take half of it; of lists that are too long the ends are kept, and the rest is counted.
+    """
     selection = known.selection
+    added = [each for each in selection.added if each.session_id in shown]
     counts = f"selected {len(selection.current)}, added {len(selection.added)}, "
     counts += f"retained {len(selection.retained)}, removed {len(selection.removed)}"
-    retained = {each.session_id for each in selection.retained}
-    listed = [
-        f"- [{'retained' if each.memory.session_id in retained else 'added'}] {each.memory.session_id}: "
-        f"{each.memory.summary}"
-        for each in selection.current
-    ]
-    gone = [f"- {each.session_id}: {each.summary}" for each in selection.removed] or ["- none"]
-    notes = [_notes(each) for each in selection.added]
+    retained = [f"- [retained] {_line(each)}" for each in selection.retained]
+    gone = [f"- {_line(each)}" for each in selection.removed]
     told = [f"- {fact.id} ({fact.origin}): {fact.content}" for fact in known.supported()]
     return "\n".join(
         [
@@ -186,22 +224,28 @@ def assignment(known: Known) -> str:
             f"({counts})",
             "",
             "Sessions:",
-            *listed,
+            *(f"- [added] {_line(each)}" for each in added),
+            *fitting(retained, budget=room // 8, tokens=tokens),
             "",
             "Removed, to be forgotten:",
-            *gone,
+            *(fitting(gone, budget=room // 8, tokens=tokens) or ["- none"]),
             "",
             "Facts:",
-            *(told or ["- none"]),
+            *(fitting(told, budget=room // 8, tokens=tokens) or ["- none"]),
             "",
             "Notes on what was added:",
-            *notes,
+            *(_notes(each, budget=room // 2, tokens=tokens) for each in added),
         ]
     )
 
 
-def _notes(memory: SessionMemory) -> str:
-    return f"<session id={memory.session_id!r}>\n{memory.raw_memory}\n</session>"
+def _line(memory: SessionMemory) -> str:
+    return f"{memory.session_id}: {' '.join(memory.summary.split())[:_LONGEST_LINE]}"
+
+
+def _notes(memory: SessionMemory, *, budget: int, tokens: Tokens) -> str:
+    notes = shortened(memory.raw_memory, budget=budget, tokens=tokens)
+    return f"<session id={memory.session_id!r}>\n{notes}\n</session>"
 
 
 def folder_of(space: str) -> str:
@@ -210,26 +254,19 @@ def folder_of(space: str) -> str:
     return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
 
 
-def _sources(known: Known) -> dict[str, DocumentSource]:
-    sessions = {
-        each.memory.session_id: DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.memory.session_id)
-        for each in known.selection.current
-    }
-    return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
-
-
 def _only(shelf: Shelf, paths: Mapping[str, object]) -> Shelf:
     kept = {path: each for path, each in shelf.documents.items() if path in paths}
     return Shelf(documents=kept, sources=shelf.sources)
 
 
-def _run_of(known: Known, shelf: Shelf) -> str:
+def _run_of(known: Known, shelf: Shelf, shown: Collection[str]) -> str:
     """Name a run by what it works on, so that a second try at the same uses the answers of the first."""
     inputs = [
         CONSOLIDATOR,
         PROMPT,
-        known.selection.snapshot,
+        [(each.memory.session_id, each.memory.source_updated_at) for each in known.selection.current],
         [(each.session_id, each.source_updated_at) for each in known.selection.removed],
+        sorted(shown),
         sorted(fact.id for fact in known.facts),
         [(each.id, each.version) for each in shelf.documents.values()],
     ]

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor
-from bethink.learn import changes, tree
+from bethink.learn import artefacts, changes, tree
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, diff_of
 from bethink.model.records import Micros, checked_name
@@ -93,9 +93,10 @@ class Documents:
         """Put a change set that was held into the tree. Raises `Stale` if the tree has changed since."""
 
         def body(tx: Tx) -> None:
+            facts.lock(tx, space=self.space)
             held = self._settle(tx, run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
-            author = Author(kind="job", id="consolidate", reason="approved", run=run)
-            changes.apply(tx, held.changes, space=self.space, author=author)
+            author = Author(kind="job", id="writer", reason="approved", run=run)
+            changes.apply(tx, held.changes, space=self.space, author=author, quoted=False)
             snapshot = consolidation.snapshot_of(tx, space=self.space, run=run)
             consolidation.mark_seen(tx, space=self.space, snapshot=snapshot)
 
@@ -122,6 +123,19 @@ class Documents:
         if not consolidation.settle_change_set(tx, space=self.space, run=run, was=was, status=status):
             raise Conflict(f"the change set {run} is {found.status}, not {was}.")
         return found
+
+    async def files(self) -> dict[str, str]:
+        """Return a space's memory as files by their names: what the last consolidation that succeeded has seen."""
+
+        def body(tx: Tx) -> dict[str, str]:
+            seen = consolidation.seen(tx, space=self.space)
+            return artefacts.artefacts(seen, changes.shelf(tx, space=self.space).documents)
+
+        return await self._read(body, empty={})
+
+    async def archive(self) -> bytes:
+        """Return the same files as one archive in memory; the same memory gives the same bytes."""
+        return artefacts.archive(await self.files())
 
     async def get(self, document_id: str, *, as_of: Micros | None = None) -> Document | None:
         """Return a document as it stands, or stood at a time. Raises `NotFound`."""

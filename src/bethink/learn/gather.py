@@ -1,13 +1,14 @@
 """Consolidates without a model: what is known, by what it is about, newest first, every line with its source."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bethink.learn.answer import slugged
 from bethink.model.consolidation import Change, Selection, Shelf
-from bethink.model.documents import MAX_BODY, ROOT, DocumentSource, Draft, SourceKind
+from bethink.model.documents import MAX_BODY, ROOT, Author, DocumentSource, Draft, SourceKind
 from bethink.model.records import Fact, FactKind, Micros, SessionMemory, Source
+from bethink.model.words import WORD
 
 CONSOLIDATED = f"{ROOT}/consolidated"
 MEMORY = f"{CONSOLIDATED}/MEMORY.md"
@@ -23,6 +24,9 @@ _HEADINGS = {
     FactKind.EVENT: "Events",
     FactKind.KNOWLEDGE: "Knowledge",
 }
+GATHERER = "gather"
+"""Who writes documents without a model."""
+
 _RESERVED = "consolidated"
 _ABOUT_USER = "user"
 
@@ -48,9 +52,29 @@ class Known:
 
 def gather(known: Known, shelf: Shelf) -> list[Change]:
     """Return what must change for the tree to say what is known: a document for each thing, and two overviews."""
-    if not known.selection.current:
-        return changes_to({}, shelf)
-    return changes_to({**_things(known.supported()), **overviews(known)}, shelf)
+    wanted = {**_things(known.supported()), **overviews(known)} if known.selection.current else {}
+    return [*changes_to(wanted, shelf), *unsupported(known, shelf, kept=wanted)]
+
+
+def known_sources(known: Known) -> dict[str, DocumentSource]:
+    """Return everything a document can rest on now, by its id."""
+    sessions = {
+        each.memory.session_id: DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.memory.session_id)
+        for each in known.selection.current
+    }
+    return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
+
+
+def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Change]:
+    """Return the deletions of derived documents that nothing known supports any more, whoever curated them."""
+    there = known_sources(known)
+    return [
+        Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
+        for path, each in shelf.documents.items()
+        if path not in kept and path != ROOT and each.author.kind == "job" and each.author.id != GATHERER
+        for sources in [shelf.sources.get(path, ())]
+        if not any(source.id in there for source in sources)
+    ]
 
 
 def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
@@ -72,11 +96,11 @@ def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...
 
 
 def changes_to(wanted: "Mapping[str, tuple[Draft, tuple[DocumentSource, ...]]]", shelf: Shelf) -> list[Change]:
-    """Return the changes that make the derived documents be just these. What a user wrote last is left alone."""
+    """Return the changes that make the gathered documents be just these. What others wrote last is left alone."""
     changes: list[Change] = []
     for path, (draft, sources) in wanted.items():
         now = shelf.documents.get(path)
-        if now is not None and (now.author.kind == "user" or _says(now.draft(), draft)):
+        if now is not None and (not _may_replace(path, now.author) or _says(now.draft(), draft, shelf, path, sources)):
             continue
         changes.append(
             Change(
@@ -88,28 +112,42 @@ def changes_to(wanted: "Mapping[str, tuple[Draft, tuple[DocumentSource, ...]]]",
             )
         )
     for path, now in shelf.documents.items():
-        if path != ROOT and path not in wanted and now.author.kind != "user":
+        if path != ROOT and path not in wanted and now.author.id == GATHERER:
             sources = tuple(shelf.sources.get(path, ()))
             changes.append(Change(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources))
     return changes
 
 
-def _says(now: Draft, draft: Draft) -> bool:
-    return (now.title, now.description, now.body) == (draft.title, draft.description, draft.body)
+def _may_replace(path: str, author: Author) -> bool:
+    # The overviews are ours whoever filled them in; a document that a model curated is not.
+    return author.id == GATHERER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
+
+
+def _says(now: Draft, draft: Draft, shelf: Shelf, path: str, sources: Sequence[DocumentSource]) -> bool:
+    same = (now.title, now.description, now.body) == (draft.title, draft.description, draft.body)
+    return same and set(shelf.sources.get(path, ())) == set(sources)
 
 
 def _things(facts: Sequence[Fact]) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
     about: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
-        for name in fact.entities or (fact.subject or _ABOUT_USER,):
-            slug = slugged(name) or _ABOUT_USER
-            about.setdefault(slug if slug != _RESERVED else f"{slug}-things", (name, []))[1].append(fact)
+        for name in [each for each in fact.entities if each.strip()] or [fact.subject or _ABOUT_USER]:
+            about.setdefault(_slug(name), (name, []))[1].append(fact)
     found: dict[str, tuple[Draft, tuple[DocumentSource, ...]]] = {}
     for slug, (name, told) in sorted(about.items()):
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in told)
         body = _limited(_by_kind(told))
         found[f"{ROOT}/{slug}"] = (_draft(slug, name, f"What is known about {name}.", body), sources)
     return found
+
+
+def _slug(name: str) -> str:
+    """Name a thing's place: as it is called, and where signs must go, with something that keeps it apart."""
+    plain = "-".join(name.casefold().split())
+    slug = "-".join(WORD.findall(plain))[:60]
+    if slug == plain and slug != _RESERVED:
+        return slug
+    return f"{slug or 'thing'}-{hashlib.blake2b(plain.encode(), digest_size=3).hexdigest()}"
 
 
 def _by_kind(facts: Sequence[Fact]) -> str:
@@ -150,4 +188,7 @@ def _limited(text: str) -> str:
 
 
 def _day(moment: Micros) -> str:
-    return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d")
+    try:
+        return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return "a day beyond the calendar"

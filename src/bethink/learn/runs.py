@@ -41,7 +41,6 @@ class Runs:
         agent_id: str,
     ) -> list[Change]:
         """Let the writer work on a copy of the tree, and return what it wants changed."""
-        assert self.model is not None  # noqa: S101 - whoever has none does not ask
         bench = Workbench(shelf, sources, cut=self.cut)
 
         async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
@@ -56,9 +55,13 @@ class Runs:
 
             await self.database.transact(body, space=claim.space)
 
-        writer = Writer(model=self.model, tokens=self.tokens, cut=self.cut)
-        await writer.work(bench, assignment, recorded=recorded, keep=keep)
+        await self.writer().work(bench, assignment, recorded=recorded, keep=keep)
         return bench.changes()
+
+    def writer(self) -> Writer:
+        """Return the writer that works with this model."""
+        assert self.model is not None  # noqa: S101 - whoever has none does not ask
+        return Writer(model=self.model, tokens=self.tokens, cut=self.cut)
 
     async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
         """End a claim that came to nothing; what was promised since is reason enough to try again at once."""

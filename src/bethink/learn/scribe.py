@@ -1,5 +1,6 @@
 """Works the new part of a session's transcript into the documents: the memory writer of its agent, one at a time."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -117,11 +118,14 @@ def _begin(tx: Tx, claim: Claim) -> Task:
             tx, space=claim.space, session_id=post.session_id, number=post.start, limit=post.until - post.start
         )
         records = [record for record in found if record.number <= post.until]
-    run = f"{PROMPT}:{claim.key}:{done + 1}"
+    shelf = changing.shelf(tx, space=claim.space)
+    # The tree is part of what it works on: answers given about another one are no answers about this.
+    tree_name = hashlib.blake2b(canonical_json([(each.id, each.version) for each in shelf.documents.values()]).encode())
+    run = f"{PROMPT}:{claim.key}:{done + 1}:{tree_name.hexdigest()[:16]}"
     return Task(
         post=post,
         records=tuple(records),
-        shelf=changing.shelf(tx, space=claim.space),
+        shelf=shelf,
         run=run,
         recorded=tuple(learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run)),
         agent_id="" if session is None else session.agent_id,
@@ -147,14 +151,15 @@ def _apply(tx: Tx, claim: Claim, task: Task, changes: tuple[Change, ...]) -> Lea
     outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
     left = task.post is not None and _advance(tx, claim, task.post)
     if changes:
-        author = Author(kind="agent", id=task.agent_id, reason="transcript", token=claim.token, run=task.run)
-        changing.apply(tx, changes, space=claim.space, author=author)
+        run = f"{task.run}.{claim.token}"
+        author = Author(kind="agent", id=task.agent_id, reason="transcript", token=claim.token, run=run)
+        changing.apply(tx, changes, space=claim.space, author=author, quoted=False)
         consolidation.put_change_set(
-            tx, space=claim.space, run=task.run, token=claim.token, status=ChangeStatus.APPLIED, changes=changes,
+            tx, space=claim.space, run=run, token=claim.token, status=ChangeStatus.APPLIED, changes=changes,
             snapshot=[],
         )  # fmt: skip
     status, due = (JobStatus.QUEUED, tx.now) if left else (JobStatus.DONE, None)
-    until = 0 if task.post is None else task.post.number
+    until = None if task.post is None else task.post.number
     if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=until):
         raise LostClaim(f"the claim on {claim.key} was lost.")
     return Learnt(outcome=outcome)

@@ -85,7 +85,7 @@ def fitting(entries: Sequence[str], *, budget: int, tokens: Tokens) -> list[str]
         room -= cost
         head, tail = (head + 1, tail) if from_head else (head, tail + 1)
     left_out = len(entries) - head - tail
-    return [*entries[:head], f"[… {left_out} messages left out …]", *entries[len(entries) - tail :]]
+    return [*entries[:head], f"[… {left_out} left out …]", *entries[len(entries) - tail :]]
 
 
 def shortened(text: str, *, budget: int, tokens: Tokens) -> str:

@@ -44,11 +44,6 @@ def path_of(tx: Tx, document: Document, *, space: str, at: int = NO_LIMIT) -> st
     return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, at=at)))
 
 
-def is_below(tx: Tx, document: Document, root: Document, *, space: str) -> bool:
-    """Say whether a document is the root given, or hangs somewhere below it."""
-    return any(each.id == root.id for each in _ancestry(tx, document, space=space))
-
-
 def ensure_root(tx: Tx, *, space: str) -> Document:
     """Return the root of what memory keeps, `~/memory`, made when it is first needed."""
     facts.lock(tx, space=space)
@@ -67,29 +62,30 @@ def create(tx: Tx, draft: Draft, *, space: str, by: Provenance, document_id: str
     if documents.last_version(tx, space=space, document_id=chosen) is not None:
         raise Conflict(f"the id {chosen!r} was used before.", hint="Leave the id out, and one is made.")
     _check(tx, draft, space=space, document_id=chosen)
-    return _write(tx, draft, space=space, document_id=chosen, version=1, by=by)
+    return _write(tx, draft, space=space, document_id=chosen, by=by)
 
 
 def update(tx: Tx, draft: Draft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
     """Write the next version, if the one that was read is still current. Changing nothing writes nothing."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
-    if draft == current.draft():
+    behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
+    if draft == current.draft() and set(by.sources) == set(behind):
         return current
     _check(tx, draft, space=space, document_id=document_id)  # while it still stands where it stood
-    documents.close(tx, space=space, document_id=document_id, version=current.version, run=by.author.run)
-    return _write(tx, draft, space=space, document_id=document_id, version=current.version + 1, by=by)
+    _close(tx, current, space=space, run=by.author.run)
+    return _write(tx, draft, space=space, document_id=document_id, by=by)
 
 
 def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Author) -> None:
     """End a document, if the version that was read is still current and nothing hangs on it."""
-    _current(tx, space=space, document_id=document_id, expected=expected)
+    current = _current(tx, space=space, document_id=document_id, expected=expected)
     holding = holders(tx, space=space, document_id=document_id)
     if holding:
         raise Conflict(
             f"document {document_id} is held by {', '.join(holding[:5])}.",
             hint="Move or delete its children and take back the links to it first.",
         )
-    documents.close(tx, space=space, document_id=document_id, version=expected, run=author.run)
+    _close(tx, current, space=space, run=author.run)
 
 
 def holders(tx: Tx, *, space: str, document_id: str) -> list[str]:
@@ -115,10 +111,8 @@ def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int
         return update(tx, wanted.draft(), space=space, document_id=document_id, expected=expected, by=by)
     if current is not None or expected is not None:
         raise Stale(f"document {document_id} is not as you read it.", current=current.version if current else None)
-    last = documents.last_version(tx, space=space, document_id=document_id)
-    assert last is not None  # noqa: S101 - it has the version that is wanted
     _check(tx, wanted.draft(), space=space, document_id=document_id)
-    return _write(tx, wanted.draft(), space=space, document_id=document_id, version=last[0] + 1, by=by)
+    return _write(tx, wanted.draft(), space=space, document_id=document_id, by=by)
 
 
 def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
@@ -131,15 +125,19 @@ def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document
     return current
 
 
-def _write(tx: Tx, draft: Draft, *, space: str, document_id: str, version: int, by: Provenance) -> Document:
-    created = documents.last_version(tx, space=space, document_id=document_id)
+def _close(tx: Tx, current: Document, *, space: str, run: str) -> None:
+    # After it began, whatever this machine's clock says: no moment may see two versions of a document.
+    at = max(tx.now, current.valid_from + 1)
+    documents.close(tx, space=space, document_id=current.id, version=current.version, at=at, run=run)
+
+
+def _write(tx: Tx, draft: Draft, *, space: str, document_id: str, by: Provenance) -> Document:
     documents.insert(
         tx,
         draft,
         space=space,
         document_id=document_id,
-        version=version,
-        created_at=tx.now if created is None else created[1],
+        last=documents.last_version(tx, space=space, document_id=document_id),
         by=by,
         mentions=_mentioned(tx, draft.body, space=space, document_id=document_id),
     )

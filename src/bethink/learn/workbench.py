@@ -12,6 +12,7 @@ from bethink.model.text import JsonObject
 READ, WRITE = "document_read", "document_write"
 _PREVIEW = 160
 _LONGEST = 12_000
+_MOST_CHILDREN = 200
 
 _TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _CALL: JsonObject = {
@@ -41,6 +42,7 @@ class _Page:
     document_id: str | None
     expected: int | None
     sources: tuple[DocumentSource, ...]
+    users: bool = False
     changed: bool = False
     read: bool = False
 
@@ -57,6 +59,7 @@ class Workbench:
                 document_id=each.id,
                 expected=each.version,
                 sources=tuple(shelf.sources.get(path, ())),
+                users=each.author.kind == "user",
             )
             for path, each in shelf.documents.items()
         }
@@ -97,7 +100,7 @@ class Workbench:
         lines = [f"# {page.draft.title}", f"path: {path}", f"description: {page.draft.description}"]
         lines += [f"sources: {', '.join(each.id for each in page.sources)}"] if page.sources else []
         children = [each for each in self._pages if each.rpartition("/")[0] == path]
-        lines += [f"- {each}: {self._preview(each)}" for each in sorted(children)]
+        lines += [f"- {each}: {self._preview(each)}" for each in sorted(children)[:_MOST_CHILDREN]]
         return "\n".join([*lines, "", page.draft.body[:_LONGEST]]).strip()
 
     def _preview(self, path: str) -> str:
@@ -109,12 +112,9 @@ class Workbench:
             return f"{ROOT} itself cannot be written. Write a document below it."
         page = self._pages.get(path)
         above = self._pages.get(path.rpartition("/")[0])
-        if above is None:
-            return f"There is no document {path.rpartition('/')[0]} to hang it below. Write that first."
-        if page is None and not above.read:
-            return f"Read {path.rpartition('/')[0]} before you create something below it."
-        if page is not None and not (page.read or page.changed):
-            return f"Read {path} before you change it."
+        refusal = _refusal(path, page, above)
+        if refusal is not None:
+            return refusal
         sources = self._known(fields.get("sources"))
         if not sources:
             return "None of these sources is known. Name the sessions and facts it rests on, as you were given them."
@@ -122,11 +122,13 @@ class Workbench:
             draft = self._draft(path, fields, page)
         except Invalid as problem:
             return str(problem)
+        before = [each for each in (page.sources if page else ()) if each.id in self._sources]
         self._pages[path] = _Page(
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
-            sources=sources,
+            # What it rested on before it may still repeat; what is no longer known is not among it.
+            sources=tuple(dict.fromkeys((*sources, *before))),
             changed=True,
             read=True,
         )
@@ -150,6 +152,17 @@ class Workbench:
             return ()
         given = dict.fromkeys(name for name in cast("Sequence[object]", names) if isinstance(name, str))
         return tuple(self._sources[name] for name in given if name in self._sources)
+
+
+def _refusal(path: str, page: _Page | None, above: _Page | None) -> str | None:
+    parent = path.rpartition("/")[0]
+    if above is None:
+        return f"There is no document {parent} to hang it below. Write that first."
+    if page is None:
+        return None if above.read else f"Read {parent} before you create something below it."
+    if page.users:
+        return f"{path} was last written by the user and stays as it is. Write beside it."
+    return None if page.read or page.changed else f"Read {path} before you change it."
 
 
 def _place(path: object) -> str | None:

@@ -1,5 +1,6 @@
 """The memory writer: asked turn by turn, every answer kept before it is acted on, so that a run can be repeated."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -18,6 +19,7 @@ from bethink.model.text import canonical_json
 PROMPT = "write-1"
 _ANSWER_TOKENS = 8_192
 _WINDOW = 0.7
+_log = logging.getLogger("bethink.learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +55,18 @@ class Writer:
                         return
         except TimeoutError:
             raise ModelTimeout(f"the writer was not done after {self.limits.seconds:.0f} seconds.") from None
-        raise BadAnswer(f"the writer was not done after {self.limits.turns} turns.")
+        # What it has written by now stands: asking again would only bring the same answers back.
+        _log.warning("a writer was not done after %s turns", self.limits.turns)
+
+    @property
+    def room(self) -> int:
+        """How many tokens an assignment and what comes of it may take."""
+        return max(500, int(self.model.window * _WINDOW) - self.tokens.count(prompt(PROMPT)))
 
     async def _ask(self, turn: int, told: list[str], keep: Keep) -> str:
-        budget = int(self.model.window * _WINDOW) - self.tokens.count(prompt(PROMPT))
         call = ModelCall(
             system=prompt(PROMPT),
-            prompt=shortened("\n\n".join(told), budget=max(500, budget), tokens=self.tokens),
+            prompt=shortened("\n\n".join(told), budget=self.room, tokens=self.tokens),
             schema=SCHEMA,
             schema_name="document_calls",
             max_tokens=min(_ANSWER_TOKENS, self.model.window // 4),
@@ -69,7 +76,8 @@ class Writer:
         try:
             content = self._content(answer)
         finally:
-            await keep(turn, call, answer, content)
+            with anyio.CancelScope(shield=True):
+                await keep(turn, call, answer, content)
         return content
 
     def _content(self, answer: ModelAnswer) -> str:

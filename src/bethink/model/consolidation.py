@@ -1,6 +1,6 @@
 """What a consolidation looks at and what it changes, as plain records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -48,10 +48,13 @@ class Selection:
         now = {each.memory.session_id for each in self.current}
         return [each.memory for each in self.previous if each.memory.session_id not in now]
 
-    @property
-    def snapshot(self) -> list[tuple[str, int]]:
-        """What exactly was looked at: each session and the time of its newest record then."""
-        return [(each.memory.session_id, each.memory.source_updated_at) for each in self.current]
+    def snapshot(self, shown: Collection[str]) -> list[tuple[str, int]]:
+        """What exactly was looked at: each session that was seen before or is shown now, and its newest record then."""
+        return [
+            (each.memory.session_id, each.memory.source_updated_at)
+            for each in self.current
+            if each.retained or each.memory.session_id in shown
+        ]
 
 
 class ChangeStatus(StrEnum):
@@ -60,6 +63,7 @@ class ChangeStatus(StrEnum):
     HELD = "held"
     APPLIED = "applied"
     REJECTED = "rejected"
+    SUPERSEDED = "superseded"
     UNDONE = "undone"
 
 
@@ -67,7 +71,7 @@ class ChangeStatus(StrEnum):
 class Change:
     """One document as a run wants it. `draft` None deletes it; `expected` None is a document that is not there yet.
 
-    `parent_path` says where it hangs, because a parent may be made by the same run.
+    Its path says where it hangs, because its parent may be made by the same run.
     """
 
     path: str

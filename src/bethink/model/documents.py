@@ -79,7 +79,7 @@ class Draft:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slug", checked_slug(self.slug))
-        object.__setattr__(self, "links", tuple(dict.fromkeys(self.links)))
+        object.__setattr__(self, "links", tuple(sorted(set(self.links))))
         if not clean(self.title).strip():
             raise Invalid("a document needs a title.", hint="Say in a few words what it is about.")
         limits = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "body": MAX_BODY}
@@ -138,8 +138,8 @@ def steps_of(path: str) -> list[str] | None:
 
 
 def mentions_in(body: str) -> list[str]:
-    """Return what a text points at in double brackets, each once, in order: ids, paths or slugs."""
-    return list(dict.fromkeys(found.strip() for found in _LINK.findall(body) if found.strip()))
+    """Return what a text points at in double brackets, each once and in order: ids, paths or slugs, the first 200."""
+    return list(dict.fromkeys(found.strip() for found in _LINK.findall(body) if found.strip()))[:_MAX_LINKS]
 
 
 def diff_of(before: Document | None, after: Document | None) -> str:

@@ -6,7 +6,8 @@ from bethink.extend import Redactor
 from bethink.model.records import Fact, Micros, Source, checked_name
 from bethink.model.text import clean
 from bethink.store import facts
-from bethink.store.db import Database, ask
+from bethink.store.db import Database, Tx, ask
+from bethink.store.forgetting import forget_resting_on
 
 
 class Facts:
@@ -56,14 +57,14 @@ class Facts:
         )
 
     async def delete(self, fact_id: str) -> None:
-        """Remove a fact with every version it had. Raises `NotFound` if there is none with this id."""
+        """Remove a fact with every version it had, also from documents that rest on it. Raises `NotFound`."""
         name = checked_name(fact_id, "a fact's id")
-        await ask(
-            self._database,
-            lambda tx: facts.delete(tx, space=self.space, fact_id=name),
-            space=self.space,
-            empty=None,
-        )
+
+        def body(tx: Tx) -> None:
+            facts.delete(tx, space=self.space, fact_id=name)
+            forget_resting_on(tx, space=self.space, gone=[name])
+
+        await ask(self._database, body, space=self.space, empty=None)
 
     async def versions(self, fact_id: str) -> list[Fact]:
         """Return every version of a fact, oldest first; the last may be retired."""

@@ -19,6 +19,12 @@ def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection
     return Selection(current=tuple(map(_candidate, current)), previous=tuple(map(_candidate, previous)))
 
 
+def seen(tx: Tx, *, space: str) -> Selection:
+    """Return what the last consolidation that succeeded has seen."""
+    previous = tx.all("previous_memories", space=space)
+    return Selection(current=tuple(map(_candidate, previous)), previous=())
+
+
 def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, int]]) -> None:
     """Note exactly what was looked at; a memory that was refreshed meanwhile is not among it."""
     tx.run("clear_selection", space=space)
@@ -40,7 +46,8 @@ def put_change_set(
     tx: Tx, *, space: str, run: str, token: int, status: ChangeStatus, changes: tuple[Change, ...],
     snapshot: list[tuple[str, int]],
 ) -> None:  # fmt: skip
-    """Keep what a run changed, or wants to change."""
+    """Keep what a run changed, or wants to change; what was held before it is superseded."""
+    tx.run("supersede_change_sets", space=space, now=tx.now)
     tx.run(
         "put_change_set",
         space=space, run=run, token=token, status=status,
@@ -59,6 +66,11 @@ def snapshot_of(tx: Tx, *, space: str, run: str) -> list[tuple[str, int]]:
     """Return what exactly a run had looked at."""
     row = tx.one("find_change_set", space=space, run=run)
     return [] if row is None else [(name, moment) for name, moment in json.loads(row["selection"])]
+
+
+def was_rejected(tx: Tx, *, space: str, run: str) -> bool:
+    """Say whether what a run on these inputs wanted was rejected before."""
+    return tx.one("rejected_run", space=space, run=f"{run}.") is not None
 
 
 def change_sets(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[ChangeSet]:

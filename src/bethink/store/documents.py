@@ -1,6 +1,7 @@
 """Documents and what they point at: versions are added and closed, and never changed but to be redacted."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from bethink.model.documents import (
     Author,
@@ -19,22 +20,30 @@ _TOP = ""
 _REDACTED = "[redacted]"
 
 
+class Last(NamedTuple):
+    """The newest version a document ever had, when the document was created, and when this version began or ended."""
+
+    version: int
+    created_at: Micros
+    turned_at: Micros
+
+
 def insert(
     tx: Tx,
     draft: Draft,
     *,
     space: str,
     document_id: str,
-    version: int,
-    created_at: Micros,
+    last: Last | None,
     by: Provenance,
     mentions: Iterable[str],
 ) -> None:
-    """Write a version with everything it points at and rests on."""
-    author = by.author
+    """Write the version that follows the last, if there was one, with everything it points at and rests on."""
+    author, now = by.author, tx.now
+    version, created_at, at = (1, now, now) if last is None else (last.version + 1, last.created_at, last.turned_at)
     tx.run(
         "insert_document",
-        space=space, id=document_id, version=version, now=tx.now, parent=draft.parent or _TOP, slug=draft.slug,
+        space=space, id=document_id, version=version, at=max(at, now), parent=draft.parent or _TOP, slug=draft.slug,
         title=draft.title, description=draft.description, body=draft.body, created_at=created_at,
         author_kind=author.kind, author_id=author.id, reason=author.reason, token=author.token, run=author.run,
         origin=by.origin,
@@ -52,15 +61,15 @@ def insert(
         )  # fmt: skip
 
 
-def close(tx: Tx, *, space: str, document_id: str, version: int, run: str) -> bool:
+def close(tx: Tx, *, space: str, document_id: str, version: int, at: int, run: str) -> bool:
     """End the current version. False if another one is current by now."""
-    return tx.run("close_document", space=space, id=document_id, version=version, run=run, now=tx.now) == 1
+    return tx.run("close_document", space=space, id=document_id, version=version, run=run, at=at) == 1
 
 
-def last_version(tx: Tx, *, space: str, document_id: str) -> tuple[int, Micros] | None:
-    """Return the newest version a document ever had and when it was created; None for an id never used."""
+def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
+    """Return the newest version a document ever had; None for an id never used."""
     row = tx.one("last_document_version", space=space, id=document_id)
-    return None if row is None else (row["version"], row["created_at"])
+    return None if row is None else Last(row["version"], row["created_at"], row["valid_to"] or row["valid_from"])
 
 
 def find(tx: Tx, *, space: str, document_id: str, at: int = NO_LIMIT) -> Document | None:

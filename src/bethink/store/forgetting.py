@@ -14,9 +14,17 @@ def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     forgotten = tx.run("forget_conversation_memories", space=space, conversation=conversation)
     tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
     gone = [*sessions, *facts.forget_unsupported(tx, space=space)]
+    forget_resting_on(tx, space=space, gone=gone, again=forgotten > 0)
+
+
+def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> None:
+    """Take the text of what is gone out of everything that rests on it, and promise to make it anew where needed."""
+    # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
+    tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
-    if not (forgotten or touched):
+    if not (again or touched):
         return
+    tx.run("clear_selection", space=space)
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     for row in tx.all("list_change_set_texts", space=space):
         if any(each in row["changes"] or each in row["selection"] for each in gone):

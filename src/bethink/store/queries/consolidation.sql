@@ -60,3 +60,12 @@ WHERE space_id = :space;
 -- name: drop_change_set
 -- Forget a change set that repeats what is gone.
 DELETE FROM change_sets WHERE space_id = :space AND run = :run;
+
+-- name: supersede_change_sets
+-- What was held is no longer what would be done.
+UPDATE change_sets SET status = 'superseded', settled_at = :now WHERE space_id = :space AND status = 'held';
+
+-- name: rejected_run
+-- A change set on the same inputs that somebody rejected.
+SELECT run FROM change_sets
+WHERE space_id = :space AND status = 'rejected' AND substr(run, 1, length(CAST(:run AS text))) = :run LIMIT 1;

@@ -2,17 +2,17 @@
 -- Write a version of a document.
 INSERT INTO documents (space_id, id, version, valid_from, parent_id, slug, title, description, body, created_at,
                        author_kind, author_id, reason, token, run, origin)
-VALUES (:space, :id, :version, :now, :parent, :slug, :title, :description, :body, :created_at,
+VALUES (:space, :id, :version, :at, :parent, :slug, :title, :description, :body, :created_at,
         :author_kind, :author_id, :reason, :token, :run, :origin);
 
 -- name: close_document
 -- End the current version, only if it is the one that was read.
-UPDATE documents SET valid_to = :now, closed_run = :run
+UPDATE documents SET valid_to = :at, closed_run = :run
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NULL;
 
 -- name: last_document_version
 -- The newest version a document has had, current or not.
-SELECT version, valid_to, created_at FROM documents WHERE space_id = :space AND id = :id
+SELECT version, valid_from, valid_to, created_at FROM documents WHERE space_id = :space AND id = :id
 ORDER BY version DESC LIMIT 1;
 
 -- name: find_document
@@ -97,9 +97,9 @@ UPDATE documents SET title = :mark, description = '', body = '', redacted = 1
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
 
 -- name: redact_resting_on
--- Take the text out of every version that memory wrote and that rests on one of these.
+-- Take the text out of every version that rests on one of these.
 UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1
-WHERE space_id = :space AND author_kind <> 'user' AND redacted = 0 AND EXISTS (
+WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
       AND s.version = documents.version AND s.source_id in_list(:ids)
 );

@@ -75,6 +75,11 @@ WHERE space_id = :space AND kind = :kind AND key IN (
     SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
 );
 
+-- name: fence_writers
+-- Take from every writer of a space the claim it holds, and let its job begin again.
+UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL
+WHERE space_id = :space AND kind <> :kind AND status = 'running';
+
 -- name: list_marked
 -- Sessions of all spaces that have something to learn, the oldest promise first.
 SELECT space_id, key FROM jobs

@@ -24,7 +24,9 @@ CREATE TABLE documents (
 -- One current version of a document, and one document of a name in a place. The top is the empty parent.
 CREATE UNIQUE INDEX documents_current ON documents (space_id, id) WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHERE valid_to IS NULL;
+CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
+CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
 
 -- References belong to one version of their source and point at a document, not at a version of it.
 CREATE TABLE document_references (
@@ -87,7 +89,7 @@ CREATE TABLE change_sets (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     run TEXT NOT NULL,
     token INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'undone')),
+    status TEXT NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'superseded', 'undone')),
     changes TEXT NOT NULL CHECK (json_valid(changes)),
     selection TEXT NOT NULL CHECK (json_valid(selection)),
     created_at INTEGER NOT NULL,
