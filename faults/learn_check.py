@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from faults.ledger import Verdict, read
+from faults.logs import unexplained
 from faults.raw import Raw, Row
 
 WATCHED = "watched"
-_EXPECTED = ("Busy", "Unavailable", "OutcomeUnknown")
-"""Why a job may fail here: the database was held by someone who was stopped, never the job itself."""
 
 _MESSAGES = "SELECT space_id, session_id, number, idempotency_key, content FROM messages"
 _FACTS = "SELECT space_id, id, content, source, effect, token, recorded_at, retired_at FROM facts"
@@ -68,7 +67,7 @@ def check(target: str, ledger: Path, *, failed_processes: int = 0, log: Path | N
     violations += _falls(seen)
     violations += _sources(tables)
     violations += _jobs(tables)
-    violations += [] if log is None else _log(log)
+    violations += unexplained(log)
     spaces = {row[0] for row in tables.messages}
     return Verdict(
         figures=f"{len(tables.messages)} messages in {len(tables.sessions)} sessions of {len(spaces)} spaces, "
@@ -208,10 +207,3 @@ def _jobs(tables: Tables) -> list[str]:
         for _, key, status, _ in tables.jobs
         if status not in ("waiting", "done")
     ]
-
-
-def _log(path: Path) -> list[str]:
-    """Nothing failed for a reason that faults do not explain."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    odd = [line for line in lines if " failed (" in line and not any(f"({name})" in line for name in _EXPECTED)]
-    return [f"a worker says: {line}" for line in odd]

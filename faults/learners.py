@@ -1,11 +1,9 @@
 """The children of the learning campaign: one that appends, and workers that learn from what it appended."""
 
 import json
-import logging
 import random
 import re
 from contextlib import nullcontext
-from pathlib import Path
 
 import anyio
 
@@ -21,12 +19,13 @@ from bethink.store.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker, WorkerOptions
 from faults.ledger import Ledger
+from faults.logs import log_of, log_to
 from faults.mutants import Mutant, mutated
 from faults.places import AsItIs, Place
-from faults.signs import APPENDER, Signs
+from faults.signs import Signs
 
 LEASE = 0.25
-LOG = "workers.log"
+WORKERS = 3
 _SPACES = 3
 _CHATS = 9
 _BLOCK = 8
@@ -63,7 +62,7 @@ async def append(
                 ledger.acknowledge(session.id, dict.fromkeys(keys, 0))
             messages = [{"role": "user", "content": text, "idempotency_key": key} for key, text in keys.items()]
             try:
-                with signs.shown(APPENDER) if signs else nullcontext():
+                with signs.shown(signs.feeder) if signs else nullcontext():
                     numbers = await memory.append(session, messages)
             except (Busy, SessionEnded):
                 continue  # nothing was written; the same keys again
@@ -141,7 +140,7 @@ def database_at(target: str, clock: Clock = system_clock) -> Database:
 
 async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, mutant: Mutant | None) -> None:
     """Work until killed."""
-    _log_to(place.ledger.parent / LOG)
+    log_to(log_of(place))
     database = database_at(place.target)
     await database.open()
     extractor: type[Extractor] = mutated(mutant)
@@ -159,7 +158,3 @@ async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, muta
         daily_cap=None,
     )
     await Worker(database, {JobKind.EXTRACT: handler}, options).run()
-
-
-def _log_to(path: Path) -> None:
-    logging.basicConfig(filename=path, level=logging.WARNING, format="%(message)s", force=True)

@@ -22,6 +22,15 @@ _LEASE = 400_000
 _BETWEEN = 0.01
 """Seconds between two transactions that should be one: as long as a busy machine takes anyway."""
 
+_HELD = ("token = {token}", "status = 'running'")
+FENCES = {
+    "beat_job": _HELD,
+    "charge_job": _HELD,
+    "finish_job": _HELD,
+    "advance_session": ("COALESCE(processed_until, 0) = {start}",),
+}
+"""What keeps whoever lost a claim from writing, by the query that it stands in."""
+
 
 class Mutant(StrEnum):
     """What is broken. `two_transactions` is the control: done in two steps, and saved by the effect key."""
@@ -36,7 +45,7 @@ class Mutant(StrEnum):
 def mutated(mutant: Mutant | None) -> type[Extractor]:
     """Break this process as told, and return the extractor to work with."""
     if mutant is Mutant.NO_FENCE:
-        _drop_fences()
+        drop_fences(*FENCES)
     made = {
         Mutant.NO_EFFECT_KEY: RandomKeys,
         Mutant.TWO_TRANSACTIONS: TwoTransactions,
@@ -45,22 +54,16 @@ def mutated(mutant: Mutant | None) -> type[Extractor]:
     return Extractor if mutant is None else made.get(mutant, Extractor)
 
 
-def _drop_fences() -> None:
-    """Let every claim count as held and every watermark as standing where it was read."""
-    fences = {
-        "beat_job": ["token = {token}", "status = 'running'"],
-        "charge_job": ["token = {token}", "status = 'running'"],
-        "finish_job": ["token = {token}", "status = 'running'"],
-        "advance_session": ["COALESCE(processed_until, 0) = {start}"],
-    }
+def drop_fences(*names: str) -> None:
+    """Let every claim count as held, and every watermark as standing where it was read."""
     for dialect in Dialect:
         known = queries(dialect)
         mark = "?" if dialect is Dialect.SQLITE else "$"
-        for name, conditions in fences.items():
+        for name in names:
             query = known[name]
             places = {each: f"{mark}{index}" for index, each in enumerate(query.parameters, 1)}
             text = query.text
-            for condition in conditions:
+            for condition in FENCES[name]:
                 wanted = f"AND {condition.format(**places)}"
                 if wanted not in text:
                     raise ValueError(f"{name} has no fence {wanted!r} to drop")

@@ -1,6 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Reads tables with the driver alone, past our own code and past row-level security."""
 
+import os
+import time
 from types import TracebackType
 from typing import Any, cast
 
@@ -43,10 +45,11 @@ class Raw:
             return []
         found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
         problems = [] if found == ["ok"] else [f"the database's own check says: {found}"]
-        try:
-            self._connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
-        except apsw.Error as error:
-            problems.append(f"the index of words does not agree with the facts: {error}")
+        for table in ("facts", "documents"):
+            try:
+                self._connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
+            except apsw.Error as error:
+                problems.append(f"the index of words does not agree with the {table}: {error}")
         return problems
 
     def tables(self) -> dict[str, list[Row]]:
@@ -58,3 +61,13 @@ class Raw:
             # Without the parts of partitioned tables, whose rows the whole shows.
             return [row[0] for row in self.rows(_POSTGRES_TABLES)]
         return [row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
+def drain(target: str, left: str, patience: float) -> None:
+    """Return once a query counts nothing that is left to do; end this process with a failure if that takes too long."""
+    deadline = time.monotonic() + patience
+    with Raw(target) as raw:
+        while raw.rows(left)[0][0]:
+            if time.monotonic() > deadline:
+                os._exit(1)
+            time.sleep(0.02)

@@ -4,18 +4,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from mmap import mmap
 
-APPENDER = 3
-"""The slots below are the workers'."""
-
-SLOTS = APPENDER + 1
-
 
 class Signs:
-    """Says of the process in each slot whether it has come to its work, and whether it is in the middle of it."""
+    """Says of the process in each slot whether it has come to its work, and whether it is in the middle of it.
 
-    def __init__(self) -> None:
-        self._busy = mmap(-1, SLOTS)
-        self._worked = mmap(-1, SLOTS)
+    The slots from 0 on are the workers'; the last one is whose work they do.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.feeder = workers
+        self.slots = workers + 1
+        self._busy = mmap(-1, self.slots)
+        self._worked = mmap(-1, self.slots)
 
     def clear(self, slot: int) -> None:
         """Forget the process that was in a slot."""

@@ -226,6 +226,17 @@ async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life)
     assert (await life.selection()).added == []
 
 
+async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, clock: FakeClock) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.consolidate()
+    clock.time += 40 * 86_400_000_000
+    await life.tell("I like rain.")
+
+    await consolidated(life, DONE)
+
+    assert "~/memory/tea" not in await life.docs.tree()
+
+
 async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life) -> None:
     session = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Curated.", session.id), done=True))

@@ -53,7 +53,8 @@ class Known:
 def gather(known: Known, shelf: Shelf) -> list[Change]:
     """Return what must change for the tree to say what is known: a document for each thing, and two overviews."""
     wanted = {**_things(known.supported()), **overviews(known)} if known.selection.current else {}
-    return [*changes_to(wanted, shelf), *unsupported(known, shelf, kept=wanted)]
+    changes = changes_to(wanted, shelf)
+    return [*changes, *unsupported(known, shelf, kept={*wanted, *(each.path for each in changes)})]
 
 
 def known_sources(known: Known) -> dict[str, DocumentSource]:
@@ -71,7 +72,7 @@ def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Ch
     return [
         Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
         for path, each in shelf.documents.items()
-        if path not in kept and path != ROOT and each.author.kind == "job" and each.author.id != GATHERER
+        if path not in kept and path != ROOT and each.author.kind == "job"
         for sources in [shelf.sources.get(path, ())]
         if not any(source.id in there for source in sources)
     ]

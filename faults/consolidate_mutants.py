@@ -1,0 +1,78 @@
+"""Bugs on purpose, for consolidator processes: a campaign that does not notice them proves nothing."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+
+from bethink.learn.consolidate import Consolidator, Work
+from bethink.learn.extract import Learnt
+from bethink.model.consolidation import Change
+from bethink.model.jobs import Claim, Job, JobKind, JobStatus
+from bethink.store import consolidation, jobs
+from bethink.store.db import Tx
+from faults.mutants import drop_fences
+
+
+class ConsolidateMutant(StrEnum):
+    """What is broken: the second look at the claim, where the watermark comes from, or when flags are set."""
+
+    NO_RECHECK = "no_recheck"
+    CLOCK_WATERMARK = "clock_watermark"
+    FLAGS_FIRST = "flags_first"
+
+
+def break_down(mutant: ConsolidateMutant | None) -> None:
+    """Break every consolidator of this process as told."""
+    match mutant:
+        case None:
+            pass
+        case ConsolidateMutant.NO_RECHECK:
+            drop_fences("finish_job")
+            _apply_seeing(lambda job, claim, _: replace(job, token=claim.token, status=JobStatus.RUNNING))
+        case ConsolidateMutant.CLOCK_WATERMARK:
+            _apply_seeing(_by_the_clock)
+        case ConsolidateMutant.FLAGS_FIRST:
+            _flag_first()
+
+
+def _by_the_clock(job: Job, claim: Claim, now: int) -> Job:
+    """Take all that was promised up to now for done, as if it had been looked at now and not when the run began."""
+    promised = job.input_watermark if job.input_watermark > now else claim.input_watermark
+    return replace(job, input_watermark=promised, success_watermark=now)
+
+
+def _apply_seeing(seen: Callable[[Job, Claim, int], Job]) -> None:
+    """Show whoever applies a result another job than there is."""
+    hand = threading.local()
+    find, apply = jobs.find, Consolidator._apply
+
+    def find_another(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
+        job = find(tx, space=space, kind=kind, key=key)
+        claim: Claim | None = getattr(hand, "claim", None)
+        return job if job is None or claim is None else seen(job, claim, tx.now)
+
+    def apply_blindly(self: Consolidator, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
+        hand.claim = claim  # a transaction has its thread to itself
+        try:
+            return apply(self, tx, claim, work, changes)
+        finally:
+            hand.claim = None
+
+    jobs.find = find_another
+    Consolidator._apply = apply_blindly
+
+
+def _flag_first() -> None:
+    """Set the flags of what a run looks at before it has come to anything."""
+    genuine = Consolidator._changes
+
+    async def flagged(self: Consolidator, claim: Claim, work: Work) -> list[Change]:
+        looked_at = [each.memory for each in work.known.selection.current]
+        snapshot = [(each.session_id, int(each.source_updated_at)) for each in looked_at]
+        await self.runs.database.transact(
+            lambda tx: consolidation.mark_seen(tx, space=claim.space, snapshot=snapshot), space=claim.space
+        )
+        return await genuine(self, claim, work)
+
+    Consolidator._changes = flagged

@@ -1,0 +1,213 @@
+"""The children of the campaign of consolidation: one that makes spaces dirty, and workers that settle them."""
+
+import json
+import random
+import re
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import anyio
+
+from bethink.errors import Busy
+from bethink.learn.consolidate import Consolidator, Work
+from bethink.learn.runs import Runs
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.consolidation import Change
+from bethink.model.ids import new_id
+from bethink.model.jobs import Claim, JobKind
+from bethink.model.records import (
+    AgentKind,
+    ConversationKey,
+    Fact,
+    FactKind,
+    Maker,
+    Micros,
+    Origin,
+    Session,
+    SessionMemory,
+    Source,
+)
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import facts, jobs, learning, messages, sessions
+from bethink.store.db import Database, Tx, system_clock
+from bethink.store.messages import Prepared
+from bethink.worker import Worker, WorkerOptions
+from faults.consolidate_mutants import ConsolidateMutant, break_down
+from faults.learners import database_at
+from faults.logs import log_of, log_to
+from faults.places import AsItIs, Place
+from faults.promises import Promises
+from faults.signs import Signs
+
+LEASE = 0.35
+WORKERS = 4
+SPACES = 20
+_CHATS = 3
+_THINGS = 3
+_TOPICS = 4
+_DAY = 86_400_000_000
+_AGED = 40 * _DAY
+"""Longer ago than a consolidation looks back."""
+
+_MADE_BY = Maker(model="faults", prompt="faults", extractor="1")
+_SESSION = re.compile(r"^- \[(?:added|retained)\] (ses_\w+):", re.MULTILINE)
+
+
+async def feed(place: Place, dice: random.Random, rounds: int = 10**9, signs: Signs | None = None) -> None:
+    """Make spaces dirty, each in its turn at random and often again while it is being settled."""
+    database = database_at(place.target)
+    await database.open()
+    promises = Promises(place.ledger)
+    for _ in range(rounds):
+        space = f"space-{dice.randrange(SPACES):02}"
+        for _ in range(dice.choice((1, 2, 2, 3))):
+            try:
+                with signs.shown(signs.feeder) if signs else nullcontext():
+                    await _tell(database, promises, dice, space)
+            except Busy:
+                pass  # nothing was written; the promise was only meant
+            await anyio.sleep(dice.uniform(0.0, 0.03))
+    await database.close()
+
+
+async def _tell(database: Database, promises: Promises, dice: random.Random, space: str) -> None:
+    chat, thing = dice.randrange(_CHATS), dice.choice((None, *range(_THINGS)))
+    moment = Micros(system_clock() - dice.choice((0, 0, dice.randrange(20 * _DAY))))
+    aged = dice.random() < 0.25
+
+    def body(tx: Tx) -> str:
+        session, number = _say(tx, space=space, chat=chat, moment=moment)
+        facts.lock(tx, space=space)
+        memory = SessionMemory(
+            space=space,
+            session_id=session.id,
+            raw_memory=f"notes of {moment}",
+            summary=f"said at {moment}",
+            slug=f"talk-{chat}",
+            until=number,
+            source_updated_at=moment,
+            generated_at=Micros(tx.now - _AGED) if aged else tx.now,
+            made_by=_MADE_BY,
+        )
+        learning.put_memory(tx, memory, token=number)
+        if thing is not None:
+            _learn(tx, Source(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
+        jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=moment)
+        return session.id
+
+    promises.mean(space, moment)
+    promises.keep(space, moment, await database.transact(body, space=space))
+
+
+def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[Session, int]:
+    agent = sessions.ensure_agent(tx, space=space, name="assistant", kind=AgentKind.PRIMARY)
+    key = ConversationKey(channel="faults", chat=str(chat))
+    conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
+    sessions.lock_conversation(tx, space=space, conversation=conversation)
+    session = sessions.newest(tx, space=space, conversation=conversation)
+    if session is None:
+        session = sessions.open_next(tx, space=space, conversation=conversation, ordinal=1, learns=True)
+    reserved = sessions.take_numbers(tx, space=space, session_id=session.id, count=1)
+    assert reserved is not None
+    row = Prepared("user", f"said at {moment}", None, "[]", None, 0, "{}", "user", None, None, moment)
+    messages.append(tx, space=space, session_id=session.id, first=reserved.last, rows=[row])
+    return session, reserved.last
+
+
+def _learn(tx: Tx, source: Source, *, space: str, thing: str, moment: Micros) -> None:
+    """Learn a fact in place of the one that the session gave before."""
+    fact = Fact(
+        id=new_id("fct"),
+        content=f"{thing} was seen at {moment}",
+        source=source.session_id,
+        created_at=moment,
+        kind=FactKind.DETAIL,
+        origin=Origin("user"),
+        entities=(thing,),
+        subject=source.session_id,
+        slot="last",
+    )
+    before = facts.in_slot(tx, space=space, subject=source.session_id, slot="last")
+    effect = f"{source.session_id}:{source.number}:1:0"
+    facts.learn(tx, space=space, fact=fact, effect=effect, token=source.number, sources=[source])
+    for each in before:
+        facts.retire(tx, space=space, fact_id=each.id, by=fact.id)
+
+
+class Writing(ScriptedModel):
+    """Answers like a memory writer that reads first and then writes a document or two, at once or after a while."""
+
+    def __init__(self, dice: random.Random) -> None:
+        super().__init__(self._say)
+        self._dice = dice
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        await anyio.sleep(self._dice.choice((0.002, 0.01, 0.04)) * self._dice.random())
+        self.calls.clear()
+        return await super().answer(call)
+
+    def _say(self, call: ModelCall) -> str:
+        if "You called:" not in call.prompt:
+            paths = ["~/memory", *(f"~/memory/topic-{number}" for number in range(_TOPICS))]
+            return json.dumps({"calls": [_call("document_read", path) for path in paths], "done": False})
+        known = list(dict.fromkeys(_SESSION.findall(call.prompt)))
+        return json.dumps({"calls": [self._write(known) for _ in range(self._dice.choice((1, 2)))], "done": True})
+
+    def _write(self, known: list[str]) -> dict[str, object]:
+        path = f"~/memory/topic-{self._dice.randrange(_TOPICS)}" + self._dice.choice(("", "", "/detail"))
+        body = f"draft {self._dice.getrandbits(48):x} of [[~/memory/topic-{self._dice.randrange(_TOPICS)}]]"
+        sources = self._dice.sample(known, self._dice.randint(1, len(known)))
+        return _call("document_write", path, title="A topic", body=body, sources=sources)
+
+
+def _call(tool: str, path: str, **more: object) -> dict[str, object]:
+    return {"tool": tool, "path": path, "title": None, "description": None, "body": None, "sources": [], **more}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown(Consolidator):
+    """Shows when it is at work, and takes a while longer at times, as on a busy machine."""
+
+    signs: Signs
+    dice: random.Random
+
+    async def _changes(self, claim: Claim, work: Work) -> list[Change]:
+        with self.signs.shown(self.runs.slot):
+            # Without arguments super() does not know a class that was made anew for its slots.
+            changes = await Consolidator._changes(self, claim, work)
+            await anyio.sleep(self.dice.choice((0.0, 0.03, 0.12)) * self.dice.random())
+            return changes
+
+
+def worker(database: Database, dice: random.Random, signs: Signs, slot: int) -> Worker:
+    """Build the worker of a slot: every second one has a model."""
+    runs = Runs(
+        database=database,
+        model=Writing(dice) if slot % 2 else None,
+        redactor=AsItIs(),
+        tokens=EstimatedTokens(),
+        slot=slot,
+    )
+    options = WorkerOptions(
+        interval=0.05,
+        batch=3,
+        concurrency=3,
+        lease=LEASE,
+        max_attempts=10**6,
+        retry_first=0.05,
+        retry_longest=0.2,
+        daily_cap=None,
+    )
+    return Worker(database, {JobKind.CONSOLIDATE: Shown(runs=runs, signs=signs, dice=dice)}, options)
+
+
+async def consolidate(
+    place: Place, dice: random.Random, signs: Signs, slot: int, mutant: ConsolidateMutant | None
+) -> None:
+    """Work until killed."""
+    log_to(log_of(place))
+    break_down(mutant)
+    database = database_at(place.target)
+    await database.open()
+    await worker(database, dice, signs, slot).run()
