@@ -140,7 +140,7 @@ FROM documents WHERE id = {_TOPIC}"""
         (_COPY, "place doc_"),
         (f"UPDATE document_references SET target_id = 'doc_x' WHERE source_id = {_TOPIC}", "the parent doc_x of doc_"),
         (
-            f"UPDATE document_references SET kind = 'link', target_id = 'doc_x' WHERE kind = 'parent'",
+            "UPDATE document_references SET kind = 'link', target_id = 'doc_x' WHERE kind = 'parent'",
             "the link doc_x",
         ),
         (f"UPDATE documents SET parent_id = 'doc_x' WHERE id = {_TOPIC}", "hangs below doc_x, which is not there"),
