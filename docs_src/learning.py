@@ -5,6 +5,7 @@ import json
 import anyio
 
 import bethink
+from bethink.model.calls import ModelCall
 from bethink.plugins.scripted_model import ScriptedModel
 
 FACT = {
@@ -17,11 +18,16 @@ FACT = {
     "valid_from": "2026-05",
     "valid_to": None,
 }
-ANSWER = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
+SESSION = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
+NOTHING_TO_WRITE = {"calls": [], "done": True}
+
+
+def answer(call: ModelCall) -> str:
+    return json.dumps(SESSION if call.schema_name == "session_memory" else NOTHING_TO_WRITE)
 
 
 async def main() -> None:
-    model = ScriptedModel(lambda _: json.dumps(ANSWER))
+    model = ScriptedModel(answer)
     async with bethink.connect("learnt.db", model=model) as memory:
         desk = bethink.ConversationKey(channel="cli", chat="desk")
         session = await memory.open_session(space="alice", conversation=desk)
