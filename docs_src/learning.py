@@ -19,11 +19,11 @@ FACT = {
     "valid_to": None,
 }
 SESSION = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
-NOTHING_TO_WRITE = {"calls": [], "done": True}
+NOTHING_TO_WRITE = '{"calls": [], "done": true}'
 
 
 def answer(call: ModelCall) -> str:
-    return json.dumps(SESSION if call.schema_name == "session_memory" else NOTHING_TO_WRITE)
+    return json.dumps(SESSION) if call.schema_name == "session_memory" else NOTHING_TO_WRITE
 
 
 async def main() -> None:
