@@ -103,7 +103,7 @@ _FLAGGED = "(SELECT session_id FROM session_memories WHERE selected = 1 ORDER BY
 _COPY = f"""DROP INDEX documents_current; DROP INDEX documents_place;
 INSERT INTO documents SELECT space_id, id, version + 1, valid_from, valid_to, parent_id, slug, title, description, body,
     created_at, author_kind, author_id, reason, token, run, closed_run, origin, redacted
-FROM documents WHERE id = {_TOPIC}"""
+FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
 
 
 @pytest.mark.parametrize(

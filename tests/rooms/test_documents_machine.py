@@ -118,6 +118,12 @@ class Library(RuleBasedStateMachine):
         expected = self.model.version(document) - behind
         self.both(lambda: self.docs.delete(document, expected=expected), lambda: self.model.delete(document, expected))
 
+    @rule(document=ids, linked=ids)
+    def delete_what_is_linked(self, document: str, linked: str) -> None:
+        now = self.model.current(document)
+        self.update(document, now.slug, now.body, now.parent, linked, 0)
+        self.delete(linked, 0)
+
     @rule(document=ids, version=st.integers(1, 4), known=st.booleans())
     def restore(self, document: str, version: int, *, known: bool) -> None:
         alive = document in self.model.live
