@@ -78,11 +78,6 @@ def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:
     return None if row is None else memory_of(row)
 
 
-def memories(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[SessionMemory]:
-    """Return what is remembered of the sessions of a space, the newest first."""
-    return [memory_of(row) for row in tx.all("list_session_memories", space=space, limit=limit)]
-
-
 def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
     """Forget what was made of a session. False if there was nothing."""
     return tx.run("drop_session_memory", space=space, session=session_id) == 1
@@ -115,12 +110,6 @@ def last_said(tx: Tx, *, space: str, session_id: str) -> Micros | None:
 def writer_for(tx: Tx, *, space: str, agent_id: str) -> Agent:
     """Return the one memory writer that works on what an agent said, made when it is first needed."""
     return sessions.ensure_agent(tx, space=space, name=f"/memory-agent/{agent_id}", kind=AgentKind.MEMORY_WRITER)
-
-
-def find_agent(tx: Tx, *, space: str, agent_id: str) -> Agent | None:
-    """Return an agent by its id."""
-    row = tx.one("find_agent_by_id", space=space, id=agent_id)
-    return None if row is None else Agent(space=space, id=row["id"], name=row["name"], kind=AgentKind(row["kind"]))
 
 
 def broken(tx: Tx, *, space: str) -> tuple[int, int]:

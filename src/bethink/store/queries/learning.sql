@@ -32,12 +32,6 @@ SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_upd
        extractor
 FROM session_memories WHERE space_id = :space AND session_id = :session;
 
--- name: list_session_memories
--- What is remembered of the sessions of a space, the newest source first.
-SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
-       extractor
-FROM session_memories WHERE space_id = :space ORDER BY source_updated_at DESC, session_id DESC LIMIT :limit;
-
 -- name: drop_session_memory
 -- Forget what was made of a session.
 DELETE FROM session_memories WHERE space_id = :space AND session_id = :session;
@@ -90,10 +84,6 @@ UPDATE sessions SET rests = 0 WHERE space_id = :space AND id = :session;
 -- name: last_said
 -- When a session last recorded something.
 SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :session ORDER BY number DESC LIMIT 1;
-
--- name: find_agent_by_id
--- An agent by its id.
-SELECT id, name, kind FROM agents WHERE space_id = :space AND id = :id;
 
 -- name: broken_sessions
 -- Sessions of a space that are processed beyond their last record, or have something to learn that nobody will.
