@@ -1,10 +1,11 @@
-"""Appends messages: cleaned and redacted first, then stored whole, once, with their numbers."""
+"""Appends messages: without what was recalled, cleaned and redacted, then stored whole, once, with their numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, cast
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
+from bethink.model.framing import unframed
 from bethink.model.records import Message, Record, Session, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
@@ -22,7 +23,10 @@ def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | M
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
-    """Turn messages into rows: every text is cleaned, then redacted. Call it before a transaction's first query."""
+    """Turn messages into rows: frames are cut out of their content, then every text is cleaned and redacted.
+
+    Call it before a transaction's first query. What is nothing but a frame becomes empty, and keeps its number.
+    """
     redact = redactor.redact
 
     def cut(text: str) -> str:
@@ -34,7 +38,7 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
 def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
     return Prepared(
         message.role,
-        cut(message.content),
+        cut(unframed(message.content)),
         None if message.name is None else cut(message.name),
         canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
         None if message.tool_call_id is None else cut(message.tool_call_id),

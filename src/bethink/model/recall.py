@@ -1,0 +1,212 @@
+"""What recall gives back: what was found, why, at what cost, and what became of the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from bethink.errors import Invalid
+from bethink.model.jobs import Job
+from bethink.model.records import Fact, Maker, Micros, Origin, Source
+
+
+class RefKind(StrEnum):
+    """What can be recalled."""
+
+    MESSAGE = "message"
+    FACT = "fact"
+    SESSION_MEMORY = "session_memory"
+    DOCUMENT = "document"
+
+
+class Ref(NamedTuple):
+    """Names one thing that can be recalled, for good: written `kind:id:number`.
+
+    The number is a message's own within its session, or the version of a fact or document; a session memory has 0.
+    """
+
+    kind: RefKind
+    id: str
+    number: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.id}:{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Ref":
+        """Read back what `str(ref)` wrote."""
+        kind, _, rest = text.partition(":")
+        name, _, number = rest.rpartition(":")
+        if kind not in set(RefKind) or not name or not number.isdecimal():
+            raise Invalid(f"{text!r} names nothing that can be recalled.", hint="Write kind:id:number, as in results.")
+        return cls(RefKind(kind), name, int(number))
+
+
+class Fate(StrEnum):
+    """What became of a candidate: it was shown, or why it was not."""
+
+    SHOWN = "shown"
+    BELOW_FLOOR = "below_floor"
+    BEYOND_LIMIT = "beyond_limit"
+    OVER_BUDGET = "over_budget"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    ENDED = "ended"
+    ERASED = "erased"
+    OTHER_ORIGIN = "other_origin"
+
+
+class Signal(NamedTuple):
+    """One reason for a candidate's place: as measured, between 0 and 1 among all candidates, and what it added."""
+
+    raw: float
+    normalised: float
+    added: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Something that was considered, with every signal, its place after each stage, and what became of it.
+
+    `because_of` names what it is a duplicate of, or what superseded it.
+    """
+
+    ref: Ref
+    text: str
+    signals: Mapping[str, Signal]
+    score: float
+    ranks: Mapping[str, int]
+    fate: Fate
+    because_of: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A message that something rests on, cut to the part that matters."""
+
+    source: Source
+    text: str
+    origin: Origin
+    said_at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """One thing that was found. `score` is between 0 and 1; `also` names what said the same."""
+
+    ref: Ref
+    text: str
+    origin: Origin
+    at: Micros
+    score: float
+    tokens: int
+    label: str
+    speaker: str | None = None
+    session_id: str | None = None
+    fact: Fact | None = None
+    also: tuple[Ref, ...] = ()
+    sources: tuple[Source, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The answer to a question: what was found, the best first, within its budget.
+
+    `missing` says why it is empty, or what it was made without, such as vectors.
+    """
+
+    question: str
+    items: tuple[Recalled, ...] = ()
+    tokens: int = 0
+    budget: int | None = None
+    as_of: Micros | None = None
+    missing: str | None = None
+    candidates: tuple[Candidate, ...] = field(default=(), repr=False)
+
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return bool(self.items)
+
+
+class Purpose(StrEnum):
+    """What something was shown for: as the answer to a question, or as a block in a prompt."""
+
+    RECALL = "recall"
+    CONTEXT = "context"
+
+
+class Use(NamedTuple):
+    """How often something was of use, and when last."""
+
+    times: int
+    last: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """One entry of the ledger: what was shown, when, and to which session, if it was to one."""
+
+    id: str
+    purpose: Purpose
+    session_id: str | None
+    shown_at: Micros
+    tokens: int
+    digest: str
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block of memory for a prompt: the same bytes for as long as memory does not change. Empty if it has nothing."""
+
+    text: str = ""
+    tokens: int = 0
+    items: tuple[Recalled, ...] = ()
+    digest: str = ""
+
+    def __bool__(self) -> bool:
+        """Say whether there is anything to show."""
+        return bool(self.text)
+
+    def to_openai(self) -> list[dict[str, object]]:
+        """Return it as messages for the OpenAI API: one of the user's, or none."""
+        return [{"role": "user", "content": self.text}] if self else []
+
+    def to_anthropic(self) -> list[dict[str, object]]:
+        """Return it as messages for the Anthropic API, marked for its prompt cache: one of the user's, or none."""
+        part = {"type": "text", "text": self.text, "cache_control": {"type": "ephemeral"}}
+        return [{"role": "user", "content": [part]}] if self else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One version of a fact or a document: from when to when it was the one that held."""
+
+    ref: Ref
+    text: str
+    since: Micros
+    until: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """Where a memory comes from, what became of it, and where it was shown; `text` None if it is erased.
+
+    `rests_on` and `used_in` are the things one step before and after it, so that a door can walk on.
+    """
+
+    ref: Ref
+    text: str | None
+    origin: Origin | None = None
+    at: Micros | None = None
+    made_by: Maker | None = None
+    written_by: str | None = None
+    jobs: tuple[Job, ...] = ()
+    sources: tuple[Excerpt, ...] = ()
+    rests_on: tuple[Ref, ...] = ()
+    used_in: tuple[Ref, ...] = ()
+    versions: tuple[Version, ...] = ()
+    superseded_by: Ref | None = None
+    shown: tuple[Showing, ...] = ()
+    usage: Use | None = None
