@@ -12,11 +12,9 @@ async def main() -> None:
         await memory.append(session, [{"role": "user", "content": "I moved to Bergen in May."}])
         await memory.idle(session)
 
-        for record in await memory.history(space="alice").recent(desk, 10):
-            print(record.number, record.message.role, record.message.content)
         await memory.learn()
-        if remembered := await memory.session_memory(session):
-            print("remembered:", remembered.summary)
+        for item in (await memory.recall("Where did I move to?", space="alice", budget=1000)).items:
+            print(item.ref.kind, "|", item.text)
 
 
 anyio.run(main)

@@ -6,9 +6,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from bethink.learn.consolidate import Consolidator, Work
-from bethink.learn.extract import Learnt
 from bethink.model.consolidation import Change
-from bethink.model.jobs import Claim, Job, JobKind, JobStatus
+from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Learnt
 from bethink.store import consolidation, jobs
 from bethink.store.db import Tx
 from faults.mutants import drop_fences

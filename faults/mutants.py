@@ -9,10 +9,10 @@ import anyio
 
 from bethink.errors import Duplicate, LostClaim
 from bethink.learn.answer import Extraction
-from bethink.learn.extract import EXTRACTOR, Extractor, Learnt, _advance, _fact, _finish
+from bethink.learn.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
 from bethink.learn.proof import prove
 from bethink.learn.reading import Work
-from bethink.model.jobs import Claim, Outcome
+from bethink.model.jobs import Claim, Learnt, Outcome
 from bethink.model.records import Maker, Source
 from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx

@@ -45,7 +45,7 @@ class Raw:
             return []
         found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
         problems = [] if found == ["ok"] else [f"the database's own check says: {found}"]
-        for table in ("facts", "documents"):
+        for table in ("facts", "documents", "messages", "session_memories"):
             try:
                 self._connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
             except apsw.Error as error:

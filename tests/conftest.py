@@ -19,6 +19,7 @@ from tools import postgres
 
 DATABASES = ["sqlite", "postgres"]
 _TABLES = [
+    "vector_indexes",
     "threads",
     "spending",
     "deployment_keys",

@@ -101,10 +101,13 @@ def connect(
     engine: Engine | None = None,
     compactor: Compactor | None = None,
     model: Model | None = None,
+    embedder: Embedder | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, model=model, **arguments)
+    inner = build.connect(
+        target, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder, **arguments
+    )
     return Memory(inner, _Loop())
 '''
 
@@ -129,7 +132,7 @@ def generate() -> str:
     imports = [
         "import os",
         "import threading",
-        "from collections.abc import Awaitable, Callable, Iterable, Mapping",
+        "from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping",
         "from contextlib import AbstractAsyncContextManager, AbstractContextManager",
         "from functools import partial",
         "from pathlib import Path",
@@ -145,10 +148,11 @@ def generate() -> str:
             for name, path in _CLASSES.items()
         ),
         "from bethink.errors import Unavailable",
-        "from bethink.extend import Model, Redactor",
+        "from bethink.extend import Embedder, Model, Redactor",
         "from bethink.model.consolidation import ChangeSet",
         "from bethink.model.documents import Document, DocumentSource, Draft, Provenance",
         "from bethink.model.jobs import Job",
+        "from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing",
         "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Micros, Record, Session",
         "from bethink.model.records import SessionMemory, Source",
         "from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread",

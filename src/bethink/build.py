@@ -14,12 +14,13 @@ import anyio
 from bethink.capture.history import History
 from bethink.capture.live import LiveHistory
 from bethink.errors import Invalid, Misconfigured, StoreError
-from bethink.extend import Model, Redactor
+from bethink.extend import Embedder, Model, Redactor
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message
 from bethink.plugins.default_redactor import guard_logs, redactor_for
 from bethink.plugins.no_redaction import NoRedaction
+from bethink.providers import embedder_from, model_from, reranker_from
 from bethink.recall.facts import Facts
 from bethink.settings import Settings, load_settings
 from bethink.startup import Startup
@@ -27,6 +28,7 @@ from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
+    from bethink.recall.search import Searcher
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -88,58 +90,14 @@ MODULES: dict[str, Callable[[Settings], Database | None]] = {
 }
 
 
-def model_from(settings: Settings) -> Model | None:
-    """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
-    provider, _, name = settings.model.partition(":")
-    if not settings.model:
-        return None
-    make = _MODELS.get(provider)
-    if make is None or not name:
-        raise Misconfigured(
-            f"model = {settings.model!r} names no provider and model.",
-            hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
-        )
-    try:
-        return make(settings, name)
-    except ImportError as error:
-        raise Misconfigured(f"{provider} needs its client.", hint=f"Install the extra: bethink[{provider}].") from error
-
-
-def _openai(settings: Settings, name: str) -> Model:
-    from bethink.plugins.openai_model import OpenAIModel  # noqa: PLC0415 - an extra
-
-    return OpenAIModel(
-        name,
-        base_url=settings.model_base_url,
-        api_key=settings.model_api_key,
-        window=settings.model_window,
-        output=settings.model_output,
-    )
-
-
-def _anthropic(settings: Settings, name: str) -> Model:
-    from bethink.plugins.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
-
-    return AnthropicModel(
-        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
-    )
-
-
-def _pydantic_ai(settings: Settings, name: str) -> Model:
-    from bethink.plugins.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
-
-    return PydanticAIModel(name, window=settings.model_window)
-
-
-_MODELS: dict[str, Callable[[Settings, str], Model]] = {
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "pydantic-ai": _pydantic_ai,
-}
-
-
 def worker_from(
-    settings: Settings, database: Database, *, redactor: Redactor, model: Model | None, rest: "Rest | None" = None
+    settings: Settings,
+    database: Database,
+    *,
+    redactor: Redactor,
+    model: Model | None,
+    embedder: Embedder | None = None,
+    rest: "Rest | None" = None,
 ) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting."""
     # Imported here: a process that only appends need not load what learns.
@@ -149,7 +107,8 @@ def worker_from(
     from bethink.learn.runs import Runs  # noqa: PLC0415
     from bethink.learn.scribe import Scribe, post  # noqa: PLC0415
     from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
-    from bethink.worker import Worker, WorkerOptions  # noqa: PLC0415
+    from bethink.recall.index import Indexer  # noqa: PLC0415
+    from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model_price_input, output=settings.model_price_output)
     tokens, slot = EstimatedTokens(), os.getpid() % 64
@@ -186,7 +145,13 @@ def worker_from(
         scan_claims=settings.scan_claims,
         daily_cap=_cap(settings, model),
     )
-    handlers = {JobKind.EXTRACT: extractor, JobKind.WRITE: Scribe(runs=runs), JobKind.CONSOLIDATE: consolidator}
+    handlers: dict[JobKind, Handler] = {
+        JobKind.EXTRACT: extractor,
+        JobKind.WRITE: Scribe(runs=runs),
+        JobKind.CONSOLIDATE: consolidator,
+    }
+    if embedder is not None:
+        handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
     return Worker(database, handlers, options, rest=rest)
 
 
@@ -202,6 +167,7 @@ def memory_from(
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
     model: Model | None = None,
+    embedder: Embedder | None = None,
 ) -> Memory:
     """Build the Memory that the settings describe; switched off or unconfigured, one that does nothing."""
     make = MODULES.get(settings.module)
@@ -211,7 +177,8 @@ def memory_from(
     if database is None:
         _log.warning("nothing will be remembered: memory is %s", "without a place" if settings.enabled else "off")
     cut = redactor or _redactor(settings, database)
-    make, startup = _learning(settings, database, redactor=cut, model=model)
+    senses = embedder or embedder_from(settings)
+    make, startup = _learning(settings, database, redactor=cut, model=model, embedder=senses)
     return Memory(
         database,
         redactor=cut,
@@ -220,7 +187,21 @@ def memory_from(
         compactor=compactor,
         worker=make,
         startup=startup,
+        searcher=_searching(settings, database, embedder=senses),
     )
+
+
+def _searching(settings: Settings, database: Database | None, *, embedder: Embedder | None) -> "Callable[[], Searcher]":
+    reranker = reranker_from(settings, embedder)
+
+    def make() -> "Searcher":
+        # Imported where something is asked: a process that only appends need not load what searches.
+        from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+        from bethink.recall.search import Searcher  # noqa: PLC0415
+
+        return Searcher(database, tokens=EstimatedTokens(), embedder=embedder, reranker=reranker)
+
+    return make
 
 
 def _redactor(settings: Settings, database: Database | None) -> Redactor:
@@ -232,7 +213,12 @@ def _redactor(settings: Settings, database: Database | None) -> Redactor:
 
 
 def _learning(
-    settings: Settings, database: Database | None, *, redactor: Redactor, model: Model | None
+    settings: Settings,
+    database: Database | None,
+    *,
+    redactor: Redactor,
+    model: Model | None,
+    embedder: Embedder | None,
 ) -> "tuple[Callable[[], Worker] | None, Startup | None]":
     if database is None or not settings.learn:
         return None, None
@@ -242,7 +228,7 @@ def _learning(
     def make() -> "Worker":
         nonlocal last  # a model that is away stays away, whichever worker asks
         rest = None if last is None else last.rest
-        last = worker_from(settings, database, redactor=redactor, model=thinker, rest=rest)
+        last = worker_from(settings, database, redactor=redactor, model=thinker, embedder=embedder, rest=rest)
         return last
 
     if not settings.learn_at_start:
@@ -265,6 +251,7 @@ def connect(
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
     model: Model | None = None,
+    embedder: Embedder | None = None,
     **arguments: object,
 ) -> Memory:
     """Return a Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `async with`.
@@ -280,7 +267,7 @@ def connect(
     elif name:
         arguments |= {"module": "memory.sqlite", "sqlite_path": name}
     settings = load_settings(**arguments)  # pyright: ignore[reportArgumentType]
-    return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor, model=model)
+    return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder)
 
 
 async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:

@@ -1,5 +1,6 @@
 """The sockets in the wall: one Protocol, one method each."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -36,4 +37,38 @@ class Model(Protocol):
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once, without trying again. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one length, near each other where the texts mean much the same.
+
+    It is never called inside a transaction, and may be called from another event loop.
+    """
+
+    @property
+    def name(self) -> str:
+        """Say which embedder this is; vectors of another name are never compared with its own."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Say how many numbers a vector has."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return a vector of length one for each text, in order. Raises `ModelUnavailable` or `ModelTimeout`."""
+        ...
+
+
+class Reranker(Protocol):
+    """Judges again how well the best few candidates answer a question. It is never called inside a transaction."""
+
+    @property
+    def name(self) -> str:
+        """Say which reranker this is."""
+        ...
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return a score for each text, in order; only their order and distances count."""
         ...

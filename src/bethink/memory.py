@@ -1,10 +1,10 @@
 """Memory: the verbs that every door calls."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import groupby
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -15,6 +15,7 @@ from bethink.errors import BethinkError, Unavailable
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
 from bethink.model.jobs import Job, JobKind
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
@@ -34,6 +35,7 @@ from bethink.store.db import Database, Tx, ask
 
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
     from bethink.learn.documents import Documents
+    from bethink.recall.search import Asking, Searcher
     from bethink.startup import Startup
     from bethink.worker import Audit, RunReport, Worker
     from bethink.working.desk import Desk
@@ -56,6 +58,7 @@ class Memory:
         compactor: "Compactor | None" = None,
         worker: "Callable[[], Worker] | None" = None,
         startup: "Startup | None" = None,
+        searcher: "Callable[[], Searcher] | None" = None,
     ) -> None:
         self._database = database
         self._redactor = redactor or redactor_for(database)
@@ -64,6 +67,7 @@ class Memory:
         self._max_history_len = max_history_len
         self._engine = engine
         self._compactor = compactor
+        self._make_searcher = searcher
 
     @property
     def enabled(self) -> bool:
@@ -279,6 +283,85 @@ class Memory:
             empty=None,
             read=True,
         )
+
+    async def recall(  # noqa: PLR0913 - every one of them narrows the question
+        self,
+        question: str,
+        *,
+        space: str,
+        limit: int = 10,
+        budget: int | None = None,
+        as_of: Micros | None = None,
+        kinds: Collection[RefKind] = tuple(RefKind),
+        origins: Collection[str] | None = None,
+        session: Session | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Return what answers a question, the best first, in at most `budget` tokens; if nothing does, it says why.
+
+        With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it.
+        """
+        asking = self._asking(
+            question,
+            space=space,
+            limit=limit,
+            budget=budget,
+            as_of=as_of,
+            kinds=kinds,
+            origins=origins,
+            explain=explain,
+        )
+        return await self._searcher().recall(asking, session_id=session.id if session else None)
+
+    async def context(
+        self,
+        *,
+        space: str,
+        question: str = "",
+        budget: int | None = None,
+        as_of: Micros | None = None,
+        session: Session | None = None,
+    ) -> Block:
+        """Return a block of memory to begin a prompt with: byte for byte the same until memory changes.
+
+        Make one when a session starts and when it was compacted; given the session, the ledger records it.
+        """
+        asking = self._asking(question, space=space, budget=budget, as_of=as_of)
+        return await self._searcher().context(asking, session_id=session.id if session else None)
+
+    async def explain(self, ref: Ref | str, *, space: str) -> Lineage:
+        """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
+        return await self._searcher().explain(Ref.parse(ref) if isinstance(ref, str) else ref, space=space)
+
+    async def used(self, refs: Iterable[Ref | str], *, space: str) -> int:
+        """Tell that memories were of use: each counts once a call, as do the session memories they rest on."""
+        parsed = [Ref.parse(ref) if isinstance(ref, str) else ref for ref in refs]
+        return await self._searcher().used(parsed, space=space)
+
+    async def cited(self, answer: str, *, session: Session) -> str:
+        """Count what an answer cites of what its session was shown, and return it without the citations."""
+        return await self._searcher().cited(answer, space=session.space, session_id=session.id)
+
+    async def shown(
+        self, *, space: str, session: Session | None = None, as_of: Micros | None = None, limit: int = 100
+    ) -> list[Showing]:
+        """Read the ledger: what was shown, when, and to which session, the newest first."""
+        return await self._searcher().shown(
+            space=space, session_id=session.id if session else None, as_of=as_of, limit=limit
+        )
+
+    def _asking(self, question: str, **narrowed: Any) -> "Asking":
+        from bethink.recall.search import Asking  # noqa: PLC0415 - as below
+
+        return Asking(question=question, **narrowed)
+
+    def _searcher(self) -> "Searcher":
+        if self._make_searcher is not None:
+            return self._make_searcher()
+        from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415 - as above
+        from bethink.recall.search import Searcher  # noqa: PLC0415
+
+        return Searcher(self._database, tokens=EstimatedTokens())
 
     def _worker(self) -> "Worker":
         if self._make_worker is None:

@@ -47,6 +47,12 @@ class Settings:
     model_price_input: float = 1.0
     model_price_output: float = 5.0
     daily_spend_cap: float = 5.0
+    embedder: str = ""
+    embedder_base_url: str = ""
+    embedder_api_key: str = field(default="", repr=False)
+    embedder_dimension: int = 0
+    embedder_tokenizer: str = ""
+    reranker: str = ""
     worker_interval: float = 30.0
     worker_batch: int = 10
     worker_concurrency: int = 8
@@ -102,7 +108,7 @@ _OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN", "BETHINK_TEST_MODEL_URL", "BETH
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
-_SECRET = ("model_api_key", "redaction_key")
+_SECRET = ("embedder_api_key", "model_api_key", "redaction_key")
 _WORDS = {
     "true": True,
     "1": True,

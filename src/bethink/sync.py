@@ -5,7 +5,7 @@ Written by tools/make_sync.py; change the async source and run it again.
 
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,13 @@ from bethink import build
 from bethink.capture.history import History as AsyncHistory
 from bethink.capture.live import LiveHistory as AsyncLiveHistory
 from bethink.errors import Unavailable
-from bethink.extend import Model, Redactor
+from bethink.extend import Embedder, Model, Redactor
 from bethink.learn.documents import Documents as AsyncDocuments
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentSource, Draft, Provenance
 from bethink.model.jobs import Job
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
@@ -122,10 +123,13 @@ def connect(
     engine: Engine | None = None,
     compactor: Compactor | None = None,
     model: Model | None = None,
+    embedder: Embedder | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
-    inner = build.connect(target, redactor=redactor, engine=engine, compactor=compactor, model=model, **arguments)
+    inner = build.connect(
+        target, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder, **arguments
+    )
     return Memory(inner, _Loop())
 
 
@@ -600,6 +604,70 @@ class Memory:
     def session_memory(self, session: Session) -> SessionMemory | None:
         """Return what is remembered of a whole session, if anything."""
         return self._loop.run(lambda: self._inner.session_memory(session))
+
+    def recall(
+        self,
+        question: str,
+        *,
+        space: str,
+        limit: int = 10,
+        budget: int | None = None,
+        as_of: Micros | None = None,
+        kinds: Collection[RefKind] = tuple(RefKind),
+        origins: Collection[str] | None = None,
+        session: Session | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Return what answers a question, the best first, in at most `budget` tokens; if nothing does, it says why.
+
+        With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it."""
+        return self._loop.run(
+            lambda: self._inner.recall(
+                question,
+                space=space,
+                limit=limit,
+                budget=budget,
+                as_of=as_of,
+                kinds=kinds,
+                origins=origins,
+                session=session,
+                explain=explain,
+            )
+        )
+
+    def context(
+        self,
+        *,
+        space: str,
+        question: str = "",
+        budget: int | None = None,
+        as_of: Micros | None = None,
+        session: Session | None = None,
+    ) -> Block:
+        """Return a block of memory to begin a prompt with: byte for byte the same until memory changes.
+
+        Make one when a session starts and when it was compacted; given the session, the ledger records it."""
+        return self._loop.run(
+            lambda: self._inner.context(space=space, question=question, budget=budget, as_of=as_of, session=session)
+        )
+
+    def explain(self, ref: Ref | str, *, space: str) -> Lineage:
+        """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.explain(ref, space=space))
+
+    def used(self, refs: Iterable[Ref | str], *, space: str) -> int:
+        """Tell that memories were of use: each counts once a call, as do the session memories they rest on."""
+        return self._loop.run(lambda: self._inner.used(refs, space=space))
+
+    def cited(self, answer: str, *, session: Session) -> str:
+        """Count what an answer cites of what its session was shown, and return it without the citations."""
+        return self._loop.run(lambda: self._inner.cited(answer, session=session))
+
+    def shown(
+        self, *, space: str, session: Session | None = None, as_of: Micros | None = None, limit: int = 100
+    ) -> list[Showing]:
+        """Read the ledger: what was shown, when, and to which session, the newest first."""
+        return self._loop.run(lambda: self._inner.shown(space=space, session=session, as_of=as_of, limit=limit))
 
     def desk(self, *, space: str) -> Desk:
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""

@@ -8,13 +8,13 @@ import pytest
 
 import bethink
 from bethink import AgentKind, ConversationKey
-from bethink.build import model_from
 from bethink.errors import Misconfigured, Unavailable
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Outcome
 from bethink.plugins.anthropic_model import AnthropicModel
 from bethink.plugins.openai_model import OpenAIModel
 from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers import model_from
 from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import willing

@@ -7,10 +7,9 @@ import pytest
 
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.errors import Busy, Unavailable
-from bethink.learn.extract import Learnt
 from bethink.learn.quiet import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
+from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.records import Micros
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.settings import Settings
@@ -180,7 +179,7 @@ async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
     clock.time += 31 * 24 * HOUR
 
     assert (await worker(database, None).run_once()).marked == 0
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     assert (await worker(database, None).audit()).violations == 0
 
@@ -286,7 +285,7 @@ async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
         report = await worker(database, Sleepy([]), lease=0.05).run_once()
 
     assert report.lost == 1
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.worker, job.token) == (JobStatus.RUNNING, "other", 2)
 
 
@@ -321,7 +320,7 @@ async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
         await started.wait()
         tasks.cancel_scope.cancel()
 
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
     assert (await worker(database, None).run_once()).claimed == 1
 
@@ -378,7 +377,7 @@ async def test_a_store_that_is_busy_is_no_fault_of_the_session(
 
     await worker(database, busy, max_attempts=1).run_once()
 
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
 
 

@@ -93,7 +93,7 @@ async def test_a_useless_answer_fails_the_job_and_leaves_nothing_behind(
     assert report.outcomes == {"failed": 1}
     assert await memory.session_memory(session) is None
     assert await memory.facts(space="alice").length() == 0
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.outcome, job.attempts) == (JobStatus.FAILED, Outcome.FAILED, 1)
     assert job.last_error is not None
     assert job.last_error.startswith("BadAnswer")
@@ -113,13 +113,13 @@ async def test_a_failed_job_waits_longer_each_time_and_is_given_up_in_the_end(
     for _ in range(2):
         await work.run_once()
         assert (await work.run_once()).claimed == 0, "no hot loop"
-        [job] = await memory.jobs(space="alice")
+        [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
         assert job.due_at is not None
         waits.append((job.due_at - clock.time) / 1e6)
         clock.time = job.due_at
     await work.run_once()
 
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.due_at) == (JobStatus.DEAD, 3, None)
     assert 45 < waits[0] < 75
     assert 90 < waits[1] < 150
@@ -138,7 +138,7 @@ async def test_a_job_that_kills_its_worker_is_given_up_without_another_try(
     await worker(database, model, max_attempts=3).run_once()
 
     assert model.calls == []
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.last_error) == (JobStatus.DEAD, "crashed")
 
 
@@ -154,7 +154,7 @@ async def test_what_was_said_during_the_last_attempt_is_reason_for_another(
 
     await worker(database, Failing([]), max_attempts=1).run_once()
 
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
 
 
@@ -226,7 +226,7 @@ async def test_no_answer_about_when_to_come_back_breaks_a_worker(
 
     await worker(database, lambda _: ModelUnavailable("later", retry_after=wait)).run_once()
 
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert job.due_at is not None
     assert job.due_at - clock.time < 1.5 * 86_400e6
 
@@ -280,7 +280,7 @@ async def test_a_model_that_is_away_costs_no_attempt_and_gets_a_rest(
     report = await work.run_once()
 
     assert report.held == "model_unavailable"
-    [job] = await memory.jobs(space="alice")
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
     assert job.due_at is not None
     assert job.due_at - clock.time >= 150e6

@@ -10,12 +10,22 @@ from bethink.store.sql import Dialect, overrides, queries
 
 def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> None:
     assert overrides() == [
+        "describe_growth",
         "describe_role",
         "facts_with_metadata",
         "insert_messages_together",
         "list_unguarded_tables",
+        "make_vectors",
+        "match_documents",
+        "match_facts",
+        "match_messages",
+        "match_session_memories",
+        "nearest_vectors",
+        "put_vectors",
+        "put_vectors_together",
         "search_documents",
         "search_facts",
+        "stemmed",
     ]
 
 
@@ -38,6 +48,16 @@ def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> No
     assert "never" not in lite.text + pg.text
 
 
+def test_pairs_of_ids_and_numbers_are_spelt_for_each_database() -> None:
+    text = "SELECT pairs.id FROM pairs(:ids, :numbers) WHERE pairs.number > :n;"
+
+    lite, pg = (sql._spell("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+
+    assert set(lite.parameters) == set(pg.parameters) == {"ids", "numbers", "n"}
+    assert "unnest(CAST($1 AS text[]), CAST($2 AS bigint[])) AS pairs (id, number)" in pg.text
+    assert "json_each" in lite.text
+
+
 def test_a_query_defined_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "_sections", lambda: [("q", "", "SELECT 1"), ("q", "", "SELECT 2")])
 
@@ -48,7 +68,15 @@ def test_a_query_defined_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> None:
     missing = set(queries(Dialect.POSTGRES)) ^ set(queries(Dialect.SQLITE))
 
-    assert missing == {"describe_role", "list_unguarded_tables", "insert_messages_together"}
+    assert missing == {
+        "describe_growth",
+        "describe_role",
+        "insert_messages_together",
+        "list_unguarded_tables",
+        "make_vectors",
+        "put_vectors_together",
+        "stemmed",
+    }
 
 
 def test_migrations_come_in_pairs_of_the_same_number_and_name() -> None:

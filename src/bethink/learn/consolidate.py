@@ -12,14 +12,13 @@ from bethink.errors import LostClaim
 from bethink.extend import Tokens
 from bethink.learn import changes as changing
 from bethink.learn.artefacts import artefacts, write_folder
-from bethink.learn.extract import Learnt
 from bethink.learn.gather import GATHERER, Known, changes_to, gather, known_sources, overviews, unsupported
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import fitting, shortened
 from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
 from bethink.model.documents import Author
-from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
+from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.records import SessionMemory
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning

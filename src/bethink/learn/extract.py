@@ -19,7 +19,7 @@ from bethink.learn.quiet import QuietRules, look
 from bethink.learn.settle import settle
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.ids import new_id
-from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome, Usage
+from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
 from bethink.model.records import Fact, Maker, Micros, SessionMemory, Source
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import canonical_json, clean
@@ -51,15 +51,6 @@ class Prices:
         if not asked + said:
             asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
         return Usage(1, asked, said, round(asked * self.input + said * self.output))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
-    """What came of a session: how many facts were added, merged and so on, and why others were refused."""
-
-    outcome: Outcome
-    settled: Counter[str] = field(default_factory=Counter[str])
-    refused: Counter[str] = field(default_factory=Counter[str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +211,8 @@ def apply(
     settled: Counter[str] = Counter()
     cited = {number for each in proven for number in each.draft.sources}
     there = learning.existing(tx, space=claim.space, session_id=claim.key, numbers=sorted(cited))
-    for index, each in enumerate(proven):
+    # In the order they were said, not in the model's: what came in one call has one time.
+    for index, each in enumerate(sorted(proven, key=lambda each: each.draft.sources[-1])):
         if not set(each.draft.sources) <= there:  # purged since it was read
             refused[Refusal.NO_SOURCE] += 1
             continue

@@ -7,14 +7,13 @@ from typing import NamedTuple
 from bethink.errors import LostClaim
 from bethink.learn import changes as changing
 from bethink.learn import tree
-from bethink.learn.extract import Learnt
 from bethink.learn.reading import Work
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import transcript
 from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, ChangeStatus, Shelf
 from bethink.model.documents import Author, DocumentSource, SourceKind
-from bethink.model.jobs import Claim, JobKind, JobStatus, Outcome
+from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.records import Agent, ConversationKey, Record
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning, messages, sessions

@@ -22,11 +22,11 @@ class Settlement(StrEnum):
 def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[Source]) -> Settlement:
     """Store a fact, or its sources with the one that says the same. Nothing is overwritten, only retired.
 
-    Of two that say the same, the better origin stays. Of two that cannot both hold, the better origin stays, too; of
-    equal ones the later holds from its time on, and the earlier until then.
+    Of two that say the same, the better origin stays, but an assistant repeats: it proves nothing that is known. Of two
+    that cannot both hold, the better origin stays, too; of equal ones the later holds from its time on.
     """
     same = _same(tx, fact, space=space)
-    if same is not None and rank(fact.origin) < rank(same.origin):
+    if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
         return Settlement.KNOWN
     if same is not None and rank(fact.origin) == rank(same.origin):
         facts.add_sources(tx, space=space, fact_id=same.id, sources=sources)

@@ -1,6 +1,7 @@
 """Promised work: its states, who holds it, and how it ended."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -8,11 +9,14 @@ from bethink.model.records import Micros
 
 
 class JobKind(StrEnum):
-    """What is to be done: learn from a session, work a transcript into documents, or settle what a space has learnt."""
+    """What is to be done: learn from a session, work a transcript into documents, settle what a space has learnt, or
+    index what it holds.
+    """
 
     EXTRACT = "extract"
     WRITE = "write"
     CONSOLIDATE = "consolidate"
+    INDEX = "index"
 
 
 class JobStatus(StrEnum):
@@ -32,6 +36,15 @@ class Outcome(StrEnum):
     SUCCEEDED = "succeeded"
     SUCCEEDED_NO_OUTPUT = "succeeded_no_output"
     FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learnt:
+    """What came of a job: how many facts were added, merged and so on, and why others were refused."""
+
+    outcome: Outcome
+    settled: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,12 +45,12 @@ def names_in(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """Cut a word to its beginning, so that its endings do not matter; what has a digit in it stays whole."""
-    if has_digit(word):
-        return word
+    return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word
+
+
+def _without_ending(word: str) -> str:
     ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= 3), "")
-    if ending and not word.endswith("ss"):
-        word = word[: -len(ending)]
-    return word[:_STEM].rstrip("e") or word
+    return word[: -len(ending)] if ending and not word.endswith("ss") else word
 
 
 def has_digit(word: str) -> bool:
@@ -68,5 +68,6 @@ def gist(text: str) -> str:
 
     The order of the words counts, and both must deny or both affirm.
     """
-    meaning = [stem(word) for word in key_words(text)] or words_of(text)
+    # Whole words, where proof cuts them short: Stockport is not Stockholm.
+    meaning = [_without_ending(word).rstrip("e") or word for word in key_words(text)] or words_of(text)
     return hashlib.blake2b(f"{' '.join(meaning)}\n{negated(text)}".encode(), digest_size=16).hexdigest()

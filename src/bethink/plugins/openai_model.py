@@ -1,10 +1,9 @@
 """A model behind any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama."""
 
-import os
 from typing import cast
 from urllib.parse import urlsplit
 
-from openai import APIStatusError, AsyncOpenAI, OpenAIError, omit
+from openai import omit
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.shared_params import ResponseFormatJSONObject, ResponseFormatJSONSchema
 
@@ -12,9 +11,9 @@ from bethink.errors import Misconfigured
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.text import canonical_json, clean
 from bethink.plugins.http_body import at, count_at, name_at, not_an_answer, read_json, text_in
-from bethink.plugins.http_errors import bounded, check_address, check_key, from_status, unreachable
+from bethink.plugins.http_errors import unreachable
+from bethink.plugins.openai_client import OpenAIServer, asking
 
-_NO_KEY = "none"
 _STOPS = {
     "length": Stop.LENGTH,
     "max_tokens": Stop.LENGTH,
@@ -43,43 +42,26 @@ class OpenAIModel:
         strict_schema: bool = True,
         output: str = "json_schema",
     ) -> None:
-        address = base_url or os.environ.get("OPENAI_BASE_URL", "")
-        key = api_key or os.environ.get("OPENAI_API_KEY", "")
-        if address:
-            check_address(address)
-        if not (key or address):
-            raise Misconfigured(
-                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or give the base_url of a server of your own."
-            )
-        check_key(key)
+        self._server = OpenAIServer(base_url=base_url, api_key=api_key)
         if output not in _OUTPUTS:
             raise Misconfigured(f"{output!r} is no way to ask for JSON.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
         self._output = output
         self.name = name
         self.window = window
-        self._base_url = base_url or None
-        self._api_key = api_key or (None if key else _NO_KEY)
         self._temperature = temperature
         self._strict = strict_schema
         # OpenAI refuses max_tokens for its newer models; Ollama and older servers overlook max_completion_tokens.
-        self._newer = _is_openai(address)
+        self._newer = _is_openai(self._server.address)
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
-        with bounded(self.name, call.timeout):
-            try:
-                body = await self._post(call)
-            except APIStatusError as error:
-                raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
-            except OpenAIError:
-                raise unreachable(self.name) from None
+        with asking(self.name, call.timeout):
+            body = await self._post(call)
         return self._read(body)
 
     async def _post(self, call: ModelCall) -> object:
-        # A client belongs to the event loop it was first used in, and the next call may come from another.
-        # It is given no time limit of its own: one would start anew with every byte that arrives.
         async with (
-            AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
+            self._server.client() as client,
             client.chat.completions.with_streaming_response.create(
                 model=self.name,
                 messages=_messages(call, told=self._output == "prompt"),

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from bethink.errors import Unavailable
+from bethink.errors import Misconfigured, Unavailable
 from bethink.model.records import Micros, checked_name
 from bethink.store.sql import Dialect, Query, queries
 
@@ -88,6 +88,10 @@ class Tx(ABC):
             self._open()
             self.begun = True
             self._now = self._clock()
+
+    @abstractmethod
+    def stemmed(self, words: list[str]) -> list[list[str]]:
+        """Return what the full text keeps of each word: mostly one stem, none for a word it leaves out."""
 
     @abstractmethod
     def lock_schema(self) -> None:
@@ -186,6 +190,11 @@ class Database(ABC):
     def _ring(self) -> None:
         # Called on a lane's thread, after the commit: it may neither wait nor fail.
         self._rings += 1
+
+    async def run_alone(self, statement: str) -> None:
+        """Run a statement that can be part of no transaction and may take its time, such as building an index."""
+        del statement
+        raise Misconfigured(f"{self.dialect} runs nothing outside of transactions.", hint="Leave it to PostgreSQL.")
 
     @abstractmethod
     async def _listen(self, seconds: float) -> bool:

@@ -12,7 +12,9 @@ from bethink.model.documents import (
     ReferenceKind,
     SourceKind,
 )
+from bethink.model.jobs import JobKind
 from bethink.model.records import Micros, Origin
+from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.facts import asked_words
 
@@ -59,6 +61,7 @@ def insert(
             space=space, document=document_id, version=version, kind=source.kind, source=source.id,
             number=source.number,
         )  # fmt: skip
+    jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def close(tx: Tx, *, space: str, document_id: str, version: int, at: int, run: str) -> bool:

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from bethink.errors import NotFound
 from bethink.model.ids import shard_for
+from bethink.model.jobs import JobKind
 from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
+from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.sql import Dialect
 
@@ -64,6 +66,7 @@ def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None,
         prompt=made_by and made_by.prompt,
         extractor=made_by and made_by.extractor,
     )
+    jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def lock(tx: Tx, *, space: str) -> None:
@@ -84,7 +87,7 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
 
 def everything(tx: Tx, *, space: str) -> list[Fact]:
     """Return every fact that holds in a space, oldest first."""
-    return [_fact(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
+    return [fact_of(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
 
 
 def all_sources(tx: Tx, *, space: str) -> dict[str, list[Source]]:
@@ -103,22 +106,22 @@ def retire(tx: Tx, *, space: str, fact_id: str, by: str) -> bool:
 def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     """Return a fact as it stands, if it does."""
     row = tx.one("find_fact", space=space, id=fact_id)
-    return None if row is None else _fact(row)
+    return None if row is None else fact_of(row)
 
 
 def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
     """Return every version of a fact, oldest first."""
-    return [_fact(row) for row in tx.all("fact_versions", space=space, id=fact_id)]
+    return [fact_of(row) for row in tx.all("fact_versions", space=space, id=fact_id)]
 
 
 def saying(tx: Tx, *, space: str, content: str) -> list[Fact]:
     """Return the current facts that say the same, in these words or nearly these."""
-    return [_fact(row) for row in tx.all("facts_saying", space=space, digest=gist(content))]
+    return [fact_of(row) for row in tx.all("facts_saying", space=space, digest=gist(content))]
 
 
 def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
     """Return the current facts about the one value that a subject has in a slot."""
-    return [_fact(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
+    return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
 
 
 def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | None = None) -> list[Fact]:
@@ -137,7 +140,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | Non
         found = {row["id"] for row in rows}
         rows += [row for row in tx.all("list_facts", space=space, at=at) if row["id"] not in found]
         rows = [row for row in rows if all(part in row["content"].casefold() for part in literal)]
-    return [_fact(row) for row in rows[:limit]]
+    return [fact_of(row) for row in rows[:limit]]
 
 
 def asked_words(tx: Tx, question: str) -> str:
@@ -150,7 +153,7 @@ def asked_words(tx: Tx, question: str) -> str:
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     """Return the facts whose metadata holds `value` under `key`, oldest first."""
-    return [_fact(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
+    return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
@@ -179,7 +182,8 @@ def count(tx: Tx, *, space: str) -> int:
     return 0 if row is None else row["count"]
 
 
-def _fact(row: Row) -> Fact:
+def fact_of(row: Row) -> Fact:
+    """Read a fact from its row."""
     maker = Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]) if row["model"] else None
     return Fact(
         id=row["id"],

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.records import Agent, AgentKind, Maker, Micros, SessionMemory
-from bethink.store import sessions
+from bethink.store import jobs, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -70,6 +70,7 @@ def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
         slug=memory.slug, until=memory.until, source_updated_at=memory.source_updated_at, now=memory.generated_at,
         model=memory.made_by.model, prompt=memory.made_by.prompt, extractor=memory.made_by.extractor, token=token,
     )  # fmt: skip
+    jobs.queue(tx, space=memory.space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:

@@ -100,6 +100,10 @@ class PostgresTx(Tx):
         self._cursor = connection.cursor()
         self._opening = begin
 
+    def stemmed(self, words: list[str]) -> list[list[str]]:
+        """Ask the server's own parser."""
+        return [row["stems"] for row in self.all("stemmed", words=words)]
+
     def lock_schema(self) -> None:
         """Hold the advisory lock that every migrating process takes first."""
         # Whoever migrates first may take its time: this wait is not for a row.
@@ -162,6 +166,20 @@ class PostgresDatabase(Database):
         await self._ear.close()
         await self._lane.close()
         await to_thread.run_sync(self._bell.close)
+
+    async def run_alone(self, statement: str) -> None:
+        """Run a statement on a connection of its own, for as long as it takes."""
+
+        def work() -> None:
+            try:
+                with self._connect() as connection:
+                    connection.execute("SET statement_timeout = 0")
+                    connection.execute("SET lock_timeout = 0")
+                    connection.execute(statement.encode())
+            except psycopg.Error as error:
+                raise translated(error, lost=False) from error
+
+        await to_thread.run_sync(work)
 
     def _ring(self) -> None:
         super()._ring()

@@ -57,6 +57,7 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
     )  # fmt: skip
     if learns:
         jobs.await_quiet(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
+    _promise_index(tx, space=space)
     found = find(tx, space=space, session_id=session_id)
     assert found is not None  # noqa: S101 - written in this transaction
     return found
@@ -76,7 +77,10 @@ def newest(tx: Tx, *, space: str, conversation: str) -> Session | None:
 
 def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
     """End a session. False if it had ended before."""
-    return tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
+    ended = tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
+    if ended:
+        _promise_index(tx, space=space)
+    return ended
 
 
 class Reserved(NamedTuple):
@@ -111,6 +115,12 @@ def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) 
 
 def _promise(tx: Tx, *, space: str, session_id: str, number: int) -> None:
     jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=session_id, watermark=number)
+    _promise_index(tx, space=space)
+
+
+def _promise_index(tx: Tx, *, space: str) -> None:
+    # Not with every message: that would be a statement more for each. What falls between is looked for.
+    jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int) -> bool:

@@ -9,6 +9,11 @@ from importlib import resources
 _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
 _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
+_PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)")
+_PAIRS_IN = {
+    "postgres": r"unnest(CAST(\1 AS text[]), CAST(\2 AS bigint[])) AS pairs (id, number)",
+    "sqlite": r"(SELECT value AS id, \2 ->> key AS number FROM json_each(\1)) AS pairs",
+}
 
 
 class Dialect(StrEnum):
@@ -66,6 +71,7 @@ def _spell(name: str, text: str, dialect: Dialect) -> Query:
     else:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)
         mark = "?"
+    text = _PAIRS.sub(_PAIRS_IN[dialect], text)
     names: list[str] = []
 
     def place(match: re.Match[str]) -> str:

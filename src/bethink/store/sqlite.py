@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _MEMORY = ":memory:"
 _TOGETHER = 10
+_TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 _columns: dict[str, tuple[str, ...]] = {}
 
@@ -61,6 +62,12 @@ class SqliteTx(Tx):
         super().__init__(clock=clock, repeatable=True)
         self._connection = connection
         self._opening = begin
+
+    def stemmed(self, words: list[str]) -> list[list[str]]:
+        """Ask the tokenizer that the full text is made with."""
+        tokens: Any = self._connection.fts5_tokenizer(_TOKENIZER[0], [*_TOKENIZER[1:]])
+        ask = apsw.FTS5_TOKENIZE_QUERY
+        return [tokens(word.encode(), ask, None, include_offsets=False, include_colocated=False) for word in words]
 
     def lock_schema(self) -> None:
         """Do nothing: a writing transaction here already has the file to itself."""

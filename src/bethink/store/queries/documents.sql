@@ -108,8 +108,9 @@ WHERE space_id = :space AND redacted = 0 AND EXISTS (
 -- Documents as they stood at a time that share a word with the question, the best match first.
 SELECT d.id, d.version, d.valid_from, d.valid_to, d.parent_id, d.slug, d.title, d.description, d.body, d.created_at,
        d.author_kind, d.author_id, d.reason, d.token, d.run, d.origin, d.redacted
-FROM documents_fts JOIN documents d ON d.rowid = documents_fts.rowid
-WHERE documents_fts MATCH :words AND d.space_id = :space
+FROM documents_fts JOIN passages p ON p.row = documents_fts.rowid
+JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
+WHERE documents_fts MATCH :words AND p.space_id = :space
   AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
 ORDER BY documents_fts.rank, d.id LIMIT :limit;
 

@@ -43,8 +43,9 @@ FROM facts WHERE space_id = :space AND subject = :subject AND slot = :slot AND s
 -- Facts known at a time that share a word with the question, the best match first.
 SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
        f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
-FROM facts_fts JOIN facts f ON f.rowid = facts_fts.rowid
-WHERE facts_fts MATCH :words AND f.space_id = :space
+FROM facts_fts JOIN passages p ON p.row = facts_fts.rowid
+JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
+WHERE facts_fts MATCH :words AND p.space_id = :space
   AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
 ORDER BY facts_fts.rank, f.id LIMIT :limit;
 

@@ -1,0 +1,96 @@
+"""How well a ranking finds the evidence, and how sure that figure is."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from benchmarks.sets import Question
+
+_RESAMPLES = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one way of searching made of one question. `odd` says in which half its conversation is."""
+
+    way: str
+    conversation: str
+    category: str
+    odd: bool
+    figures: dict[str, float]
+
+
+def judged(question: Question, found: Sequence[str], sessions: Sequence[str] | None) -> dict[str, float]:
+    """Judge a ranking of turns by their evidence; with sessions, a ranking of sessions by theirs."""
+    if sessions is not None:
+        return _sessions(question.evidence_sessions, sessions) | _turns(question.evidence, found)
+    return _turns(question.evidence, found)
+
+
+def _turns(evidence: frozenset[str], found: Sequence[str]) -> dict[str, float]:
+    if not evidence:
+        return {}
+    places = [place for place, each in enumerate(found, 1) if each in evidence]
+    figures = {f"R@{k}": sum(1 for place in places if place <= k) / len(evidence) for k in (5, 10, 20)}
+    gain = sum(1 / math.log2(place + 1) for place in places if place <= 10)
+    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(10, len(evidence)) + 1))
+    return figures | {
+        "all@10": float(sum(1 for place in places if place <= 10) == len(evidence)),
+        "MRR": 1 / places[0] if places else 0.0,
+        "NDCG@10": gain / ideal,
+    }
+
+
+def _sessions(evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
+    top = set(ranked[:5])
+    return {"every@5": float(evidence <= top), "any@5": float(bool(evidence & top))}
+
+
+def mean(outcomes: Sequence[Outcome], name: str) -> float:
+    """Return the mean of a figure over the questions that have it."""
+    values = [outcome.figures[name] for outcome in outcomes if name in outcome.figures]
+    return fmean(values) if values else math.nan
+
+
+def interval(outcomes: Sequence[Outcome], name: str, *, seed: int) -> tuple[float, float]:
+    """Return the range that holds the mean of a figure in 95 of 100 drawings of as many conversations.
+
+    Conversations are drawn, not questions: those of one conversation are easy or hard together.
+    """
+    return _range(_by_conversation(outcomes, name), random.Random(seed))
+
+
+def differ(outcomes: Sequence[Outcome], name: str, *, seed: int) -> tuple[float, float, float]:
+    """Return how much the tuned half is better than the other, and the range of that by drawing both again."""
+    halves = [_by_conversation([each for each in outcomes if each.odd is odd], name) for odd in (True, False)]
+    if not all(halves):
+        return math.nan, math.nan, math.nan
+    draw = random.Random(seed)
+    gaps = sorted(_drawn(halves[0], draw) - _drawn(halves[1], draw) for _ in range(_RESAMPLES))
+    gap = _pooled(halves[0]) - _pooled(halves[1])
+    return gap, gaps[int(0.025 * _RESAMPLES)], gaps[int(0.975 * _RESAMPLES)]
+
+
+def _by_conversation(outcomes: Sequence[Outcome], name: str) -> list[list[float]]:
+    found: dict[str, list[float]] = {}
+    for outcome in outcomes:
+        if name in outcome.figures:
+            found.setdefault(outcome.conversation, []).append(outcome.figures[name])
+    return list(found.values())
+
+
+def _range(groups: Sequence[Sequence[float]], draw: random.Random) -> tuple[float, float]:
+    if not groups:
+        return math.nan, math.nan
+    means = sorted(_drawn(groups, draw) for _ in range(_RESAMPLES))
+    return means[int(0.025 * _RESAMPLES)], means[int(0.975 * _RESAMPLES)]
+
+
+def _drawn(groups: Sequence[Sequence[float]], draw: random.Random) -> float:
+    return _pooled(draw.choices(groups, k=len(groups)))
+
+
+def _pooled(groups: Sequence[Sequence[float]]) -> float:
+    return sum(map(sum, groups)) / sum(map(len, groups))

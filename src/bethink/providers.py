@@ -1,0 +1,121 @@
+"""Builds the models, embedders and rerankers that the settings name."""
+
+from collections.abc import Callable
+
+from bethink.errors import Misconfigured
+from bethink.extend import Embedder, Model, Reranker
+from bethink.settings import Settings
+
+
+def model_from(settings: Settings) -> Model | None:
+    """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
+    provider, _, name = settings.model.partition(":")
+    if not settings.model:
+        return None
+    make = _MODELS.get(provider)
+    if make is None or not name:
+        raise Misconfigured(
+            f"model = {settings.model!r} names no provider and model.",
+            hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
+        )
+    try:
+        return make(settings, name)
+    except ImportError as error:
+        raise Misconfigured(f"{provider} needs its client.", hint=f"Install the extra: bethink[{provider}].") from error
+
+
+def _openai_model(settings: Settings, name: str) -> Model:
+    from bethink.plugins.openai_model import OpenAIModel  # noqa: PLC0415 - an extra
+
+    return OpenAIModel(
+        name,
+        base_url=settings.model_base_url,
+        api_key=settings.model_api_key,
+        window=settings.model_window,
+        output=settings.model_output,
+    )
+
+
+def _anthropic_model(settings: Settings, name: str) -> Model:
+    from bethink.plugins.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
+
+    return AnthropicModel(
+        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+    )
+
+
+def _pydantic_ai_model(settings: Settings, name: str) -> Model:
+    from bethink.plugins.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
+
+    return PydanticAIModel(name, window=settings.model_window)
+
+
+_MODELS: dict[str, Callable[[Settings, str], Model]] = {
+    "openai": _openai_model,
+    "anthropic": _anthropic_model,
+    "pydantic-ai": _pydantic_ai_model,
+}
+
+
+def embedder_from(settings: Settings) -> Embedder | None:
+    """Build the embedder that the settings name as `static:FOLDER`, `onnx:FOLDER` or `openai:NAME`, if any.
+
+    A model in a folder is looked for now and read when it is first used; none is ever downloaded.
+    """
+    if not settings.embedder:
+        return None
+    kind, _, name = settings.embedder.partition(":")
+    make = _EMBEDDERS.get(kind)
+    if make is None or not name:
+        raise Misconfigured(
+            f"embedder = {settings.embedder!r} names no kind and model.",
+            hint="Write static: or onnx: and a folder, or openai: and a model's name.",
+        )
+    try:
+        return make(settings, name)
+    except ImportError as error:
+        raise Misconfigured(f"{kind} needs its client.", hint=f"Install the extra: bethink[{kind}].") from error
+
+
+def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:
+    """Build the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
+    if not settings.reranker:
+        return None
+    if settings.reranker != "tokens":
+        raise Misconfigured(f"reranker = {settings.reranker!r} is none.", hint="Use tokens, or leave it empty.")
+    from bethink.plugins.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who rerank
+    from bethink.plugins.token_reranker import TokenReranker  # noqa: PLC0415
+
+    if not isinstance(embedder, OnnxEmbedder):
+        raise Misconfigured("reranker = 'tokens' needs an ONNX embedder.", hint="Set embedder to onnx: and a folder.")
+    return TokenReranker(embedder)
+
+
+def _static(_: Settings, name: str) -> Embedder:
+    from bethink.plugins.static_embedder import StaticEmbedder  # noqa: PLC0415 - for those who embed
+
+    return StaticEmbedder(name)
+
+
+def _onnx(settings: Settings, name: str) -> Embedder:
+    from bethink.plugins.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who embed
+
+    return OnnxEmbedder(name, tokenizer=settings.embedder_tokenizer)
+
+
+def _openai_embedder(settings: Settings, name: str) -> Embedder:
+    from bethink.plugins.openai_embedder import OpenAIEmbedder  # noqa: PLC0415 - an extra
+
+    return OpenAIEmbedder(
+        name,
+        base_url=settings.embedder_base_url,
+        api_key=settings.embedder_api_key,
+        dimension=settings.embedder_dimension,
+    )
+
+
+_EMBEDDERS: dict[str, Callable[[Settings, str], Embedder]] = {
+    "static": _static,
+    "onnx": _onnx,
+    "openai": _openai_embedder,
+}

@@ -1,0 +1,201 @@
+"""Chooses what is shown from what was ranked: each statement once, nothing irrelevant, nothing beyond the budget."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bethink.extend import Tokens
+from bethink.model.framing import label_of
+from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
+from bethink.model.records import Source
+from bethink.model.words import gist, stem
+from bethink.store.search import Text
+
+_SHARE = 4
+_LEAST = 60
+_QUOTED_PER_FACT = 2
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A candidate with its score, in its place. A fate here means that it cannot be shown whatever its score."""
+
+    ref: Ref
+    score: float
+    signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
+    ranks: Mapping[str, int] = field(default_factory=dict[str, int])
+    relevant: bool = True
+    fate: Fate | None = None
+    because_of: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How much may be shown, and what of."""
+
+    limit: int
+    budget: int | None
+    origins: Collection[str] | None
+    words: frozenset[str]
+    tokens: Tokens
+
+
+class Chooser:
+    """Goes through candidates, the best first, and keeps what was decided about each."""
+
+    def __init__(self, rules: Rules, texts: Mapping[Ref, Text], excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
+        self._rules = rules
+        self._texts = texts
+        self._excerpts = excerpts
+        self._items: list[Recalled] = []
+        self._also: dict[Ref, list[Ref]] = {}
+        self._said: dict[str, Ref] = {}
+        self._behind: dict[Source, Ref] = {}
+        self._whole: dict[Source, Ref] = {}
+        self.spent = 0
+        self.candidates: list[Candidate] = []
+
+    def choose(self, ranked: Sequence[Ranked]) -> tuple[Recalled, ...]:
+        """Return what is to be shown, the best first; `candidates` then says what became of each."""
+        for each in ranked:
+            text = self._texts.get(each.ref)
+            fate, because = self._decide(each, text)
+            self.candidates.append(
+                Candidate(
+                    ref=each.ref,
+                    text="" if text is None else text.text,
+                    signals=each.signals,
+                    score=each.score,
+                    ranks=each.ranks,
+                    fate=fate,
+                    because_of=because,
+                )
+            )
+        return tuple(self._with_others(item) for item in self._items)
+
+    def _decide(self, each: Ranked, text: Text | None) -> tuple[Fate, Ref | None]:
+        if each.fate is not None:
+            return each.fate, each.because_of
+        if text is None:
+            return Fate.ERASED, None
+        if text.fate is not None:
+            return text.fate, text.because_of
+        if self._rules.origins is not None and {text.origin, text.origin.partition(":")[0]}.isdisjoint(
+            self._rules.origins
+        ):
+            return Fate.OTHER_ORIGIN, None
+        if not each.relevant or not text.text.strip():
+            return Fate.BELOW_FLOOR, None
+        twin = self._twin(text)
+        if twin is not None:
+            self._also.setdefault(twin, []).append(each.ref)
+            return Fate.DUPLICATE, twin
+        if len(self._items) >= self._rules.limit:
+            return Fate.BEYOND_LIMIT, None
+        return self._take(each, text)
+
+    def _take(self, each: Ranked, text: Text) -> tuple[Fate, Ref | None]:
+        item = self._item(each, text)
+        budget = self._rules.budget
+        if budget is not None and self.spent + item.tokens > budget:
+            return Fate.OVER_BUDGET, None
+        self.spent += item.tokens
+        self._items.append(item)
+        self._said[gist(text.text)] = each.ref
+        for source in item.sources:
+            self._behind.setdefault(source, each.ref)
+        if text.ref.kind is RefKind.MESSAGE and item.text == text.text:
+            self._whole[Source(text.ref.id, text.ref.number)] = each.ref
+        return Fate.SHOWN, None
+
+    def _twin(self, text: Text) -> Ref | None:
+        """Return what already says this: the same words, a fact shown with this message, or the message of this fact."""
+        if text.ref.kind is RefKind.MESSAGE:
+            behind = self._behind.get(Source(text.ref.id, text.ref.number))
+        else:
+            behind = next((self._whole[each] for each in self._sources(text.ref) if each in self._whole), None)
+        return self._said.get(gist(text.text)) if behind is None else behind
+
+    def _sources(self, ref: Ref) -> list[Source]:
+        if ref.kind is RefKind.MESSAGE:
+            return [Source(ref.id, ref.number)]
+        return [quote.source for quote in self._excerpts.get(ref.id, ())] if ref.kind is RefKind.FACT else []
+
+    def _item(self, each: Ranked, text: Text) -> Recalled:
+        rules = self._rules
+        room = None if rules.budget is None else max(_LEAST, rules.budget // _SHARE)
+        quotes = tuple(self._excerpts.get(text.ref.id, ())) if text.ref.kind is RefKind.FACT else ()
+        shown = tuple(
+            Excerpt(
+                source=quote.source,
+                text=excerpt(quote.text, rules.words, rules.tokens, room=_LEAST),
+                origin=quote.origin,
+                said_at=quote.said_at,
+            )
+            for quote in quotes[:_QUOTED_PER_FACT]
+        )
+        said = text.text if room is None else excerpt(text.text, rules.words, rules.tokens, room=room)
+        return Recalled(
+            ref=text.ref,
+            text=said,
+            origin=text.origin,
+            at=text.at,
+            score=each.score,
+            tokens=rules.tokens.count(said) + sum(rules.tokens.count(quote.text) for quote in shown),
+            label=label_of(text.ref),
+            speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
+            session_id=text.ref.id if text.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY) else None,
+            fact=text.fact,
+            sources=tuple(quote.source for quote in quotes),
+            excerpts=shown,
+        )
+
+    def _with_others(self, item: Recalled) -> Recalled:
+        also = self._also.get(item.ref)
+        if not also:
+            return item
+        sources = [source for ref in also for source in self._sources(ref)]
+        return replace(item, also=tuple(also), sources=tuple(dict.fromkeys([*item.sources, *sources])))
+
+
+def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> str:
+    """Cut a text to the run of sentences that has most of the words, if it costs more than `room`."""
+    if tokens.count(text) <= room:
+        return text
+    sentences = [match[0] for match in _SENTENCE.finditer(text)] or [text]
+    best = max(range(len(sentences)), key=lambda place: (_shared(sentences[place], words), -place))
+    first = last = best
+    while True:
+        grown = _grown(sentences, first, last)
+        if grown is None or tokens.count("".join(sentences[grown[0] : grown[1] + 1])) > room:
+            break
+        first, last = grown
+    whole = "".join(sentences[first : last + 1]).strip()
+    said = _piece(whole, words, tokens, room=room)
+    before = first > 0 or not whole.startswith(said)
+    after = last + 1 < len(sentences) or not whole.endswith(said)
+    return f"{'… ' if before else ''}{said}{' …' if after else ''}"
+
+
+def _piece(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> str:
+    """Cut a sentence that is too long by itself to what stands around the first of the words."""
+    asked = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
+    place = next(asked, 0)
+    said = text
+    while (cost := tokens.count(said)) > room and len(said) > 1:
+        length = max(1, len(said) * room // (cost + 1))
+        start = max(0, min(place - length // 4, len(text) - length))
+        said = text[start : start + length]
+    return said
+
+
+def _grown(sentences: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
+    if last + 1 < len(sentences):
+        return first, last + 1
+    return (first - 1, last) if first else None
+
+
+def _shared(sentence: str, words: Collection[str]) -> int:
+    return len({stem(word) for word in _WORD.findall(sentence.casefold())} & set(words))

@@ -1,0 +1,126 @@
+"""Finds the stretches of time that a question speaks of, and writes a moment out in the words of a date."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple
+
+from bethink.model.records import Micros
+from bethink.recall.almanac import DAY, Stretch, micros, moment, shifted, unit_at
+from bethink.recall.date_rules import COUNT, FLOATING, MONTHS, RULES, TO, UNIT, WEEKDAYS, count_in, part
+
+_FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+_GAP = re.compile(TO, re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween (?:the )?$", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"(?:{COUNT} {UNIT}s? )?\b(?P<how>since|after|before|prior to|until|till|up to|by) (?:(?:the|about|around) )?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of time in UTC, its end left out.
+
+    `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, or open where one end is.
+    """
+
+    start: Micros
+    end: Micros
+    precision: str
+
+
+def spans(question: str, now: Micros) -> list[Span]:
+    """Return the times that a question names, in its order; what leaves the year or week open is the last one.
+
+    Days are those of UTC, so what was said near midnight may lie in the day beside.
+    """
+    return times(question, now)[0]
+
+
+def times(question: str, now: Micros) -> tuple[list[Span], str]:
+    """Return the times that a question names, as `spans` does, and what it says without them."""
+    at = moment(now)
+    text, found = _found(" ".join(question.replace("\0", " ").split()), at)
+    opened = (_opened(text, said, at) for said in _joined(text, found))
+    named = dict.fromkeys(Span(start=micros(s), end=micros(e), precision=name) for s, e, name in opened)
+    return list(named), text.replace("\0", " ")
+
+
+def words_for(at: Micros) -> tuple[str, ...]:
+    """Write a day out for full text: its year, month, day and weekday."""
+    day = moment(at)
+    return (str(day.year), MONTHS[day.month - 1], str(day.day), WEEKDAYS[day.weekday()])
+
+
+class _Said(NamedTuple):
+    place: int
+    end: int
+    stretch: Stretch
+    dated: bool = False
+    again: Callable[[datetime], Stretch | None] | None = None
+    """Makes it for another now, where it leaves that open."""
+
+
+def _found(text: str, now: datetime) -> tuple[str, list[_Said]]:
+    """Return what is found, in order, and the text with all of that blotted out."""
+    found: list[_Said] = []
+    for make, pattern in RULES:
+        for match in pattern.finditer(text):
+            try:
+                stretch = make(match, now)
+            except (ValueError, OverflowError):  # no such month, or outside of all years
+                continue
+            if stretch is None:
+                continue
+            dated = bool(part(match, "y"))
+            floats = make in FLOATING and not dated and not part(match, "which")
+            again = partial(make, match) if floats else None
+            found.append(_Said(match.start(), match.end(), stretch, dated, again))
+            text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
+    return text, sorted(found, key=lambda said: said.place)
+
+
+def _joined(text: str, found: list[_Said]) -> Iterable[_Said]:
+    held: _Said | None = None
+    for said in found:
+        both = _range(text, held, said) if held else None
+        if held and both is None:
+            yield held
+        held = both or said
+    if held:
+        yield held
+
+
+def _range(text: str, first: _Said, last: _Said) -> _Said | None:
+    gap = text[first.end : last.place]
+    if not _GAP.fullmatch(gap) or ("and" in gap and not _BETWEEN.search(text[max(0, first.place - 16) : first.place])):
+        return None
+    start, end = first.stretch, last.stretch
+    if first.dated and last.again:
+        end = last.again(start.start + 365 * DAY) or end
+    if first.again:
+        start = first.again(end.start) or start
+    return _Said(first.place, last.end, Stretch(start.start, end.end, "range")) if start.start < end.end else None
+
+
+def _opened(text: str, said: _Said, now: datetime) -> Stretch:
+    """Take in the words before a time that open it to one side, or count from it."""
+    lead = _LEAD.search(text[max(0, said.place - 40) : said.place])
+    if lead is None:
+        return said.stretch
+    start, end, _ = said.stretch
+    how, tomorrow = lead["how"].lower(), unit_at("day", now).end
+    if lead["n"] and how in ("after", "before"):
+        count, unit = count_in(lead)[1], lead["unit"].lower()
+        whence, steps = (end, count - 1) if how == "after" else (start, -count)
+        try:
+            return Stretch(shifted(whence, unit, steps), shifted(whence, unit, steps + 1), unit)
+        except (ValueError, OverflowError):  # outside of all years
+            return said.stretch
+    if how in ("since", "after"):
+        start = start if how == "since" else end
+        return Stretch(start, tomorrow if start < tomorrow else _LAST, "open")
+    return Stretch(_FIRST, start if how in ("before", "prior to") else end, "open")

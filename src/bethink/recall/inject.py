@@ -1,0 +1,38 @@
+"""Puts facts that matter to a question into a system prompt, as document 004 has it."""
+
+from dataclasses import dataclass
+
+from bethink.extend import Tokens
+from bethink.model.framing import inert
+from bethink.recall.facts import Facts
+
+_HEADING = "## Relevant Memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionRequest:
+    """What to look for, in which facts, and how much of it may be injected."""
+
+    store: Facts | None
+    query: str
+    max_facts: int = 10
+    max_tokens: int = 2_000
+    estimator: Tokens
+
+
+async def inject_memory(request: InjectionRequest) -> str | None:
+    """Return a section of the facts that match, in rank order until the tokens are used up.
+
+    None where there is no store or nothing relevant. `Memory.context` does more: it frames, dates and labels.
+    """
+    if request.store is None:
+        return None
+    lines: list[str] = []
+    spent = request.estimator.count(_HEADING)
+    for fact in await request.store.search(request.query, request.max_facts):
+        line = f"- {inert(fact.content)}"
+        spent += request.estimator.count(line)
+        if spent > request.max_tokens:
+            break
+        lines.append(line)
+    return "\n".join([_HEADING, "", *lines]) if lines else None

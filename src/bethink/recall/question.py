@@ -1,0 +1,172 @@
+"""Reads a question: the words that matter and how much, whom it is about, and when."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bethink.model.records import Micros
+from bethink.model.words import has_digit
+from bethink.recall.date_rules import MONTHS
+from bethink.recall.dates import Span, times
+from bethink.recall.lexicon import FORMS, KIN, SILENT, VAGUE
+from bethink.store.db import Tx
+from bethink.store.sql import Dialect
+
+_MAX_WORDS = 48
+_DAY = 86_400_000_000
+_DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
+_VAGUE, _SPECIAL = 0.3, 1.3
+_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
+_QUOTED = re.compile(r'"([^"]+)"')
+_POSSESSIVE = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)
+_OF_ASSISTANT = re.compile(
+    r"\byou(?:'ve| have| had)?(?: also| just| previously| once| already)? "
+    r"(?:told|said|recommended|suggested|mentioned|gave|given|provided|listed|wrote|written|created|made|explained|"
+    r"described|shared|generated|advised|came up|helped|used|referenced|taught|compared|proposed|offered)\b"
+    r"|\bdid you(?: also| just| previously| once| already)? "
+    r"(?:tell|say|recommend|suggest|mention|give|provide|list|write|create|make|explain|describe|share|generate|advise|"
+    r"come up|help|use|reference|teach|compare|propose|offer)\b"
+    r"|\byour (?:previous |last |earlier )?"
+    r"(?:recommendation|suggestion|answer|response|advice|explanation|list|plan)s?\b"
+    r"|\bremind me\b|\b(?:our|the) (?:previous|last|earlier|past) (?:conversation|chat|discussion|session)s?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One word of a question: where its spellings and its kin stand among the stems, and how much it weighs.
+
+    One that is `dated` only says when: nothing has to repeat it.
+    """
+
+    word: str
+    stems: tuple[int, ...]
+    kin: tuple[int, ...]
+    weight: float
+    dated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as it is searched for. `speaker` or `role` is whose words it is about, where it says so."""
+
+    text: str
+    terms: tuple[Term, ...]
+    stems: tuple[str, ...]
+    quoted: tuple[str, ...]
+    spans: tuple[Span, ...]
+    speaker: str | None
+    role: str | None
+
+    def closeness(self, at: Micros) -> float:
+        """Say how near a moment is to the times that the question names: 1 within one, 0 far off or for none."""
+        best = 0.0
+        for span in self.spans:
+            early, late = max(0, span.start - at) / _DAY, max(0, at - span.end) / _DAY
+            # People tell of a day after it, more often than before.
+            best = max(best, math.exp(-early / _DAYS_EARLY - late / _DAYS_LATE))
+        return best
+
+
+def read(tx: Tx, question: str, *, speakers: Sequence[str], now: Micros) -> Asked:
+    """Read a question with the words of this database's full text."""
+    named = [name for name in speakers if _names(question, name)]
+    words = [word for word in _words(question) if word.casefold() not in SILENT]
+    # A speaker's name is what the others call out: it says whom the question is about, not what, if it says that.
+    names = {part.casefold() for name in named for part in name.split()}
+    kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
+    spans, rest = times(question, now)
+    undated = set(_words(rest))
+    families = _families(tx)
+    known: dict[str, int] = {}
+    terms: list[Term] = []
+    for word, stems in zip(kept, tx.stemmed([word.casefold() for word in kept]), strict=True):
+        weight = _weight(word, question)
+        for stem in stems:
+            if stem in known:
+                continue
+            forms, kin = families.get(stem, ((stem,), ()))
+            terms.append(
+                Term(
+                    word=word,
+                    stems=_placed(known, forms),
+                    kin=_placed(known, kin) if weight >= 1 else (),
+                    weight=weight,
+                    dated=word not in undated,
+                )
+            )
+    direct = {place for term in terms for place in term.stems}
+    terms = [replace(term, kin=tuple(place for place in term.kin if place not in direct)) for term in terms]
+    aside = _OF_ASSISTANT.search(question) is not None
+    role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
+    return Asked(
+        text=question,
+        terms=tuple(terms),
+        stems=tuple(known),
+        quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
+        spans=tuple(spans),
+        speaker=named[0] if len(named) == 1 else None,
+        role=role if not named else None,
+    )
+
+
+def in_their_words(question: str, speakers: Iterable[str]) -> str:
+    """Put a question about one speaker into that speaker's mouth: people say "I", not their name."""
+    named = [name for name in speakers if _names(question, name)]
+    if len(named) != 1:
+        return question
+    first = re.escape(next(iter(named[0].split())))
+    spoken = re.sub(rf"\b{first}['\u2019]s\b", "my", question, flags=re.IGNORECASE)
+    return re.sub(rf"\b{first}\b", "I", spoken, flags=re.IGNORECASE)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in dict.fromkeys(_POSSESSIVE.sub("", word) for word in _WORD.findall(text)) if word]
+
+
+def _names(question: str, name: str) -> bool:
+    first = next(iter(name.split()), "")
+    return len(first) > 1 and re.search(rf"\b{re.escape(first)}\b", question, re.IGNORECASE) is not None
+
+
+def _weight(word: str, question: str) -> float:
+    if word.casefold() in VAGUE:
+        return _VAGUE
+    named = word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
+    return _SPECIAL if named or has_digit(word) else 1.0
+
+
+def _placed(known: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
+    return tuple(known.setdefault(stem, len(known)) for stem in stems)
+
+
+_Family = tuple[tuple[str, ...], tuple[str, ...]]
+_known_families: dict[Dialect, dict[str, _Family]] = {}
+
+
+def _families(tx: Tx) -> dict[str, _Family]:
+    """Return which stems belong together in this database's full text, and which are akin."""
+    known = _known_families.get(tx.dialect)
+    if known is None:
+        forms: dict[str, tuple[str, ...]] = {}
+        for group in _stems_of(tx, FORMS):
+            forms.update(dict.fromkeys(group, group))
+        known = {stem: _alone(group) for stem, group in forms.items()}
+        for head, *others in _stems_of(tx, KIN):
+            known[head] = (forms.get(head, (head,)), tuple(stem for stem in others if stem != head))
+        _known_families[tx.dialect] = known
+    return known
+
+
+def _alone(group: tuple[str, ...]) -> _Family:
+    return group, ()
+
+
+def _stems_of(tx: Tx, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    words = list(dict.fromkeys(word for group in groups for word in group))
+    stem_of = {word: stems[0] for word, stems in zip(words, tx.stemmed(words), strict=True) if stems}
+    stemmed = [tuple(dict.fromkeys(stem_of[word] for word in group if word in stem_of)) for group in groups]
+    return [group for group in stemmed if group]

@@ -1,0 +1,299 @@
+"""Recall: one search over messages, facts, session memories and documents, explained and within a budget."""
+
+import hashlib
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from bethink.errors import Invalid, ModelError, NotFound
+from bethink.extend import Embedder, Reranker, Tokens
+from bethink.model.framing import cited
+from bethink.model.recall import (
+    Block,
+    Candidate,
+    Excerpt,
+    Fate,
+    Lineage,
+    Purpose,
+    Recall,
+    Recalled,
+    Ref,
+    RefKind,
+    Showing,
+    Signal,
+)
+from bethink.model.records import Micros
+from bethink.model.words import stem
+from bethink.recall.choose import Chooser, Ranked, Rules
+from bethink.recall.context import BUDGET, block, shelves
+from bethink.recall.question import Asked, in_their_words, read
+from bethink.recall.score import Found, Scale, Weights
+from bethink.store import ledger, search, vectors
+from bethink.store.db import Database, Tx, ask
+from bethink.store.lineage import trace
+from bethink.store.search import Text
+
+_POOL = 100
+_NEAREST = 2_000
+_RERANKED = 40
+_RERANKER = 0.14
+_log = logging.getLogger("bethink.recall")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What is asked for: the question, where, as of when, and how much may come back."""
+
+    question: str
+    space: str
+    limit: int = 10
+    budget: int | None = None
+    as_of: Micros | None = None
+    kinds: Collection[RefKind] = tuple(RefKind)
+    origins: Collection[str] | None = None
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise Invalid("limit is below 1.", hint="Ask for at least one thing.")
+        if self.budget is not None and self.budget < 1:
+            raise Invalid("budget is below 1 token.", hint="Give a number of tokens, or leave it out.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """What one transaction found, ranked, with the texts to choose from."""
+
+    asked: Asked
+    ranked: list[Ranked]
+    texts: dict[Ref, Text]
+    excerpts: dict[str, list[Excerpt]]
+
+
+class Searcher:
+    """Answers questions from one database. Without an embedder, or while it is down, words alone decide."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        *,
+        tokens: Tokens,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        weights: Weights | None = None,
+    ) -> None:
+        self._database = database
+        self._tokens = tokens
+        self._embedder = embedder
+        self._reranker = reranker
+        self._weights = weights or Weights()
+
+    async def recall(self, asking: Asking, *, session_id: str | None = None) -> Recall:
+        """Return what answers a question, the best first; with a session, the ledger records that it was shown it."""
+        vector, missing = await self._vector(asking)
+        drawn = await ask(
+            self._database,
+            lambda tx: self._draw(tx, asking, vector),
+            space=asking.space,
+            empty=None,
+            read=True,
+        )
+        if drawn is None:
+            return Recall(question=asking.question, missing="nothing is stored here")
+        ranked = await self._reranked(asking, drawn)
+        chooser = Chooser(self._rules(asking, drawn.asked), drawn.texts, drawn.excerpts)
+        items = chooser.choose(ranked)
+        if session_id is not None and items:
+            shown = Block(items=items, tokens=chooser.spent, digest=_digest(items))
+            await self._record(shown, Purpose.RECALL, space=asking.space, session_id=session_id)
+        return Recall(
+            question=asking.question,
+            items=items,
+            tokens=chooser.spent,
+            budget=asking.budget,
+            as_of=asking.as_of,
+            missing=missing if items else _why_empty(chooser.candidates, missing),
+            candidates=tuple(chooser.candidates) if asking.explain else (),
+        )
+
+    async def context(self, asking: Asking, *, session_id: str | None = None) -> Block:
+        """Return a block of memory for a prompt, with what answers the question if there is one; empty for nothing."""
+        budget = BUDGET if asking.budget is None else asking.budget
+        answers: tuple[Recalled, ...] = ()
+        if asking.question.strip():
+            answers = (await self.recall(replace(asking, budget=budget))).items
+        held = await ask(
+            self._database,
+            lambda tx: shelves(tx, space=asking.space, as_of=asking.as_of),
+            space=asking.space,
+            empty=None,
+            read=True,
+        )
+        made = Block() if held is None else block(held, answers, budget=budget, tokens=self._tokens)
+        if made and session_id is not None:
+            await self._record(made, Purpose.CONTEXT, space=asking.space, session_id=session_id)
+        return made
+
+    async def explain(self, ref: Ref, *, space: str) -> Lineage:
+        """Follow a memory to its messages, and on to where it was shown. Raises `NotFound`."""
+        if self._database is None:
+            raise NotFound(f"nothing is named {ref}.", hint="Nothing is stored here.")
+        return await self._database.transact(lambda tx: trace(tx, space=space, ref=ref), space=space, read=True)
+
+    async def used(self, refs: Sequence[Ref], *, space: str) -> int:
+        """Count that things were of use, each once, and what they rest on; say how many there were."""
+        return await ask(self._database, lambda tx: ledger.use(tx, space=space, refs=refs), space=space, empty=0)
+
+    async def cited(self, answer: str, *, space: str, session_id: str) -> str:
+        """Count what an answer cites of what its session was shown, and return it without the citations."""
+        found = cited(answer)
+
+        def body(tx: Tx) -> None:
+            refs = ledger.labelled(tx, space=space, session_id=session_id, labels=found.labels)
+            if refs:
+                ledger.use(tx, space=space, refs=refs)
+
+        if found.labels:
+            await ask(self._database, body, space=space, empty=None)
+        return found.visible
+
+    async def shown(
+        self, *, space: str, session_id: str | None = None, as_of: Micros | None = None, limit: int = 100
+    ) -> list[Showing]:
+        """Return what was shown, when, and to which session, the newest first."""
+        return await ask(
+            self._database,
+            lambda tx: ledger.showings(tx, space=space, session_id=session_id, as_of=as_of, limit=limit),
+            space=space,
+            empty=[],
+            read=True,
+        )
+
+    async def _vector(self, asking: Asking) -> tuple[Sequence[float] | None, str | None]:
+        if self._embedder is None or self._database is None:
+            return None, None
+        speakers = await self._database.transact(
+            lambda tx: search.speakers(tx, space=asking.space), space=asking.space, read=True
+        )
+        try:
+            return (await self._embedder.embed([in_their_words(asking.question, speakers)]))[0], None
+        except ModelError as error:
+            # Words alone still find most of it; who asked must not wait for a service that is down.
+            _log.warning("recall goes on without vectors: %s", type(error).__name__)
+            return None, "vectors: the embedder is not to be had"
+
+    def _draw(self, tx: Tx, asking: Asking, vector: Sequence[float] | None) -> _Drawn:
+        space, as_of = asking.space, asking.as_of
+        asked = read(
+            tx, asking.question, speakers=search.speakers(tx, space=space), now=tx.now if as_of is None else as_of
+        )
+        found = Found(
+            matches=search.matches(
+                tx, space=space, terms=asked.stems, as_of=as_of, kinds=asking.kinds, past=asking.explain
+            ),
+            similarities={} if vector is None else self._near(tx, asking, vector),
+            size=search.size(tx, space=space),
+            usage=ledger.usage(tx, space=space),
+        )
+        scale = Scale(asked, found, self._weights)
+        best = scale.best(max(_POOL, 2 * asking.limit))
+        texts = search.texts(tx, space=space, refs=best, as_of=as_of)
+        # The neighbours of what was found are not always there: the first and the last of a session have fewer.
+        ranked = scale.ranked(texts, among=[ref for ref in best if ref in texts], ranks=asking.explain)
+        held = [each.ref for each in ranked if texts[each.ref].fate is None]
+        facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * asking.limit]
+        return _Drawn(
+            asked=asked,
+            ranked=ranked,
+            texts=texts,
+            excerpts=search.excerpts(tx, space=space, fact_ids=facts, as_of=as_of),
+        )
+
+    def _near(self, tx: Tx, asking: Asking, vector: Sequence[float]) -> dict[Ref, float]:
+        assert self._embedder is not None  # noqa: S101 - whoever has none has no vector
+        index = vectors.live(tx, embedder=self._embedder.name, dimension=self._embedder.dimension)
+        if index is None:
+            return {}
+        near: dict[Ref, float] = {}
+        for each in vectors.similarities(
+            tx, space=asking.space, index=index, question=vector, limit=_NEAREST, kinds=asking.kinds
+        ):
+            near[each.ref] = max(each.similarity, near.get(each.ref, -1.0))
+        return near
+
+    async def _reranked(self, asking: Asking, drawn: _Drawn) -> list[Ranked]:
+        if self._reranker is None:
+            return drawn.ranked
+        head = [each for each in drawn.ranked if each.ref in drawn.texts][:_RERANKED]
+        try:
+            scores = await self._reranker.rerank(asking.question, [drawn.texts[each.ref].text for each in head])
+        except ModelError as error:
+            _log.warning("recall goes on without its reranker: %s", type(error).__name__)
+            return drawn.ranked
+        return [*_mixed(head, scores), *(each for each in drawn.ranked if each not in head)]
+
+    def _rules(self, asking: Asking, asked: Asked) -> Rules:
+        return Rules(
+            limit=asking.limit,
+            budget=asking.budget,
+            origins=asking.origins,
+            words=frozenset(
+                stem(form)
+                for term in asked.terms
+                for form in (term.word.casefold(), *(asked.stems[place] for place in term.stems))
+            ),
+            tokens=self._tokens,
+        )
+
+    async def _record(self, shown: Block, purpose: Purpose, *, space: str, session_id: str) -> None:
+        assert self._database is not None  # noqa: S101 - something was found in it
+        await self._database.transact(
+            lambda tx: ledger.record(
+                tx,
+                space=space,
+                purpose=purpose,
+                session_id=session_id,
+                items=[(item.ref, item.label) for item in shown.items],
+                tokens=shown.tokens,
+                digest=shown.digest,
+            ),
+            space=space,
+        )
+
+
+def _digest(items: Sequence[Recalled]) -> str:
+    return hashlib.blake2b("\n".join(str(item.ref) for item in items).encode(), digest_size=16).hexdigest()
+
+
+def _mixed(head: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
+    """Order the best few anew: what was found before counts most, what the reranker says is added to it."""
+    if not head:
+        return []
+    spread = _spread(scores)
+    mixed = [each.score + _RERANKER * share for each, share in zip(head, spread, strict=True)]
+    order = sorted(range(len(head)), key=lambda place: (-mixed[place], place))
+    return [
+        replace(
+            head[place],
+            signals={
+                **head[place].signals,
+                "reranker": Signal(scores[place], spread[place], _RERANKER * spread[place]),
+            },
+            ranks={**head[place].ranks, "reranked": rank},
+        )
+        for rank, place in enumerate(order, 1)
+    ]
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
+
+
+def _why_empty(candidates: Sequence[Candidate], missing: str | None) -> str:
+    if not candidates:
+        return "nothing shares a word with the question" + (f"; {missing}" if missing else "")
+    fates = {candidate.fate for candidate in candidates}
+    if Fate.OVER_BUDGET in fates:
+        return "the budget is too small for anything that was found"
+    return "nothing found is relevant enough: " + ", ".join(sorted(fates))

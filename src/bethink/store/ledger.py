@@ -1,0 +1,105 @@
+"""The ledger: what was shown, when, to whom, and what of it was of use."""
+
+from collections.abc import Sequence
+
+from bethink.model.ids import new_id
+from bethink.model.recall import Purpose, Ref, RefKind, Showing, Use
+from bethink.model.records import Micros
+from bethink.store import consolidation
+from bethink.store.db import NO_LIMIT, Row, Tx
+
+
+def record(
+    tx: Tx, *, space: str, purpose: Purpose, session_id: str, items: Sequence[tuple[Ref, str]], tokens: int, digest: str
+) -> str:
+    """Write down what was shown and return the entry's id; the same block shown again to a session is no new entry."""
+    last = tx.one("last_showing", space=space, session=session_id, purpose=purpose)
+    if last is not None and last["digest"] == digest:
+        return last["id"]
+    showing = new_id("shw")
+    tx.run(
+        "insert_showing",
+        space=space, id=showing, purpose=purpose, session=session_id, now=tx.now, tokens=tokens, digest=digest,
+    )  # fmt: skip
+    for place, (ref, label) in enumerate(items):
+        tx.run(
+            "insert_shown",
+            space=space, showing=showing, place=place, kind=ref.kind, id=ref.id, number=ref.number, label=label,
+        )  # fmt: skip
+    return showing
+
+
+def showings(
+    tx: Tx, *, space: str, session_id: str | None = None, as_of: Micros | None = None, limit: int = NO_LIMIT
+) -> list[Showing]:
+    """Return what was shown in a space, or to one session, the newest first."""
+    at = NO_LIMIT if as_of is None else as_of
+    rows = tx.all("list_showings", space=space, session=session_id, at=at, limit=limit)
+    shown: dict[str, list[Ref]] = {row["id"]: [] for row in rows}
+    for item in tx.all("list_shown", space=space, ids=list(shown)):
+        shown[item["ledger_id"]].append(Ref(RefKind(item["kind"]), item["id"], item["number"]))
+    return [_showing(row, tuple(shown[row["id"]])) for row in rows]
+
+
+def where_shown(tx: Tx, *, space: str, ref: Ref, limit: int = 100) -> list[Showing]:
+    """Return when and to whom something was shown, in any version, the newest first."""
+    rows = tx.all("where_shown", space=space, kind=ref.kind, id=ref.id, limit=limit)
+    wanted = [row for row in rows if ref.kind is not RefKind.MESSAGE or row["number"] == ref.number]
+    return [_showing(row, (Ref(ref.kind, ref.id, row["number"]),)) for row in wanted]
+
+
+def labelled(tx: Tx, *, space: str, session_id: str, labels: Sequence[str]) -> list[Ref]:
+    """Return what stood behind labels that a session was shown, in the order of the labels."""
+    if not labels:
+        return []
+    rows = tx.all("labelled", space=space, session=session_id, labels=list(labels))
+    by_label = {row["label"]: Ref(RefKind(row["kind"]), row["id"], row["number"]) for row in rows}
+    return [by_label[label] for label in labels if label in by_label]
+
+
+def use(tx: Tx, *, space: str, refs: Sequence[Ref]) -> int:
+    """Count that things were of use, each once, and the session memories they rest on; say how many there were."""
+    once = list(dict.fromkeys(refs))
+    for ref in once:
+        tx.run("count_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number, now=tx.now)
+    consolidation.use(tx, space=space, session_ids=_sessions_behind(tx, space, once))
+    return len(once)
+
+
+def usage(tx: Tx, *, space: str) -> dict[Ref, Use]:
+    """Return what in a space was ever of use."""
+    return {
+        Ref(RefKind(row["kind"]), row["id"], row["number"]): Use(row["usage_count"], row["last_usage"])
+        for row in tx.all("list_usage", space=space)
+    }
+
+
+def usage_of(tx: Tx, *, space: str, ref: Ref) -> Use | None:
+    """Return how often one thing was of use, if ever."""
+    row = tx.one("find_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number)
+    return None if row is None else Use(row["usage_count"], row["last_usage"])
+
+
+def _sessions_behind(tx: Tx, space: str, refs: Sequence[Ref]) -> list[str]:
+    sessions = [ref.id for ref in refs if ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY)]
+    facts = [ref.id for ref in refs if ref.kind is RefKind.FACT]
+    documents = [ref for ref in refs if ref.kind is RefKind.DOCUMENT]
+    if facts:
+        sessions += [row["session_id"] for row in tx.all("sessions_behind_facts", space=space, ids=facts)]
+    if documents:
+        ids, numbers = [ref.id for ref in documents], [ref.number for ref in documents]
+        rows = tx.all("sessions_behind_documents", space=space, ids=ids, numbers=numbers)
+        sessions += [row["session_id"] for row in rows]
+    return list(dict.fromkeys(sessions))
+
+
+def _showing(row: Row, refs: tuple[Ref, ...]) -> Showing:
+    return Showing(
+        id=row["id"],
+        purpose=Purpose(row["purpose"]),
+        session_id=row["session_id"] or None,
+        shown_at=row["shown_at"],
+        tokens=row["tokens"],
+        digest=row["digest"],
+        refs=refs,
+    )

@@ -1,0 +1,127 @@
+"""Follows a memory to the messages it came from, and on to where it was shown."""
+
+from dataclasses import replace
+
+from bethink.errors import NotFound
+from bethink.model.documents import SourceKind
+from bethink.model.jobs import Job, JobKind
+from bethink.model.recall import Lineage, Ref, RefKind, Version
+from bethink.model.records import Source
+from bethink.store import documents, facts, jobs, learning, ledger, search
+from bethink.store.db import Tx
+
+
+def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
+    """Return where a memory comes from and what became of it. Raises `NotFound` for what was never here."""
+    text = search.texts(tx, space=space, refs=[ref], as_of=None).get(ref)
+    shown = tuple(ledger.where_shown(tx, space=space, ref=ref))
+    if text is None:
+        if not shown:
+            raise NotFound(f"nothing in space {space!r} is named {ref}.", hint="Take the name from a result.")
+        return Lineage(ref=ref, text=None, shown=shown)
+    usage = ledger.usage_of(tx, space=space, ref=ref)
+    found = Lineage(ref=ref, text=text.text, origin=text.origin, at=text.at, shown=shown, usage=usage)
+    return _TRACE[ref.kind](tx, space, found)
+
+
+def _message(tx: Tx, space: str, found: Lineage) -> Lineage:
+    ref = found.ref
+    made = tx.all("facts_from_message", space=space, session=ref.id, number=ref.number)
+    used = [Ref(RefKind.FACT, row["id"], row["version"]) for row in made]
+    if learning.find_memory(tx, space=space, session_id=ref.id) is not None:
+        used.append(Ref(RefKind.SESSION_MEMORY, ref.id))
+    return replace(
+        found,
+        used_in=(*used, *_documents_on(tx, space, SourceKind.MESSAGE, ref.id, ref.number)),
+        jobs=_jobs_of(tx, space, [ref.id]),
+    )
+
+
+def _fact(tx: Tx, space: str, found: Lineage) -> Lineage:
+    ref = found.ref
+    versions = facts.versions(tx, space=space, fact_id=ref.id)
+    this = next(each for each in versions if each.version == ref.number)
+    sources = search.excerpts(tx, space=space, fact_ids=[ref.id], as_of=None).get(ref.id, [])
+    sessions = list(dict.fromkeys(quote.source.session_id for quote in sources))
+    return replace(
+        found,
+        made_by=this.made_by,
+        jobs=_jobs_of(tx, space, sessions),
+        sources=tuple(sources),
+        rests_on=tuple(_ref_of(quote.source) for quote in sources),
+        used_in=_documents_on(tx, space, SourceKind.FACT, ref.id, 0),
+        versions=tuple(
+            Version(
+                ref=Ref(RefKind.FACT, each.id, each.version),
+                text=each.content,
+                since=each.recorded_at or each.created_at,  # pyright: ignore[reportArgumentType]
+                until=each.retired_at,
+            )
+            for each in versions
+        ),
+        superseded_by=search.successor(tx, space=space, ref=ref, by=this.retired_by),
+    )
+
+
+def _session_memory(tx: Tx, space: str, found: Lineage) -> Lineage:
+    ref = found.ref
+    memory = learning.find_memory(tx, space=space, session_id=ref.id)
+    assert memory is not None  # noqa: S101 - its text was just read
+    return replace(
+        found,
+        made_by=memory.made_by,
+        jobs=_jobs_of(tx, space, [ref.id]),
+        rests_on=tuple(Ref(RefKind.MESSAGE, ref.id, number) for number in range(1, memory.until + 1)),
+        used_in=_documents_on(tx, space, SourceKind.SESSION_MEMORY, ref.id, 0),
+    )
+
+
+def _document(tx: Tx, space: str, found: Lineage) -> Lineage:
+    ref = found.ref
+    versions = documents.versions(tx, space=space, document_id=ref.id)
+    this = next(each for each in versions if each.version == ref.number)
+    rests = documents.sources(tx, space=space, document_id=ref.id, version=ref.number)
+    author = this.author
+    job = jobs.find(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY) if author.run else None
+    return replace(
+        found,
+        written_by=" ".join(filter(None, (author.kind, author.id, author.run, author.reason))),
+        jobs=() if job is None else (job,),
+        rests_on=tuple(Ref(_KIND_OF[each.kind], each.id, each.number) for each in rests),
+        versions=tuple(
+            Version(
+                ref=Ref(RefKind.DOCUMENT, each.id, each.version),
+                text=each.body,
+                since=each.valid_from,
+                until=each.valid_to,
+            )
+            for each in versions
+        ),
+    )
+
+
+_TRACE = {
+    RefKind.MESSAGE: _message,
+    RefKind.FACT: _fact,
+    RefKind.SESSION_MEMORY: _session_memory,
+    RefKind.DOCUMENT: _document,
+}
+_KIND_OF = {
+    SourceKind.MESSAGE: RefKind.MESSAGE,
+    SourceKind.FACT: RefKind.FACT,
+    SourceKind.SESSION_MEMORY: RefKind.SESSION_MEMORY,
+}
+
+
+def _documents_on(tx: Tx, space: str, kind: SourceKind, name: str, number: int) -> tuple[Ref, ...]:
+    rows = tx.all("documents_resting_on", space=space, kind=kind, id=name, number=number)
+    return tuple(Ref(RefKind.DOCUMENT, row["id"], row["version"]) for row in rows)
+
+
+def _jobs_of(tx: Tx, space: str, sessions: list[str]) -> tuple[Job, ...]:
+    found = (jobs.find(tx, space=space, kind=JobKind.EXTRACT, key=session) for session in sessions)
+    return tuple(job for job in found if job is not None)
+
+
+def _ref_of(source: Source) -> Ref:
+    return Ref(RefKind.MESSAGE, source.session_id, source.number)

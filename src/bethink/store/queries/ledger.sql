@@ -1,0 +1,63 @@
+-- name: insert_showing
+-- Write down that something was shown.
+INSERT INTO ledger (space_id, id, purpose, session_id, shown_at, tokens, digest)
+VALUES (:space, :id, :purpose, :session, :now, :tokens, :digest);
+
+-- name: insert_shown
+-- Write down one thing that was shown, and the label it had.
+INSERT INTO ledger_items (space_id, ledger_id, place, kind, id, number, label)
+VALUES (:space, :showing, :place, :kind, :id, :number, :label);
+
+-- name: last_showing
+-- What was last shown to a session for a purpose.
+SELECT id, digest FROM ledger WHERE space_id = :space AND session_id = :session AND purpose = :purpose
+ORDER BY shown_at DESC, id DESC LIMIT 1;
+
+-- name: list_showings
+-- What was shown in a space by a time, or to one session, the newest first.
+SELECT id, purpose, session_id, shown_at, tokens, digest FROM ledger
+WHERE space_id = :space AND shown_at <= :at AND (CAST(:session AS text) IS NULL OR session_id = :session)
+ORDER BY shown_at DESC, id DESC LIMIT :limit;
+
+-- name: list_shown
+-- What one showing had in it, in order.
+SELECT ledger_id, kind, id, number, label FROM ledger_items
+WHERE space_id = :space AND ledger_id in_list(:ids) ORDER BY ledger_id, place;
+
+-- name: where_shown
+-- When and to whom something was shown, the newest first.
+SELECT l.id, l.purpose, l.session_id, l.shown_at, l.tokens, l.digest, i.number
+FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
+WHERE i.space_id = :space AND i.kind = :kind AND i.id = :id ORDER BY l.shown_at DESC, l.id DESC LIMIT :limit;
+
+-- name: labelled
+-- What stood behind some labels that a session was shown.
+SELECT DISTINCT i.label, i.kind, i.id, i.number
+FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
+WHERE i.space_id = :space AND l.session_id = :session AND i.label in_list(:labels);
+
+-- name: count_usage
+-- Count that something was of use.
+INSERT INTO usage (space_id, kind, id, number, usage_count, last_usage)
+VALUES (:space, :kind, :id, :number, 1, :now)
+ON CONFLICT (space_id, kind, id, number) DO UPDATE SET
+    usage_count = usage.usage_count + 1, last_usage = excluded.last_usage;
+
+-- name: list_usage
+-- What in a space was ever of use, and how often.
+SELECT kind, id, number, usage_count, last_usage FROM usage WHERE space_id = :space;
+
+-- name: sessions_behind_facts
+-- The sessions that some facts come from.
+SELECT DISTINCT session_id FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids) ORDER BY session_id;
+
+-- name: sessions_behind_documents
+-- The sessions that some versions of documents rest on.
+SELECT DISTINCT s.source_id AS session_id
+FROM pairs(:ids, :numbers)
+JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version = pairs.number
+WHERE s.kind IN ('session_memory', 'message') ORDER BY s.source_id;
+
+-- name: find_usage
+-- How often one thing was of use.
+SELECT usage_count, last_usage FROM usage WHERE space_id = :space AND kind = :kind AND id = :id AND number = :number;

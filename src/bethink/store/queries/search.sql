@@ -1,0 +1,140 @@
+-- name: stemmed (postgres)
+-- What the full text keeps of each word.
+SELECT tsvector_to_array(to_tsvector('english', asked.word)) AS stems
+FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS asked (word, place) ORDER BY asked.place;
+
+-- name: match_messages (sqlite)
+-- Messages said by a time that share a word with the question, and how often each word occurs in them.
+SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, octet_length(m.content) AS length,
+       substr(m.content, -1) = '?' AS asks, group_concat(w.term || ':' || w.hits, ' ') AS hits
+FROM (SELECT doc, term, count(*) AS hits FROM messages_words WHERE term in_list(:terms) GROUP BY doc, term) w
+CROSS JOIN passages p ON p.row = w.doc
+CROSS JOIN messages m ON m.space_id = p.space_id AND m.session_id = p.id AND m.number = p.number
+WHERE p.space_id = :space AND m.said_at <= :at
+GROUP BY w.doc;
+
+-- name: match_messages (postgres)
+-- Messages said by a time that share a word with the question, and how much of each word is in them.
+SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length(content) AS length,
+       right(content, 1) = '?' AS asks,
+       ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
+             FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
+FROM messages WHERE space_id = :space AND said_at <= :at AND words @@ CAST(:asked AS tsquery);
+
+-- name: match_facts (sqlite)
+-- Facts that share a word with the question: those known and not ended at a time, or also those that no longer hold.
+SELECT f.id, f.version AS number, f.kind AS role, f.subject AS name, f.origin, f.created_at AS at,
+       octet_length(f.content) AS length, f.retired_at, f.retired_by, f.valid_to,
+       group_concat(w.term || ':' || w.hits, ' ') AS hits
+FROM (SELECT doc, term, count(*) AS hits FROM facts_words WHERE term in_list(:terms) GROUP BY doc, term) w
+CROSS JOIN passages p ON p.row = w.doc
+CROSS JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
+WHERE p.space_id = :space AND f.recorded_at <= :at
+  AND (:past = 1 OR ((f.retired_at IS NULL OR f.retired_at > :at) AND (f.valid_to IS NULL OR f.valid_to > :now)))
+GROUP BY w.doc;
+
+-- name: match_facts (postgres)
+-- Facts that share a word with the question: those known and not ended at a time, or also those that no longer hold.
+SELECT id, version AS number, kind AS role, subject AS name, origin, created_at AS at,
+       octet_length(content) AS length, retired_at, retired_by, valid_to,
+       ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
+             FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
+FROM facts WHERE space_id = :space AND recorded_at <= :at AND words @@ CAST(:asked AS tsquery)
+  AND (:past = 1 OR ((retired_at IS NULL OR retired_at > :at) AND (valid_to IS NULL OR valid_to > :now)));
+
+-- name: match_session_memories (sqlite)
+-- Session memories made by a time that share a word with the question.
+SELECT s.session_id AS id, 0 AS number, NULL AS role, s.slug AS name, 'memory' AS origin,
+       s.source_updated_at AS at, octet_length(s.summary) + octet_length(s.raw_memory) AS length,
+       group_concat(w.term || ':' || w.hits, ' ') AS hits
+FROM (SELECT doc, term, count(*) AS hits FROM session_memories_words WHERE term in_list(:terms) GROUP BY doc, term) w
+CROSS JOIN passages p ON p.row = w.doc
+CROSS JOIN session_memories s ON s.space_id = p.space_id AND s.session_id = p.id
+WHERE p.space_id = :space AND s.generated_at <= :at
+GROUP BY w.doc;
+
+-- name: match_session_memories (postgres)
+-- Session memories made by a time that share a word with the question.
+SELECT session_id AS id, 0 AS number, NULL AS role, slug AS name, 'memory' AS origin, source_updated_at AS at,
+       octet_length(summary) + octet_length(raw_memory) AS length,
+       ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
+             FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
+FROM session_memories WHERE space_id = :space AND generated_at <= :at AND words @@ CAST(:asked AS tsquery);
+
+-- name: match_documents (sqlite)
+-- Documents as they stood at a time that share a word with the question; overviews only repeat what is found itself.
+SELECT d.id, d.version AS number, d.author_kind AS role, d.slug AS name, d.origin, d.valid_from AS at,
+       octet_length(d.title) + octet_length(d.description) + octet_length(d.body) AS length,
+       d.valid_to AS retired_at,
+       group_concat(w.term || ':' || w.hits, ' ') AS hits
+FROM (SELECT doc, term, count(*) AS hits FROM documents_words WHERE term in_list(:terms) GROUP BY doc, term) w
+CROSS JOIN passages p ON p.row = w.doc
+CROSS JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
+WHERE p.space_id = :space AND d.valid_from <= :at AND d.redacted = 0
+  AND NOT (d.author_kind = 'job' AND d.slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md'))
+  AND (:past = 1 OR d.valid_to IS NULL OR d.valid_to > :at)
+GROUP BY w.doc;
+
+-- name: match_documents (postgres)
+-- Documents as they stood at a time that share a word with the question; overviews only repeat what is found itself.
+SELECT id, version AS number, author_kind AS role, slug AS name, origin, valid_from AS at,
+       octet_length(title) + octet_length(description) + octet_length(body) AS length, valid_to AS retired_at,
+       ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
+             FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
+FROM documents WHERE space_id = :space AND valid_from <= :at AND redacted = 0 AND words @@ CAST(:asked AS tsquery)
+  AND NOT (author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md'))
+  AND (:past = 1 OR valid_to IS NULL OR valid_to > :at);
+
+-- name: read_messages_at
+-- The text of some messages, as far as they were said by a time.
+SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content
+FROM pairs(:ids, :numbers)
+JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number
+WHERE m.said_at <= :at;
+
+-- name: read_facts_at
+-- Some versions of facts.
+SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
+       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
+FROM pairs(:ids, :numbers)
+JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = pairs.number
+WHERE f.recorded_at <= :at;
+
+-- name: read_session_memories_at
+-- Some session memories.
+SELECT s.session_id AS id, s.summary, s.raw_memory, s.source_updated_at AS at, s.slug
+FROM pairs(:ids, :numbers) JOIN session_memories s ON s.space_id = :space AND s.session_id = pairs.id
+WHERE s.generated_at <= :at;
+
+-- name: read_documents_at
+-- Some versions of documents.
+SELECT d.id, d.version AS number, d.slug, d.title, d.description, d.body, d.origin, d.valid_from AS at,
+       d.valid_to AS retired_at
+FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version = pairs.number
+WHERE d.valid_from <= :at AND d.redacted = 0;
+
+-- name: sources_of_facts
+-- The messages behind some facts, in order.
+SELECT s.fact_id, s.session_id, s.number, m.content, m.origin, m.said_at
+FROM fact_sources s
+JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
+WHERE s.space_id = :space AND s.fact_id in_list(:ids) AND m.said_at <= :at
+ORDER BY s.fact_id, s.session_id, s.number;
+
+-- name: space_size
+-- How many sessions, messages and facts a space has, near enough to weigh words by.
+SELECT count(*) AS sessions, COALESCE(sum(last_number), 0) AS messages,
+       (SELECT count(*) FROM facts WHERE space_id = :space) AS facts
+FROM sessions WHERE space_id = :space;
+
+-- name: list_speakers
+-- Under which names messages of a space were said, the first fifty of them; each name is one step along its index.
+-- What a tool is called is a word like any other.
+WITH RECURSIVE found (name) AS (
+    SELECT min(name) FROM messages WHERE space_id = :space AND name IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(m.name) FROM messages m WHERE m.space_id = :space AND m.name IS NOT NULL AND m.name > found.name)
+    FROM found WHERE found.name IS NOT NULL
+)
+SELECT name FROM found WHERE name IS NOT NULL
+  AND (SELECT m.role FROM messages m WHERE m.space_id = :space AND m.name = found.name LIMIT 1) <> 'tool' LIMIT 50;

@@ -1,0 +1,246 @@
+"""Finds what shares words with a question, counts the words, and reads the texts of what was chosen."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple
+
+from bethink.model.recall import Excerpt, Fate, Ref, RefKind
+from bethink.model.records import Fact, Micros, Origin, Source
+from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.facts import fact_of
+from bethink.store.sql import Dialect
+
+_COUNTED = 32
+_SEARCHED = 100_000
+"""So much of a text is in the index of words; what follows has no weight."""
+
+# ts_rank of a single word that occurs n times: the sum of 1/1 to 1/n², times this.
+_ONCE = 0.0607927
+_RANKS = [_ONCE * total for total in accumulate(1 / n**2 for n in range(1, _COUNTED + 1))]
+
+
+class Match(NamedTuple):
+    """Something that shares words with a question: how often each word of it occurs, in the order they were asked."""
+
+    ref: Ref
+    role: str | None
+    name: str | None
+    origin: str
+    at: Micros
+    length: int
+    hits: tuple[int, ...]
+    asks: bool = False
+    fate: Fate | None = None
+    because_of: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """What a candidate says, whole."""
+
+    ref: Ref
+    text: str
+    origin: Origin
+    at: Micros
+    role: str | None = None
+    name: str | None = None
+    fact: Fact | None = None
+    fate: Fate | None = None
+    because_of: Ref | None = None
+
+
+def matches(
+    tx: Tx, *, space: str, terms: Sequence[str], as_of: Micros | None, kinds: Iterable[RefKind], past: bool = False
+) -> list[Match]:
+    """Return whatever shares a word with a question; with `past` also what no longer held, and says so."""
+    if not terms:
+        return []
+    found: list[Match] = []
+    judge = _Judge(tx, space, as_of)
+    parameters = _asked(tx, terms) | {"space": space, "at": judge.at, "now": judge.now, "past": int(past)}
+    count = _counter(tx.dialect, terms)
+    for kind in kinds:
+        for row in tx.all(_MATCH[kind], **parameters):
+            ref = Ref(kind, row["id"], row["number"])
+            fate, by = judge.fate_of(ref, row) if past else (None, None)
+            found.append(
+                Match(
+                    ref, row["role"], row["name"], row["origin"], row["at"], min(row["length"], _SEARCHED),
+                    count(row["hits"]), bool(row.get("asks")), fate, by,
+                )
+            )  # fmt: skip
+    return found
+
+
+_MATCH = {
+    RefKind.MESSAGE: "match_messages",
+    RefKind.FACT: "match_facts",
+    RefKind.SESSION_MEMORY: "match_session_memories",
+    RefKind.DOCUMENT: "match_documents",
+}
+
+
+def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: Micros | None) -> dict[Ref, Text]:
+    """Return the texts of what was chosen, as far as it is there; what no longer held says so by its fate."""
+    by_kind: dict[RefKind, list[Ref]] = {}
+    for ref in refs:
+        by_kind.setdefault(ref.kind, []).append(ref)
+    judge = _Judge(tx, space, as_of)
+    found: dict[Ref, Text] = {}
+    for kind, wanted in by_kind.items():
+        query, read = _READ[kind]
+        ids, numbers = [ref.id for ref in wanted], [ref.number for ref in wanted]
+        for row in tx.all(query, space=space, at=judge.at, ids=ids, numbers=numbers):
+            # A vector may point at what no longer held then, so every text says what became of it.
+            text = read(row)
+            fate, by = judge.fate_of(text.ref, row)
+            found[text.ref] = text if fate is None else replace(text, fate=fate, because_of=by)
+    return found
+
+
+def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: Micros | None) -> dict[str, list[Excerpt]]:
+    """Return the messages that some facts rest on, whole."""
+    found: dict[str, list[Excerpt]] = {}
+    if not fact_ids:
+        return found
+    at = NO_LIMIT if as_of is None else as_of
+    for row in tx.all("sources_of_facts", space=space, ids=fact_ids, at=at):
+        found.setdefault(row["fact_id"], []).append(
+            Excerpt(
+                source=Source(row["session_id"], row["number"]),
+                text=row["content"],
+                origin=Origin(row["origin"]),
+                said_at=row["said_at"],
+            )
+        )
+    return found
+
+
+def leading_facts(tx: Tx, *, space: str, as_of: Micros | None, directive: list[str], limit: int) -> list[Text]:
+    """Return the facts that hold: what users asked for first, then what was most of use, then the newest."""
+    at, now = (NO_LIMIT, tx.now) if as_of is None else (as_of, as_of)
+    rows = tx.all("facts_for_context", space=space, at=at, now=now, directive=directive, limit=limit)
+    return [_fact(row) for row in rows]
+
+
+def leading_sessions(tx: Tx, *, space: str, as_of: Micros | None, limit: int) -> list[Text]:
+    """Return what is remembered of sessions, the most used and newest first."""
+    at = NO_LIMIT if as_of is None else as_of
+    return [_session_memory(row) for row in tx.all("session_memories_for_context", space=space, at=at, limit=limit)]
+
+
+def leading_documents(tx: Tx, *, space: str, as_of: Micros | None, limit: int) -> list[Text]:
+    """Return titles and descriptions of documents, the oldest first."""
+    at = NO_LIMIT if as_of is None else as_of
+    return [_document(row) for row in tx.all("documents_for_context", space=space, at=at, limit=limit)]
+
+
+class Size(NamedTuple):
+    """How much a space holds, near enough to weigh words by."""
+
+    passages: int
+    sessions: int
+
+
+def size(tx: Tx, *, space: str) -> Size:
+    """Count what a space holds."""
+    row = tx.one("space_size", space=space)
+    return Size(0, 0) if row is None else Size(int(row["messages"] + row["facts"]), int(row["sessions"]))
+
+
+def speakers(tx: Tx, *, space: str) -> list[str]:
+    """Return the names under which messages of a space were said."""
+    return [row["name"] for row in tx.all("list_speakers", space=space)]
+
+
+def _asked(tx: Tx, terms: Sequence[str]) -> dict[str, object]:
+    if tx.dialect is Dialect.SQLITE:
+        return {"terms": list(terms)}
+    quoted = ["'" + term.replace("\\", "\\\\").replace("'", "''") + "'" for term in terms]
+    return {"terms": quoted, "asked": " | ".join(quoted)}
+
+
+def _counter(dialect: Dialect, terms: Sequence[str]) -> Callable[[object], tuple[int, ...]]:
+    """Say how to read the counts of words: SQLite names the words that occur, PostgreSQL ranks every word."""
+    place = {term: index for index, term in enumerate(terms)}
+    nothing = [0] * len(terms)
+
+    def from_names(found: str) -> tuple[int, ...]:
+        hits = nothing.copy()
+        for pair in found.split(" "):
+            term, _, count = pair.rpartition(":")
+            hits[place[term]] = int(count)
+        return tuple(hits)
+
+    def from_ranks(found: list[float]) -> tuple[int, ...]:
+        return tuple([0 if rank == 0 else bisect_left(_RANKS, rank * 0.999) + 1 for rank in found])
+
+    return from_names if dialect is Dialect.SQLITE else from_ranks  # pyright: ignore[reportReturnType]
+
+
+class _Judge:
+    """Says what became of something by a moment: a vector may point at what no longer held then."""
+
+    def __init__(self, tx: Tx, space: str, as_of: Micros | None) -> None:
+        self._tx = tx
+        self._space = space
+        self.at = NO_LIMIT if as_of is None else as_of
+        self.now = tx.now if as_of is None else as_of
+
+    def fate_of(self, ref: Ref, row: Row) -> tuple[Fate | None, Ref | None]:
+        retired_at, valid_to = row.get("retired_at"), row.get("valid_to")
+        if retired_at is not None and retired_at <= self.at:
+            return Fate.SUPERSEDED, successor(self._tx, space=self._space, ref=ref, by=row.get("retired_by"))
+        if valid_to is not None and valid_to <= self.now:
+            return Fate.ENDED, None
+        return None, None
+
+
+def successor(tx: Tx, *, space: str, ref: Ref, by: str | None) -> Ref | None:
+    """Name what came in place of a version of a fact: the next one, or the newest of the fact that retired it."""
+    if by is None:
+        return None
+    if by == ref.id:
+        return Ref(RefKind.FACT, by, ref.number + 1)
+    last = tx.one("last_fact_version", space=space, id=by)
+    return None if last is None or last["version"] is None else Ref(RefKind.FACT, by, last["version"])
+
+
+def _message(row: Row) -> Text:
+    return Text(
+        ref=Ref(RefKind.MESSAGE, row["id"], row["number"]), text=row["content"], origin=Origin(row["origin"]),
+        at=row["at"], role=row["role"], name=row["name"],
+    )  # fmt: skip
+
+
+def _fact(row: Row) -> Text:
+    fact = fact_of(row)
+    return Text(
+        ref=Ref(RefKind.FACT, fact.id, fact.version), text=fact.content, origin=fact.origin,
+        at=row["created_at"], role=fact.kind, name=fact.subject, fact=fact,
+    )  # fmt: skip
+
+
+def _session_memory(row: Row) -> Text:
+    text = "\n".join(part for part in (row["summary"], row["raw_memory"]) if part.strip())
+    return Text(
+        ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"]
+    )
+
+
+def _document(row: Row) -> Text:
+    text = "\n".join(part for part in (row["title"], row["description"], row["body"]) if part.strip())
+    return Text(
+        ref=Ref(RefKind.DOCUMENT, row["id"], row["number"]), text=text, origin=Origin(row["origin"]),
+        at=row["at"], name=row["slug"],
+    )  # fmt: skip
+
+
+_READ: dict[RefKind, tuple[str, Callable[[Row], Text]]] = {
+    RefKind.MESSAGE: ("read_messages_at", _message),
+    RefKind.FACT: ("read_facts_at", _fact),
+    RefKind.SESSION_MEMORY: ("read_session_memories_at", _session_memory),
+    RefKind.DOCUMENT: ("read_documents_at", _document),
+}

@@ -1,0 +1,316 @@
+"""Vectors: an index over texts that can be made again at any time, and in which none outlives its text."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from struct import pack
+from typing import Any, NamedTuple
+
+from bethink.errors import BadAnswer, Conflict, Misconfigured
+from bethink.model.jobs import Claim, JobKind
+from bethink.model.recall import Ref, RefKind
+from bethink.model.records import Micros, checked_name
+from bethink.store import jobs
+from bethink.store.db import Row, Tx
+from bethink.store.sql import Dialect
+
+GROWN = 20_000
+"""With more vectors than this, a space is better searched through an HNSW index than row by row."""
+
+_WIDEST_HNSW = 4_000
+_SLICE = 512
+
+
+class IndexStatus(StrEnum):
+    """Where an index stands: one is searched as soon as it begins to fill, and until it is retired."""
+
+    FILLING = "filling"
+    LIVE = "live"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorIndex:
+    """The vectors that one embedder made, in all spaces."""
+
+    id: int
+    embedder: str
+    dimension: int
+    status: IndexStatus
+    created_at: Micros
+    live_at: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """A text without a vector: whose it is, who said it in which role, and when. Only messages have the last three."""
+
+    ref: Ref
+    text: str
+    at: Micros
+    speaker: str | None = None
+    role: str | None = None
+
+
+class Embedded(NamedTuple):
+    """A text and a vector for each of its parts, in order."""
+
+    source: Unembedded
+    vectors: Sequence[Sequence[float]]
+
+
+class Near(NamedTuple):
+    """Something near a question: which part of it, and the cosine of the angle between the two."""
+
+    ref: Ref
+    part: int
+    similarity: float
+
+
+def available(tx: Tx) -> bool:
+    """Say whether this database can hold vectors: a PostgreSQL without pgvector cannot, until one is registered."""
+    return tx.has_table("vectors")
+
+
+def register(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex:
+    """Return the index of an embedder, made at its first use; one that was retired is filled anew.
+
+    Raises `Misconfigured` where the server has no pgvector.
+    """
+    checked_name(embedder, "an embedder's name")
+    found = _find(tx, embedder, dimension)
+    if found is None or found.status is IndexStatus.RETIRED:
+        tx.lock_schema()
+        if not available(tx) and not _made(tx):
+            raise Misconfigured(
+                "this PostgreSQL has no pgvector 0.7 or newer, so it holds no vectors.",
+                hint="Install it there, and run CREATE EXTENSION vector in this database as a superuser.",
+            )
+        tx.run("open_vector_index", embedder=embedder, dimension=dimension, now=tx.now)
+        found = _find(tx, embedder, dimension)
+        assert found is not None  # noqa: S101 - written in this transaction
+    return found
+
+
+def _made(tx: Tx) -> bool:
+    row = tx.one("make_vectors")
+    return row is not None and row["made"]
+
+
+def live(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex | None:
+    """Return the index that a question to this embedder searches, full or not; None if it has none, or a retired one.
+
+    No other is ever searched: vectors of two embedders have nothing to do with each other.
+    """
+    found = _find(tx, embedder, dimension)
+    return None if found is None or found.status is IndexStatus.RETIRED else found
+
+
+def indexes(tx: Tx) -> list[VectorIndex]:
+    """Return every index, the one that was registered last first: that is the one workers fill."""
+    return [_index(row) for row in tx.all("list_vector_indexes")]
+
+
+def _find(tx: Tx, embedder: str, dimension: int) -> VectorIndex | None:
+    row = tx.one("find_vector_index", embedder=embedder, dimension=dimension)
+    return None if row is None else _index(row)
+
+
+def missing(tx: Tx, *, space: str, index: VectorIndex, limit: int) -> list[Unembedded]:
+    """Return texts of a space that have no vector yet, the newest first."""
+    return [
+        Unembedded(
+            ref=Ref(RefKind(row["kind"]), row["id"], row["number"]),
+            text=_text(row),
+            at=row["said_at"],
+            speaker=row["name"],
+            role=row["role"],
+        )
+        for row in tx.all("missing_vectors", space=space, index=index.id, limit=limit)
+    ]
+
+
+def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> int:
+    """Store vectors for texts that still say what was embedded, and return how many; the others are left out.
+
+    Raises `Conflict` if the index was dropped meanwhile, and `BadAnswer` for what is no vector.
+    """
+    found = _find(tx, index.embedder, index.dimension)
+    if found is None or found.id != index.id:
+        raise Conflict(f"the index {index.id} of {index.embedder} was dropped.")
+    current = _current(tx, space, [each.source.ref for each in rows])
+    fresh = {each.source.ref: each.vectors for each in rows if current.get(each.source.ref) == each.source.text}
+    values = [
+        (space, index.id, ref.kind.value, ref.id, ref.number, part, _encoded(tx, vector, index.dimension))
+        for ref, vectors in fresh.items()
+        for part, vector in enumerate(vectors)
+    ]
+    if values:
+        tx.insert("put_vectors", values)
+    return len(fresh)
+
+
+def _current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
+    """Return what these say now, and hold them: nobody erases a text between this and the commit."""
+    found: dict[Ref, str] = {}
+    for kind, group in groupby(sorted(refs), key=lambda ref: ref.kind):
+        wanted = list(group)
+        ids, numbers = sorted({ref.id for ref in wanted}), sorted({ref.number for ref in wanted})
+        for row in tx.all(f"hold_{kind.value}", space=space, ids=ids, numbers=numbers):
+            found[Ref(kind, row["id"], row["number"])] = _text(row)
+    return found
+
+
+def similarities(
+    tx: Tx,
+    *,
+    space: str,
+    index: VectorIndex,
+    question: Sequence[float],
+    limit: int,
+    kinds: Collection[RefKind] | None = None,
+) -> list[Near]:
+    """Return what is nearest to a question's vector, the best first, each part of a text by itself.
+
+    Every vector of the space is compared, unless it has an HNSW index and all kinds are asked for.
+    """
+    length = _length(question, index.dimension)
+    if limit <= 0 or length == 0:
+        return []
+    asked = [value / length for value in question]
+    wanted = None if kinds is None or set(kinds) == set(RefKind) else [kind.value for kind in kinds]
+    if tx.dialect is Dialect.SQLITE:
+        found = _in_file(tx, space, index, asked, limit=limit, kinds=wanted)
+    else:
+        rows = tx.all(
+            "nearest_vectors", space=space, index=index.id, question=_spelt(asked), kinds=wanted, limit=limit
+        )  # fmt: skip
+        found = [_near(row, row["similarity"]) for row in rows]
+    return sorted(found, key=lambda near: (-near.similarity, near.ref, near.part))
+
+
+def _in_file(
+    tx: Tx, space: str, index: VectorIndex, asked: list[float], *, limit: int, kinds: list[str] | None
+) -> list[Near]:
+    numpy = _numpy()
+    every = [kind.value for kind in RefKind]
+    rows = tx.all("nearest_vectors", space=space, index=index.id, kinds=every if kinds is None else kinds)
+    halves = numpy.frombuffer(b"".join([row["vector"] for row in rows]), dtype="<f2").reshape(-1, index.dimension)
+    question, scores = numpy.array(asked, dtype=numpy.float32), numpy.empty(len(rows), dtype=numpy.float32)
+    for start in range(0, len(rows), _SLICE):  # so many at a time stay in the processor's cache
+        end = start + _SLICE
+        scores[start:end] = halves[start:end].astype(numpy.float32) @ question
+    best = numpy.argpartition(-scores, limit)[:limit] if limit < len(rows) else range(len(rows))
+    return [_near(rows[int(place)], float(scores[place])) for place in best]
+
+
+def _numpy() -> Any:
+    try:
+        import numpy  # noqa: PLC0415 - most processes never compare vectors
+    except ImportError as error:
+        raise Misconfigured(
+            "comparing vectors in a file needs numpy.",
+            hint="Install an extra that has it: bethink[static] or bethink[onnx].",
+        ) from error
+    return numpy
+
+
+def counts(tx: Tx, *, space: str, index: VectorIndex) -> tuple[int, int]:
+    """Count the texts of a space that have vectors in an index, and those that have none yet."""
+    row = tx.one("count_vectors", space=space, index=index.id)
+    return (0, 0) if row is None else (row["filled"], row["missing"])
+
+
+def switch(tx: Tx, index: VectorIndex) -> None:
+    """Let an index be the live one and retire every other; a retired one is kept until it is dropped."""
+    tx.run("switch_vector_index", id=index.id, now=tx.now)
+
+
+def drop(tx: Tx, index: VectorIndex) -> bool:
+    """Forget an index with all its vectors, in every space. False if it was gone."""
+    return tx.run("drop_vector_index", id=index.id) == 1
+
+
+def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> list[str]:
+    """Return the statements that build an HNSW index for a space that has grown too large to scan, if it has.
+
+    They cannot be part of a transaction. One that was begun and not finished is cleared away first.
+    """
+    if tx.dialect is Dialect.SQLITE or index.dimension > _WIDEST_HNSW:
+        return []
+    row = tx.one("describe_growth", space=space, index=index.id, dimension=index.dimension)
+    if row is None or row["count"] <= above or row["valid"]:
+        return []
+    return [row["build"]] if row["valid"] is None else [row["clear"], row["build"]]
+
+
+def hold(tx: Tx, held: Claim) -> int | None:
+    """Hold a claim's job and return what was promised for it so far; None if the claim is lost.
+
+    Whoever promises something new waits for this transaction to end, or has been heard.
+    """
+    row = tx.one("hold_claim", space=held.space, kind=held.kind, key=held.key, token=held.token)
+    return None if row is None else row["input_watermark"]
+
+
+def may_grow(tx: Tx, *, space: str) -> bool:
+    """Say whether a session is open in a space: what is said there is not promised message by message."""
+    return tx.one("any_open_session", space=space) is not None
+
+
+def promise_everywhere(tx: Tx) -> None:
+    """Promise to index every space that is known."""
+    tx.run("queue_everywhere", kind=JobKind.INDEX, key=jobs.SPACE_KEY, now=tx.now)
+    tx.rings = True
+
+
+def any_left(tx: Tx) -> bool:
+    """Say whether a space is still to be indexed, or was given up."""
+    return tx.one("any_left", kind=JobKind.INDEX) is not None
+
+
+def left(tx: Tx) -> int:
+    """Count the spaces that are still to be indexed, with those that were given up."""
+    row = tx.one("count_left", kind=JobKind.INDEX)
+    return 0 if row is None else row["count"]
+
+
+def _encoded(tx: Tx, vector: Sequence[float], dimension: int) -> bytes | str:
+    length = _length(vector, dimension) or 1.0  # a text that means nothing to an embedder is near nothing
+    unit = [value / length for value in vector]
+    return pack(f"<{dimension}e", *unit) if tx.dialect is Dialect.SQLITE else _spelt(unit)
+
+
+def _length(vector: Sequence[float], dimension: int) -> float:
+    length = math.sqrt(sum(value * value for value in vector))
+    if len(vector) != dimension or not math.isfinite(length):
+        raise BadAnswer(f"the embedder gave no vector of {dimension} numbers.", hint="Check its name and dimension.")
+    return length
+
+
+def _spelt(vector: Sequence[float]) -> str:
+    return f"[{','.join(f'{value:.6g}' for value in vector)}]"
+
+
+def _near(row: Row, similarity: float) -> Near:
+    # What is near nothing has no angle to anything.
+    return Near(
+        Ref(RefKind(row["kind"]), row["id"], row["number"]), row["part"], 0.0 if math.isnan(similarity) else similarity
+    )
+
+
+def _text(row: Row) -> str:
+    return "\n\n".join(text for text in (row["title"], row["description"], row["body"]) if text.strip())
+
+
+def _index(row: Row) -> VectorIndex:
+    return VectorIndex(
+        id=row["id"],
+        embedder=row["embedder"],
+        dimension=row["dimension"],
+        status=IndexStatus(row["status"]),
+        created_at=row["created_at"],
+        live_at=row["live_at"],
+    )

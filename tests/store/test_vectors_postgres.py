@@ -1,0 +1,287 @@
+"""What only PostgreSQL has: partitions and walls around vectors, servers without pgvector, and HNSW indexes."""
+
+import random
+import threading
+import time
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import anyio
+import psycopg
+import pytest
+from psycopg import sql
+
+from bethink import Fact, Memory
+from bethink.errors import Conflict, Misconfigured
+from bethink.model.documents import Draft
+from bethink.model.recall import Ref, RefKind
+from bethink.model.records import Maker, Micros, SessionMemory
+from bethink.recall.reindex import grow_index, reindex
+from bethink.store import documents, learning, vectors
+from bethink.store.db import Tx
+from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.vectors import Embedded, VectorIndex
+from tests.conftest import KEY, said
+from tests.rooms.vector_kit import Hashed, hashed, index_all, index_of, nearest, refs, remembering
+from tests.store.test_postgres import name_of
+from tools.postgres import APP_ROLE, in_database
+
+
+@pytest.fixture
+async def database(clean_dsn: str) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, pool_size=4))
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def memory(database: PostgresDatabase) -> Memory:
+    return remembering(database)
+
+
+def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
+    assert isinstance(tx, PostgresTx)
+    tx._begin()
+    return tx._connection.execute(text.encode()).fetchall()
+
+
+async def test_an_index_is_behind_the_same_walls_as_everything_else(database: PostgresDatabase, memory: Memory) -> None:
+    for space in ("alice", "bob"):
+        await memory.facts(space=space).index(Fact(id="f", content="tea"))
+    await index_all(database)
+    index = await index_of(database)
+
+    def seen(tx: Tx, table: str) -> int:
+        return rows(tx, f"SELECT count(*) AS n FROM {table}")[0]["n"]
+
+    assert await database.transact(lambda tx: seen(tx, "vectors"), space="alice") == 1
+    assert await database.transact(lambda tx: seen(tx, "vectors")) == 0
+    assert await database.transact(lambda tx: seen(tx, f"vectors_{index.id}"), space="alice") == 0
+    for part in range(64):
+        table = f"vectors_{index.id}_{part:02}"
+        assert await database.transact(lambda tx, table=table: seen(tx, table), space="alice") == 0
+    await database.close()
+    await database.open()  # which looks at every table's walls
+
+
+async def test_a_vector_of_another_length_cannot_be_stored(database: PostgresDatabase) -> None:
+    index = await index_of(database)
+
+    with pytest.raises(Conflict, match="violates check constraint"):
+        await database.transact(
+            lambda tx: tx.insert("put_vectors", [("alice", index.id, "fact", "f", 1, 0, "[1,2,3]")]), space="alice"
+        )
+
+
+async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
+    superuser_dsn: str, fresh_dsn: str
+) -> None:
+    superuser = in_database(superuser_dsn, name_of(fresh_dsn))
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION vector")
+    database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn, pool_size=2))
+    await database.open()
+    memory = remembering(database)
+    await memory.facts(space="alice").index(Fact(id="f", content="green tea"))
+    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
+    await memory.facts(space="alice").delete("g")
+
+    assert not await database.transact(vectors.available, read=True)
+    assert [each.id for each in await memory.facts(space="alice").search("tea", 3)] == ["f"]
+    report = await index_all(database)
+    assert report.outcomes == {"succeeded_no_output": 1}
+    with pytest.raises(Misconfigured, match="CREATE EXTENSION vector"):
+        await reindex(database, Hashed())
+
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    await reindex(database, Hashed())
+    await index_all(database)
+
+    assert len(await nearest(database, "tea")) == 1
+    await memory.facts(space="alice").delete("f")
+    assert await refs(database) == set()
+    await database.close()
+    await database.open()
+    await database.close()
+
+
+def until_someone_waits(superuser: str) -> None:
+    """Go on once another transaction stands still because of a lock."""
+    question = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    deadline = time.monotonic() + 20
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        while connection.execute(question).fetchone() == (0,):
+            assert time.monotonic() < deadline, "nobody ran into it"
+
+
+def erase(tx: Tx, what: Ref) -> None:
+    """Take a text away, in the shortest way there is."""
+    if what.kind is RefKind.DOCUMENT:
+        assert documents.redact(tx, space="alice", document_id=what.id, version=what.number)
+    elif what.kind is RefKind.FACT:
+        tx.script(f"DELETE FROM facts WHERE id = '{what.id}'")
+    elif what.kind is RefKind.SESSION_MEMORY:
+        tx.script("UPDATE session_memories SET summary = 'another'")
+    else:
+        tx.script(f"DELETE FROM messages WHERE session_id = '{what.id}'")
+
+
+async def everything(database: PostgresDatabase, memory: Memory) -> dict[RefKind, Embedded]:
+    """One text of each kind, with its vector."""
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said("tea"))
+    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    made_by = Maker(model="m", prompt="p", extractor="1")
+    remembered = SessionMemory(
+        space="alice", session_id=session.id, raw_memory="", summary="tea", slug="s", until=1,
+        source_updated_at=Micros(1), generated_at=Micros(1), made_by=made_by,
+    )  # fmt: skip
+    await database.transact(lambda tx: learning.put_memory(tx, remembered, token=1), space="alice")
+    docs = memory.documents(space="alice")
+    document = await docs.create(Draft(slug="a", title="A", body="tea"))
+    assert document is not None
+    await docs.delete(document.id, expected=1)
+    index = await index_of(database)
+    found = await database.transact(lambda tx: vectors.missing(tx, space="alice", index=index, limit=9), space="alice")
+    return {each.ref.kind: Embedded(each, [hashed(each.text)]) for each in found}
+
+
+@pytest.mark.parametrize("kind", list(RefKind))
+@pytest.mark.parametrize("erased_first", [False, True])
+async def test_a_text_that_is_erased_while_it_is_embedded_never_has_a_vector(
+    database: PostgresDatabase, memory: Memory, superuser_dsn: str, clean_dsn: str, *, kind: RefKind, erased_first: bool
+) -> None:
+    superuser = in_database(superuser_dsn, name_of(clean_dsn))
+    embedded = (await everything(database, memory))[kind]
+    index = await index_of(database)
+    begun = threading.Event()
+
+    def put(tx: Tx) -> int:
+        return vectors.put(tx, space="alice", index=index, rows=[embedded])
+
+    def forget(tx: Tx) -> int:
+        erase(tx, embedded.source.ref)
+        return 0
+
+    first, second = (forget, put) if erased_first else (put, forget)
+
+    def holding(tx: Tx) -> int:
+        done = first(tx)
+        begun.set()
+        until_someone_waits(superuser)
+        return done
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(database.transact, holding, space="alice"))
+        await anyio.to_thread.run_sync(begun.wait)
+        assert await database.transact(second, space="alice") == 0
+
+    assert await refs(database) == set()
+
+
+GROWN = 3_000
+
+
+async def fill(database: PostgresDatabase, space: str, count: int) -> VectorIndex:
+    """Give a space many vectors of nothing."""
+    index, dice = await index_of(database), random.Random(space)
+    values = [[dice.gauss(0, 1) for _ in range(16)] for _ in range(count)]
+    texts = [f"[{','.join(f'{value:.4f}' for value in each)}]" for each in values]
+    filled = [(space, index.id, "fact", f"f{number}", 1, 0, text) for number, text in enumerate(texts)]
+    await database.transact(lambda tx: tx.insert("put_vectors", filled), space=space)
+    return index
+
+
+def plans(superuser: str, *, space: str, index: VectorIndex, kinds: list[str] | None = None) -> tuple[str, int]:
+    """Ask as the application's role does, and return the plan the server used and how many rows it found."""
+    said: list[str] = []
+    with psycopg.connect(superuser) as connection:
+        connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        connection.execute("LOAD 'auto_explain'")
+        connection.execute("SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on")
+        connection.execute("SET client_min_messages = log")
+        connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(APP_ROLE)))
+        connection.execute("SELECT set_config('bethink.space', %s, true)", [space])
+        said.clear()
+        question = "[" + ",".join(["1"] * 16) + "]"
+        found = connection.execute(
+            "SELECT * FROM nearest_vectors(%s, %s, %s, %s, 20)", [space, index.id, question, kinds]
+        ).fetchall()
+    return "\n".join(text for text in said if "vector" in text), len(found)
+
+
+async def mate_of(database: PostgresDatabase, space: str, index: VectorIndex) -> str:
+    """Another space whose rows lie in the same partition."""
+
+    def leaf(tx: Tx, name: str) -> int:
+        fits = f"satisfies_hash_partition('vectors_{index.id}'::regclass, 64, n, $space${name}$space$::text)"
+        return rows(tx, f"SELECT n FROM generate_series(0, 63) n WHERE {fits}")[0]["n"]
+
+    def find(tx: Tx) -> str:
+        home = leaf(tx, space)
+        return next(name for name in (f"mate{number}" for number in range(9_999)) if leaf(tx, name) == home)
+
+    return await database.transact(find)
+
+
+async def test_a_space_that_has_grown_is_searched_through_its_own_index_and_its_neighbour_exactly(
+    database: PostgresDatabase, superuser_dsn: str, clean_dsn: str
+) -> None:
+    superuser = in_database(superuser_dsn, name_of(clean_dsn))
+    index = await fill(database, "it's large", GROWN)
+    mate = await mate_of(database, "it's large", index)
+    await fill(database, mate, 200)
+    await database.run_alone("ANALYZE vectors")
+    near = f"Index Scan using vectors_{index.id}_near_"
+    before, found = plans(superuser, space="it's large", index=index)
+    assert (near in before, found) == (False, 20)
+
+    assert not await grow_index(database, space=mate, index=index, above=GROWN - 1)
+    assert await grow_index(database, space="it's large", index=index, above=GROWN - 1)
+    assert not await grow_index(database, space="it's large", index=index, above=GROWN - 1), "it is there"
+
+    after, found = plans(superuser, space="it's large", index=index)
+    assert (near in after, found) == (True, 20)
+    neighbour, found = plans(superuser, space=mate, index=index)
+    assert (near in neighbour, found) == (False, 20)
+    some, found = plans(superuser, space="it's large", index=index, kinds=["fact"])
+    assert (near in some, found) == (False, 20), "with few of a kind it would stop before it had enough"
+
+
+async def test_an_index_that_was_begun_and_not_finished_is_built_again(
+    database: PostgresDatabase, superuser_dsn: str, clean_dsn: str
+) -> None:
+    index = await fill(database, "alice", 50)
+    await grow_index(database, space="alice", index=index, above=10)
+    of_it = f"WHERE indexrelid = near_index({index.id}, 'alice')::regclass"
+    with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn)), autocommit=True) as connection:
+        connection.execute("SET allow_system_table_mods = on")
+        connection.execute(f"UPDATE pg_index SET indisvalid = false {of_it}".encode())
+
+    assert await grow_index(database, space="alice", index=index, above=10)
+
+    assert await database.transact(lambda tx: rows(tx, f"SELECT indisvalid FROM pg_index {of_it}")) == [
+        {"indisvalid": True}
+    ]
+
+
+async def test_what_a_space_has_grown_by_is_found_through_its_index_too(
+    database: PostgresDatabase, memory: Memory
+) -> None:
+    index = await fill(database, "alice", 50)
+    await grow_index(database, space="alice", index=index, above=10)
+    await memory.facts(space="alice").index(Fact(id="new", content="green tea"))
+    await index_all(database)
+
+    assert (await nearest(database, "green tea"))[0].ref.id == "new"
+    assert len(await nearest(database, "green tea")) == 51
+
+
+async def test_a_statement_that_fails_alone_is_told_in_our_words(database: PostgresDatabase) -> None:
+    with pytest.raises(Misconfigured, match="may not do this"):
+        await database.run_alone("CREATE ROLE another")
+    index = await index_of(database)
+    assert await database.transact(lambda tx: vectors.growth(tx, space="nobody", index=index)) == []
