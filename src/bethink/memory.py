@@ -11,7 +11,7 @@ import anyio
 from bethink.capture import log, sessions
 from bethink.capture.history import History
 from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
-from bethink.errors import BethinkError, Unavailable
+from bethink.errors import BethinkError, Invalid, Unavailable
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
 from bethink.model.jobs import Job, JobKind
@@ -311,7 +311,7 @@ class Memory:
             origins=origins,
             explain=explain,
         )
-        return await self._searcher().recall(asking, session_id=session.id if session else None)
+        return await self._searcher().recall(asking, session_id=_shown_to(session, space))
 
     async def context(
         self,
@@ -327,7 +327,7 @@ class Memory:
         Make one when a session starts and when it was compacted; given the session, the ledger records it.
         """
         asking = self._asking(question, space=space, budget=budget, as_of=as_of)
-        return await self._searcher().context(asking, session_id=session.id if session else None)
+        return await self._searcher().context(asking, session_id=_shown_to(session, space))
 
     async def explain(self, ref: Ref | str, *, space: str) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
@@ -417,3 +417,9 @@ class Memory:
             empty=session,
             repeatable=True,
         )
+
+
+def _shown_to(session: Session | None, space: str) -> str | None:
+    if session is not None and session.space != space:
+        raise Invalid(f"session {session.id} is not in space {space!r}.", hint="Ask in the space of the session.")
+    return None if session is None else session.id

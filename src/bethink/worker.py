@@ -13,9 +13,8 @@ from typing import Protocol
 import anyio
 
 from bethink.errors import LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
-from bethink.learn.extract import Learnt
 from bethink.model.ids import new_id
-from bethink.model.jobs import Claim, JobKind, JobStatus, Usage
+from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
@@ -103,9 +102,18 @@ class Audit:
 
 @dataclass(slots=True)
 class Rest:
-    """Until when a model that is away is left alone; workers of one process may share it."""
+    """Until when a model or embedder that is away is left alone; workers of one process may share it."""
 
-    until: float = 0.0
+    until: dict[bool, float] = field(default_factory=dict[bool, float])
+
+    def rests(self, kind: JobKind) -> bool:
+        """Say whether what a kind of job needs is left alone now."""
+        return time.monotonic() < self.until.get(kind is JobKind.INDEX, 0.0)
+
+    def begin(self, kind: JobKind, seconds: float) -> None:
+        """Leave it alone for so long: an embedder that is away keeps no model from learning, and the other way."""
+        embeds = kind is JobKind.INDEX
+        self.until[embeds] = max(self.until.get(embeds, 0.0), time.monotonic() + seconds)
 
 
 class Worker:
@@ -153,7 +161,7 @@ class Worker:
             _log.error("the database is not to be had: %s", type(error).__name__)
 
     def _has_more(self, report: RunReport) -> bool:
-        return report.claimed > 0 and report.held is None
+        return report.claimed > 0
 
     def stop(self) -> None:
         """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
@@ -167,7 +175,8 @@ class Worker:
             if handler is None or self._stopped:
                 continue
             claimed = await self._batch(kind, handler, report, limit=self.options.batch)
-            if claimed < self.options.batch and report.held is None and await self._scan(kind, handler, report):
+            full = claimed is None or claimed >= self.options.batch
+            if not full and await self._scan(kind, handler, report):
                 await self._batch(kind, handler, report, limit=self.options.scan_claims)
         return report
 
@@ -200,10 +209,12 @@ class Worker:
             daily_cap=self.options.daily_cap,
         )
 
-    async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int:
-        report.held = await self._hindrance()
-        if report.held is not None:
-            return 0
+    async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int | None:
+        """Claim some jobs and do them; return how many there were, or None if something stands in the way."""
+        held = await self._hindrance(kind)
+        if held is not None:
+            report.held = held
+            return None
         lease = int(self.options.lease * _SECOND)
         self._turn += 1
         tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
@@ -256,7 +267,7 @@ class Worker:
             attempts = claim.attempts - 1
             if isinstance(error, ModelError):
                 delay = max(delay, _asked_to_wait(error) * (_jitter() + 0.2))
-                self.rest.until = max(self.rest.until, time.monotonic() + min(delay, 300.0))
+                self.rest.begin(claim.kind, min(delay, 300.0))
         else:
             delay = min(self.options.retry_longest, delay * 2.0 ** min(claim.attempts - 1, 30))
             if claim.attempts >= self.options.max_attempts:
@@ -330,11 +341,11 @@ class Worker:
         report.marked += found
         return found
 
-    async def _hindrance(self) -> str | None:
-        if time.monotonic() < self.rest.until:
+    async def _hindrance(self, kind: JobKind) -> str | None:
+        if self.rest.rests(kind):
             return "model_unavailable"
         cap = self.options.daily_cap
-        if cap is None:
+        if cap is None or kind is JobKind.INDEX:
             return None
         spent, day = await self._database.transact(lambda tx: (jobs.spent(tx), jobs.day_of(tx.now)), read=True)
         if spent.cost < cap:
@@ -357,12 +368,10 @@ class Worker:
                     return
 
     async def _any_due(self) -> bool:
-        if time.monotonic() < self.rest.until:
-            return False
-
         def body(tx: Tx) -> bool:
             capped = self._capped_on == jobs.day_of(tx.now)
-            return not capped and any(jobs.any_due(tx, kind=kind) for kind in self._handlers)
+            free = [kind for kind in self._handlers if not self.rest.rests(kind)]
+            return any(jobs.any_due(tx, kind=kind) for kind in free if not capped or kind is JobKind.INDEX)
 
         return await self._database.transact(body, read=True)
 

@@ -163,6 +163,7 @@ def opened(portal: BlockingPortal, target: str) -> Database:
     return database
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DATABASES)
 @pytest.mark.timeout(600)
 def test_no_vector_is_left_whose_text_is_gone_or_changed(

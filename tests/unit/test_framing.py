@@ -2,6 +2,7 @@
 
 import html
 import json
+import time
 import timeit
 
 import pytest
@@ -91,7 +92,8 @@ def test_an_echo_in_the_result_of_a_tool_is_cut_out_and_its_json_still_reads() -
         (f"  One.\n{ECHO}\n", "  One."),
         (f"def f():\n{ECHO}\n    return 1", "def f():\n    return 1"),
         (f"> said\n{'> ' + ECHO.replace(chr(10), chr(10) + '> ')}\n> more\nmine", "> said\n> more\nmine"),
-        ("a <bethink-memory> b", "a"),
+        ("a <bethink-memory> b", "a \u2039bethink-memory> b"),
+        ("a <bethink-memory> b\n<bethink-memory>\nc\n</bethink-memory>", "a \u2039bethink-memory> b"),
         ("a <bethink-memory", "a"),
         ("a\n<bethink-memory>\nb <bethink-memory> c </bethink-memory> d", "a"),
         ("a </bethink-memory> b", "a b"),
@@ -262,3 +264,15 @@ def test_labels_taken_out_leave_none_behind(words: list[str]) -> None:
 
     assert cited(visible) == (visible, ())
     assert set(labels) == {each for each in ("abc234", "def567") if any(each in word for word in words)}
+
+
+def test_a_frame_that_was_cut_off_within_json_is_lost_to_its_end() -> None:
+    assert unframed('{"content": "hello <bethink-memory>\\nNote.\\n- Ana likes tea') == '{"content": "hello'
+
+
+def test_citations_are_found_in_linear_time() -> None:
+    started = time.process_time()
+
+    cited(" " * 50_000 + "x" + " \t" * 20_000)
+
+    assert time.process_time() - started < 1

@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.learn.transcript import fitting, shortened, transcript, without_injected
+from bethink.learn.transcript import fitting, own_words, shortened, transcript
 from bethink.model.records import Message, Micros, Record
 from bethink.plugins.estimated_tokens import EstimatedTokens
 
@@ -58,9 +58,9 @@ def test_what_is_internal_or_empty_or_came_from_memory_is_left_out() -> None:
 
 
 def test_injected_memory_is_cut_out_also_where_its_end_is_missing() -> None:
-    assert without_injected("a <bethink-memory>x</bethink-memory> b") == "a  b"
-    assert without_injected("a <BETHINK-MEMORY id='1'>x\ny") == "a "
-    assert without_injected("plain <b>text</b>") == "plain <b>text</b>"
+    assert own_words("a <bethink-memory>x</bethink-memory> b") == "a b"
+    assert own_words("a\n<BETHINK-MEMORY id='1'>\nx\ny") == "a"
+    assert own_words("plain <b>text</b>") == "plain <b>text</b>"
 
 
 def test_system_messages_in_envelopes_are_set_apart_and_headings_cannot_be_faked() -> None:

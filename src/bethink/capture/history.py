@@ -6,6 +6,7 @@ from typing import TypeVar
 from bethink.capture import log
 from bethink.capture.sessions import open_session
 from bethink.extend import Redactor
+from bethink.model.framing import unframed
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
 from bethink.store import facts, messages, sessions
@@ -60,7 +61,7 @@ class History:
         """Store the summary of a conversation, replacing the one before."""
 
         def body(tx: Tx) -> None:
-            content = self._redactor.redact(clean(summary))
+            content = self._redactor.redact(clean(unframed(summary)))
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
             conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)

@@ -23,14 +23,14 @@ def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | M
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
-    """Turn messages into rows: frames are cut out of their content, then every text is cleaned and redacted.
+    """Turn messages into rows: frames are cut out of every text in them, which is then cleaned and redacted.
 
     Call it before a transaction's first query. What is nothing but a frame becomes empty, and keeps its number.
     """
     redact = redactor.redact
 
     def cut(text: str) -> str:
-        return redact(clean(text))
+        return redact(clean(unframed(text)))
 
     return [_prepared(message_from(draft), cut) for draft in drafts]
 
@@ -38,7 +38,7 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
 def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
     return Prepared(
         message.role,
-        cut(unframed(message.content)),
+        cut(message.content),
         None if message.name is None else cut(message.name),
         canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
         None if message.tool_call_id is None else cut(message.tool_call_id),

@@ -175,7 +175,7 @@ class Extractor:
     async def _apply(self, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> Learnt:
         def body(tx: Tx) -> Learnt:
             # Before the first query: it takes a while, and holds neither a lock nor the event loop here.
-            proven, refused = prove(extraction.drafts, work.numbered, start=work.start)
+            proven, refused = prove(extraction.drafts, work.numbered, start=work.start, shown=work.shown)
             refused[Refusal.MALFORMED] += extraction.malformed
             learnt = apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
             if self.post is not None and work.prompt:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bethink.learn.answer import Extraction, slugged
-from bethink.learn.transcript import without_injected
+from bethink.model.framing import unframed
 from bethink.model.records import Record, Role
 
 PROMPT = "extractive-1"
@@ -14,7 +14,7 @@ _LINES = 40
 def extractive(records: Sequence[Record]) -> Extraction:
     """Make a session memory of what the user said, the first and the last kept where it is too much; no facts."""
     said = [
-        " ".join(without_injected(record.message.content).split())
+        " ".join(unframed(record.message.content).split())
         for record in records
         if record.message.role is Role.USER and record.message.origin == "user"
     ]

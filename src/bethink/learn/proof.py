@@ -16,6 +16,7 @@ from bethink.model.words import WORD, has_digit, key_words, names_in, negated, s
 _ENOUGH = 0.5
 _LONGEST = 20_000
 _NEAR = 2 * 366 * 86_400 * 1_000_000
+_SENTENCE = re.compile(r"[.!?\n]+")
 _CLAUSE = re.compile(r"[.!?;,\n]|\bbut\b")
 _REPORTING_WORDS = """
     want wants prefer prefers like likes love loves need needs ask asks asked wish wishes expect expects always should
@@ -33,6 +34,7 @@ class Refusal(StrEnum):
     NOT_NEW = "not_new"
     UNPROVEN = "unproven"
     NOT_THE_USERS_WORD = "not_the_users_word"
+    ECHO = "echo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,14 @@ class Proven:
 
     draft: Draft
     origin: Origin
+
+
+_Spoken = tuple[set[str], bool]
+
+
+def _spoken(part: str) -> _Spoken:
+    """Return the words of a part of a text, and whether it denies something."""
+    return {stem(word) for word in words_of(part)}, negated(part)
 
 
 class _Evidence:
@@ -52,15 +62,19 @@ class _Evidence:
             text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
         self.origin = Origin(record.message.origin or "import")
         self.said_at = record.recorded_at if record.message.said_at is None else record.message.said_at
-        self.clauses = [({stem(word) for word in words_of(part)}, negated(part)) for part in _CLAUSE.split(text)]
+        self.clauses = [_spoken(part) for part in _CLAUSE.split(text)]
         self.stems = {each for stems, _ in self.clauses for each in stems}
 
 
-def prove(drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int) -> tuple[list[Proven], Counter[str]]:
+def prove(
+    drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int, shown: Sequence[str] = ()
+) -> tuple[list[Proven], Counter[str]]:
     """Sort claims into those that the records prove and, counted by reason, those that they do not.
 
-    `start` is the number of the last record learnt from before: a claim must rest on something newer.
+    `start` is the number of the last record learnt from before: a claim must rest on something newer. `shown` is what
+    memory gave to the session: an assistant that repeats it proves nothing.
     """
+    told = [_spoken(part) for text in shown for part in _SENTENCE.split(text)]
     proven: list[Proven] = []
     refused: Counter[str] = Counter()
     known: dict[int, _Evidence] = {}
@@ -71,6 +85,8 @@ def prove(drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int)
         known |= {number: _Evidence(records[number]) for number in draft.sources if number not in known}
         sources = [known[number] for number in draft.sources]
         reason = Refusal.NOT_NEW if draft.sources[-1] <= start else _refusal(draft, sources)
+        if reason is None and told and _repeats(draft, sources, told):
+            reason = Refusal.ECHO
         if reason is None:
             entities = _named(draft, sources)
             origin = lowest(each.origin for each in sources)
@@ -87,6 +103,15 @@ def _refusal(draft: Draft, sources: Sequence[_Evidence]) -> Refusal | None:
     users = [each for each in sources if each.origin == "user"]
     foreign = any(each.origin not in ("user", "assistant") for each in sources)
     return None if users and not foreign and _says(draft, users, enough=1.0) else Refusal.NOT_THE_USERS_WORD
+
+
+def _repeats(draft: Draft, sources: Sequence[_Evidence], told: Sequence[_Spoken]) -> bool:
+    """Say whether only an assistant says so, in words of what memory has shown it."""
+    users = [each for each in sources if each.origin == "user"]
+    if lowest(each.origin for each in sources) != "assistant" or (users and _says(draft, users, enough=_ENOUGH)):
+        return False
+    wanted = {stem(word) for word in key_words(draft.statement)} - _REPORTING
+    return any(wanted <= stems and denies == negated(draft.statement) for stems, denies in told)
 
 
 def _says(draft: Draft, sources: Sequence[_Evidence], *, enough: float) -> bool:

@@ -8,7 +8,7 @@ from bethink.extend import Tokens
 from bethink.learn.transcript import entry, fitting, shortened
 from bethink.model.jobs import Claim
 from bethink.model.records import Micros, Record
-from bethink.store import learning, messages, sessions
+from bethink.store import learning, ledger, messages, search, sessions
 from bethink.store.db import Tx
 from bethink.store.learning import Answer
 
@@ -17,6 +17,7 @@ _NEW = 500
 _HEAD = 50
 _TAIL = 150
 _LEAST = 100
+_SHOWINGS = 50
 _FRAME = re.compile(r"</?(?:transcript|notes_so_far)[^<>]{0,50}>", re.IGNORECASE)
 
 
@@ -37,6 +38,7 @@ class Work:
     whole: Sequence[Record] = ()
     recorded: Answer | None = None
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
+    shown: Sequence[str] = ()
 
     def said_at(self, number: int) -> Micros:
         """Say when a record was said."""
@@ -77,7 +79,15 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: 
         whole=[*earlier, *new],
         recorded=None if recorded is None else recorded[0],
         numbered={record.number: record for record in (*earlier, *new)},
+        shown=_shown(tx, claim),
     )
+
+
+def _shown(tx: Tx, claim: Claim) -> list[str]:
+    """Return what memory gave to the session, as far as it is still there."""
+    showings = ledger.showings(tx, space=claim.space, session_id=claim.key, limit=_SHOWINGS)
+    refs = {ref for showing in showings for ref in showing.refs}
+    return [text.text for text in search.texts(tx, space=claim.space, refs=refs, as_of=None).values()]
 
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[Answer, int] | None:

@@ -32,15 +32,15 @@ def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: 
         facts.add_sources(tx, space=space, fact_id=same.id, sources=sources)
         return Settlement.MERGED
     rivals = [same] if same is not None else _rivals(tx, fact, space=space)
-    later = [rival for rival in rivals if rank(rival.origin) == rank(fact.origin) and _since(rival) > _since(fact)]
+    later = {rival.id: until for rival in rivals if (until := _until(tx, fact, rival, space=space)) is not None}
     if later:
-        fact = replace(fact, valid_to=min(_since(rival) for rival in later))
+        fact = replace(fact, valid_to=min(later.values()))
     facts.learn(tx, space=space, fact=fact, effect=effect, token=token, sources=sources)
     better = next((rival for rival in rivals if rank(rival.origin) > rank(fact.origin)), None)
     if better is not None:
         facts.retire(tx, space=space, fact_id=fact.id, by=better.id)
         return Settlement.OUTRANKED
-    beaten = [rival for rival in rivals if rival not in later]
+    beaten = [rival for rival in rivals if rival.id not in later]
     for rival in beaten:
         facts.retire(tx, space=space, fact_id=rival.id, by=fact.id)
     return Settlement.SUCCEEDED if beaten else Settlement.ADDED
@@ -57,6 +57,16 @@ def _rivals(tx: Tx, fact: Fact, *, space: str) -> list[Fact]:
     return [
         other for other in facts.in_slot(tx, space=space, subject=fact.subject, slot=fact.slot) if _overlap(fact, other)
     ]
+
+
+def _until(tx: Tx, fact: Fact, rival: Fact, *, space: str) -> Micros | None:
+    """Say when a rival of equal origin put an end to a fact: it came later, or was said again after it."""
+    if rank(rival.origin) != rank(fact.origin):
+        return None
+    if _since(rival) > _since(fact):
+        return _since(rival)
+    again = facts.last_said(tx, space=space, fact_id=rival.id)
+    return again if again is not None and again > (fact.created_at or 0) else None
 
 
 def _overlap(one: Fact, other: Fact) -> bool:

@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from bethink.extend import Tokens
+from bethink.model.framing import unframed
 from bethink.model.records import Message, Micros, Record, Role
 from bethink.model.text import canonical_json
 
-MEMORY_TAG = "bethink-memory"
-"""Text between tags of this name was recalled and placed into a prompt; it is never learnt again."""
-
 # Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
-_INJECTED = re.compile(rf"<(/?){MEMORY_TAG}\b[^<>]{{0,200}}>", re.IGNORECASE)
 _ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
 _ORIGIN = re.compile(r"\borigin=[\"']?([^\"'\s]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(r"^(#{1,6} )", re.MULTILINE)
@@ -27,7 +24,7 @@ def entry(record: Record) -> str:
     hidden = message.metadata.get("type")
     if hidden in _HIDDEN or message.origin == "memory":
         return ""
-    text = _HEADING.sub(r"\\\1", _set_apart(without_injected(message.content))).strip()
+    text = _HEADING.sub(r"\\\1", _set_apart(unframed(message.content))).strip()
     if hidden == "note":
         return f"> Note [{record.number}]: {text}" if text else ""
     if message.role is Role.TOOL:
@@ -44,19 +41,14 @@ def transcript(records: Sequence[Record]) -> str:
     return "\n\n".join(filter(None, map(entry, records)))
 
 
-def without_injected(text: str) -> str:
-    """Cut out what was recalled into a prompt."""
-    return _without(text, _INJECTED)
-
-
 def own_words(text: str) -> str:
     """Return what of a text is its author's own: neither recalled into it nor put there by a system."""
-    return _without(_without(text, _INJECTED), _ENVELOPE)
+    return _without(unframed(text), _ENVELOPE)
 
 
 def tagged(text: str) -> bool:
     """Say whether a text holds one of the tags that set recalled or system text apart."""
-    return bool(_INJECTED.search(text) or _ENVELOPE.search(text))
+    return unframed(text) is not text or _ENVELOPE.search(text) is not None
 
 
 def _without(text: str, tag: re.Pattern[str]) -> str:
@@ -116,7 +108,7 @@ def _tool(record: Record, text: str) -> str:
 
 
 def _call(call: object) -> str:
-    written = canonical_json(call)
+    written = canonical_json(call, unframed)
     return written if len(written) <= _LONGEST_TOOL // 4 else f"{written[: _LONGEST_TOOL // 4]}…"
 
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from bethink.model.recall import Ref
@@ -17,6 +18,7 @@ _SPACE = r"(?:\s|\\{1,8}[nrt])*"
 _TAG = re.compile(
     rf"{_LT}(?P<rest>{_SPACE}(?P<close>{_SLASH}{_SPACE})?{_NAME}(?![\w-])(?(close)(?:{_SPACE}{_GT})?))", re.IGNORECASE
 )
+_OPENED = re.compile(rf"{_LT}{_SPACE}{_NAME}[^<>&\\\n]{{0,200}}?{_GT}?[ \t]*(?:\n|\\{{1,8}}[nr]|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _PASSES = 8
 
@@ -33,7 +35,7 @@ _SPEAKER = re.compile(rf"([*_\[(\"']{{0,3}}(?:{_ROLES})[*_\])\"']{{0,3}}) ?[:\uf
 _LABEL = r"\[\^[a-z2-7]{6}(?:(?:[ ,;]{1,4}\^?|\^)[a-z2-7]{6})*\]"
 _CITED = re.compile(
     rf"(?P<code>```.*?(?:```|\Z)|`[^`\n]*`)"
-    rf"|(?P<before>[ \t]*)(?P<labels>\((?:{_LABEL}[ ,;]*)+\)|(?:{_LABEL}(?:,?[ \t]*(?=\[\^))?)+)"
+    rf"|(?P<before>(?<![ \t])[ \t]{{0,8}})(?P<labels>\((?:{_LABEL}[ ,;]*)+\)|(?:{_LABEL}(?:,?[ \t]*(?=\[\^))?)+)"
     r"(?P<colon>:?)(?P<after>[ \t]*)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -50,7 +52,8 @@ def framed(body: str, *, note: str) -> str:
 def unframed(text: str) -> str:
     """Cut every frame out of a text, however it was quoted or escaped; without one the text is returned as it is.
 
-    A frame without an end is cut to the end of the text: rather lose an echo than learn it.
+    A frame without an end is cut to the end of the text: rather lose an echo than learn it. A tag that somebody only
+    mentions, with more on its line, is broken up and the text stays.
     """
     # This runs on every message, and four looks for a sign cost less than one for a word in any case of letters.
     if not ("<" in text or "&" in text or "\\" in text or "%" in text):
@@ -58,16 +61,18 @@ def unframed(text: str) -> str:
     if _NAME not in text.lower() or _TAG.search(text) is None:
         return text
     for _ in range(_PASSES):  # what a cut brings together may be a tag again
-        text = _sewn(_pieces(text))
+        before, text = text, _sewn(_pieces(text))
         if _TAG.search(text) is None:
             return text
+        if text == before:
+            break
     return _broken(text)
 
 
 def inert(text: str, *, limit: int | None = None) -> str:
     """Return a stored text as one line that can neither open nor end a frame, a heading, a fence or another's turn.
 
-    What cannot be seen is dropped. A text that is longer than `limit` ends in an ellipsis.
+    What cannot be seen is dropped, and what looks like a label is none. A text longer than `limit` ends in an ellipsis.
     """
     lines = (" ".join(_INVISIBLE.sub("", line).split()) for line in text.splitlines())
     line = _broken(" / ".join(filter(None, lines)))
@@ -95,14 +100,17 @@ class Cited(NamedTuple):
     labels: tuple[str, ...]
 
 
-def cited(text: str) -> Cited:
-    """Take the labels out of an answer. What looks like one in code is left there."""
+def cited(text: str, *, only: Collection[str] | None = None) -> Cited:
+    """Take the labels out of an answer, or only those that are known. What looks like one in code is left there."""
     labels: dict[str, None] = {}
 
     def taken(match: re.Match[str]) -> str:
         if match["code"] is not None:
             return match["code"]
-        labels.update(dict.fromkeys(_EACH.findall(match["labels"].lower())))
+        found = _EACH.findall(match["labels"].lower())
+        if only is not None and not set(found) & set(only):
+            return match[0]
+        labels.update(dict.fromkeys(found))
         return _rest(match)
 
     visible = _CITED.sub(taken, text)
@@ -129,7 +137,7 @@ def _pieces(text: str) -> list[str]:
     """Return what stands before, between and after the frames and the ends without a beginning."""
     pieces: list[str] = []
     depth = kept = begin = 0
-    for tag in _TAG.finditer(text):
+    for tag in _meant(text):
         if depth == 0:
             begin = tag.start()
         depth += -1 if tag["close"] else 1
@@ -139,6 +147,16 @@ def _pieces(text: str) -> list[str]:
     if depth:
         return [*pieces, text[kept : _before(text, begin, begin)], ""]
     return [*pieces, text[kept:]]
+
+
+def _meant(text: str) -> list[re.Match[str]]:
+    """Return the tags that are meant: one that opens ends its line, or is the last before an end; others are talk."""
+    tags = list(_TAG.finditer(text))
+    return [
+        tag
+        for tag, following in zip(tags, [*tags[1:], None], strict=True)
+        if tag["close"] or _OPENED.match(text, tag.start()) or (following is not None and following["close"])
+    ]
 
 
 def _before(text: str, begin: int, last: int) -> int:

@@ -1,5 +1,6 @@
 """What recall gives back: what was found, why, at what cost, and what became of the rest."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +8,11 @@ from typing import NamedTuple
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Micros, Origin, Source
+from bethink.model.records import Fact, Maker, Micros, Origin, Source, checked_name
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
+_LAST_NUMBER = 2**63 - 1
+_SHOWN = 100
 
 
 class RefKind(StrEnum):
@@ -37,9 +42,11 @@ class Ref(NamedTuple):
         """Read back what `str(ref)` wrote."""
         kind, _, rest = text.partition(":")
         name, _, number = rest.rpartition(":")
-        if kind not in set(RefKind) or not name or not number.isdecimal():
-            raise Invalid(f"{text!r} names nothing that can be recalled.", hint="Write kind:id:number, as in results.")
-        return cls(RefKind(kind), name, int(number))
+        if kind not in set(RefKind) or not _NUMBER.fullmatch(number) or int(number) > _LAST_NUMBER:
+            raise Invalid(
+                f"{text[:_SHOWN]!r} names nothing that can be recalled.", hint="Write kind:id:number, as in results."
+            )
+        return cls(RefKind(kind), checked_name(name, "the id of a memory"), int(number))
 
 
 class Fate(StrEnum):

@@ -8,6 +8,8 @@ from bethink.model.records import Micros
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
+# A year short of either end, so that the days and months beside these can be named, too.
+_FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 _FIXED = {"hour": timedelta(hours=1), "day": DAY, "week": 7 * DAY}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
@@ -21,8 +23,11 @@ class Stretch(NamedTuple):
 
 
 def moment(at: Micros) -> datetime:
-    """Return a moment as a date and time."""
-    return EPOCH + timedelta(microseconds=at)
+    """Return a moment as a date and time; one beyond the calendar as its first or last day."""
+    try:
+        return min(max(EPOCH + timedelta(microseconds=at), _FIRST), _LAST)
+    except OverflowError:
+        return _FIRST if at < 0 else _LAST
 
 
 def micros(at: datetime) -> Micros:

@@ -2,30 +2,35 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from bethink.extend import Tokens
 from bethink.model.framing import label_of
 from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
 from bethink.model.records import Source
-from bethink.model.words import gist, stem
+from bethink.model.words import gist, key_words, stem, words_of
 from bethink.store.search import Text
 
 _SHARE = 4
 _LEAST = 60
 _QUOTED_PER_FACT = 2
+_HEAD = 32
+_OPENING = 2
+_LONG = 20_000
+_SEARCHED = 100_000
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its score, in its place. A fate here means that it cannot be shown whatever its score."""
 
     ref: Ref
     score: float
-    signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
-    ranks: Mapping[str, int] = field(default_factory=dict[str, int])
+    signals: Mapping[str, Signal] = MappingProxyType({})
+    ranks: Mapping[str, int] = MappingProxyType({})
     relevant: bool = True
     fate: Fate | None = None
     because_of: Ref | None = None
@@ -37,6 +42,7 @@ class Rules:
 
     limit: int
     budget: int | None
+    longest: int | None = None
     origins: Collection[str] | None
     words: frozenset[str]
     tokens: Tokens
@@ -51,29 +57,35 @@ class Chooser:
         self._excerpts = excerpts
         self._items: list[Recalled] = []
         self._also: dict[Ref, list[Ref]] = {}
-        self._said: dict[str, Ref] = {}
+        self._said: dict[str, list[Text]] = {}
+        self._meanings: dict[Ref, str] = {}
         self._behind: dict[Source, Ref] = {}
-        self._whole: dict[Source, Ref] = {}
+        self._whole: dict[Source, Text] = {}
+        self._decided: list[tuple[Ranked, Text | None, Fate, Ref | None]] = []
         self.spent = 0
-        self.candidates: list[Candidate] = []
 
     def choose(self, ranked: Sequence[Ranked]) -> tuple[Recalled, ...]:
         """Return what is to be shown, the best first; `candidates` then says what became of each."""
         for each in ranked:
             text = self._texts.get(each.ref)
-            fate, because = self._decide(each, text)
-            self.candidates.append(
-                Candidate(
-                    ref=each.ref,
-                    text="" if text is None else text.text,
-                    signals=each.signals,
-                    score=each.score,
-                    ranks=each.ranks,
-                    fate=fate,
-                    because_of=because,
-                )
+            self._decided.append((each, text, *self._decide(each, text)))
+        return tuple([self._with_others(item) for item in self._items])
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What was considered, the best first."""
+        return [
+            Candidate(
+                ref=each.ref,
+                text="" if text is None else text.text,
+                signals=each.signals,
+                score=each.score,
+                ranks=each.ranks,
+                fate=fate,
+                because_of=because,
             )
-        return tuple(self._with_others(item) for item in self._items)
+            for each, text, fate, because in self._decided
+        ]
 
     def _decide(self, each: Ranked, text: Text | None) -> tuple[Fate, Ref | None]:
         if each.fate is not None:
@@ -82,41 +94,52 @@ class Chooser:
             return Fate.ERASED, None
         if text.fate is not None:
             return text.fate, text.because_of
-        if self._rules.origins is not None and {text.origin, text.origin.partition(":")[0]}.isdisjoint(
-            self._rules.origins
-        ):
+        if self._rules.origins is not None and not of_origin(text.origin, self._rules.origins):
             return Fate.OTHER_ORIGIN, None
         if not each.relevant or not text.text.strip():
             return Fate.BELOW_FLOOR, None
-        twin = self._twin(text)
+        opening = _opening(text.text)
+        twin = self._twin(text, opening)
         if twin is not None:
             self._also.setdefault(twin, []).append(each.ref)
             return Fate.DUPLICATE, twin
         if len(self._items) >= self._rules.limit:
             return Fate.BEYOND_LIMIT, None
-        return self._take(each, text)
+        return self._take(each, text, opening)
 
-    def _take(self, each: Ranked, text: Text) -> tuple[Fate, Ref | None]:
+    def _take(self, each: Ranked, text: Text, opening: str) -> tuple[Fate, Ref | None]:
         item = self._item(each, text)
         budget = self._rules.budget
         if budget is not None and self.spent + item.tokens > budget:
             return Fate.OVER_BUDGET, None
         self.spent += item.tokens
         self._items.append(item)
-        self._said[gist(text.text)] = each.ref
-        for source in item.sources:
-            self._behind.setdefault(source, each.ref)
+        self._said.setdefault(opening, []).append(text)
+        quotes = self._excerpts.get(text.ref.id, ()) if text.ref.kind is RefKind.FACT else ()
+        for quote, shown in zip(quotes, item.excerpts, strict=False):
+            if shown.text == quote.text:
+                self._behind.setdefault(quote.source, each.ref)
         if text.ref.kind is RefKind.MESSAGE and item.text == text.text:
-            self._whole[Source(text.ref.id, text.ref.number)] = each.ref
+            self._whole[Source(text.ref.id, text.ref.number)] = text
         return Fate.SHOWN, None
 
-    def _twin(self, text: Text) -> Ref | None:
-        """Return what already says this: the same words, a fact shown with this message, or the message of this fact."""
+    def _twin(self, text: Text, opening: str) -> Ref | None:
+        """Return what already says this: the same words, a fact that quotes this message, or a message with them."""
         if text.ref.kind is RefKind.MESSAGE:
             behind = self._behind.get(Source(text.ref.id, text.ref.number))
         else:
-            behind = next((self._whole[each] for each in self._sources(text.ref) if each in self._whole), None)
-        return self._said.get(gist(text.text)) if behind is None else behind
+            rests = (self._whole[each] for each in self._sources(text.ref) if each in self._whole)
+            behind = next((whole.ref for whole in rests if _holds(whole.text, text.text)), None)
+        if behind is not None or opening not in self._said:
+            return behind
+        meant = self._meant(text)
+        return next((each.ref for each in self._said[opening] if self._meant(each) == meant), None)
+
+    def _meant(self, text: Text) -> str:
+        meant = self._meanings.get(text.ref)
+        if meant is None:
+            meant = self._meanings[text.ref] = _said(text.text)
+        return meant
 
     def _sources(self, ref: Ref) -> list[Source]:
         if ref.kind is RefKind.MESSAGE:
@@ -125,17 +148,13 @@ class Chooser:
 
     def _item(self, each: Ranked, text: Text) -> Recalled:
         rules = self._rules
-        room = None if rules.budget is None else max(_LEAST, rules.budget // _SHARE)
-        quotes = tuple(self._excerpts.get(text.ref.id, ())) if text.ref.kind is RefKind.FACT else ()
-        shown = tuple(
-            Excerpt(
-                source=quote.source,
-                text=excerpt(quote.text, rules.words, rules.tokens, room=_LEAST),
-                origin=quote.origin,
-                said_at=quote.said_at,
-            )
+        share = None if rules.budget is None else max(_LEAST, rules.budget // _SHARE)
+        room = min((each for each in (share, rules.longest) if each is not None), default=None)
+        quotes = self._excerpts.get(text.ref.id, ()) if text.ref.kind is RefKind.FACT else ()
+        shown = [
+            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, room=_LEAST))
             for quote in quotes[:_QUOTED_PER_FACT]
-        )
+        ]
         said = text.text if room is None else excerpt(text.text, rules.words, rules.tokens, room=room)
         return Recalled(
             ref=text.ref,
@@ -143,13 +162,13 @@ class Chooser:
             origin=text.origin,
             at=text.at,
             score=each.score,
-            tokens=rules.tokens.count(said) + sum(rules.tokens.count(quote.text) for quote in shown),
+            tokens=rules.tokens.count(said) + sum([rules.tokens.count(quote.text) for quote in shown]),
             label=label_of(text.ref),
             speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
             session_id=text.ref.id if text.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY) else None,
-            fact=text.fact,
-            sources=tuple(quote.source for quote in quotes),
-            excerpts=shown,
+            fact=text.as_fact(),
+            sources=tuple([quote.source for quote in quotes]),
+            excerpts=tuple(shown),
         )
 
     def _with_others(self, item: Recalled) -> Recalled:
@@ -160,11 +179,37 @@ class Chooser:
         return replace(item, also=tuple(also), sources=tuple(dict.fromkeys([*item.sources, *sources])))
 
 
+def of_origin(origin: str, wanted: Collection[str]) -> bool:
+    """Say whether an origin is among some: `tool` stands for every tool, `tool:name` for one."""
+    return origin in wanted or origin.partition(":")[0] in wanted
+
+
+def _holds(message: str, fact: str) -> bool:
+    """Say whether a message has every word of a fact that carries meaning."""
+    return {stem(word) for word in key_words(fact)} <= {stem(word) for word in words_of(message)}
+
+
+def _opening(text: str) -> str:
+    """Return how the first words that carry meaning begin: texts that say the same share at least that."""
+    head = text[:_HEAD].rpartition(" ")[0] if text.isascii() else ""
+    words = key_words(head)
+    if len(words) < _OPENING:
+        whole = text[:_LONG]
+        words = key_words(whole) or words_of(whole)
+    return " ".join([word[:3].rstrip("e") for word in words[:_OPENING]])
+
+
+def _said(text: str) -> str:
+    """Name what a text says; a very long one says it in just these words."""
+    return gist(text) if len(text) <= _LONG else text
+
+
 def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> str:
     """Cut a text to the run of sentences that has most of the words, if it costs more than `room`."""
     if tokens.count(text) <= room:
         return text
-    sentences = [match[0] for match in _SENTENCE.finditer(text)] or [text]
+    # No word further on is what it was found by.
+    sentences = [match[0] for match in _SENTENCE.finditer(text[:_SEARCHED])] or [text[:_SEARCHED]]
     best = max(range(len(sentences)), key=lambda place: (_shared(sentences[place], words), -place))
     first = last = best
     while True:
@@ -175,7 +220,7 @@ def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> 
     whole = "".join(sentences[first : last + 1]).strip()
     said = _piece(whole, words, tokens, room=room)
     before = first > 0 or not whole.startswith(said)
-    after = last + 1 < len(sentences) or not whole.endswith(said)
+    after = last + 1 < len(sentences) or len(text) > _SEARCHED or not whole.endswith(said)
     return f"{'… ' if before else ''}{said}{' …' if after else ''}"
 
 

@@ -4,12 +4,12 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from bethink.extend import Tokens
 from bethink.model.framing import framed, inert, label_of
 from bethink.model.recall import Block, Recalled, RefKind
 from bethink.model.records import FactKind, Micros
+from bethink.recall.almanac import moment
 from bethink.store import search
 from bethink.store.db import Tx
 from bethink.store.search import Text
@@ -21,6 +21,8 @@ NOTE = (
 BUDGET = 2_000
 _FACTS, _DOCUMENTS, _SESSIONS = 200, 20, 10
 _FACTS_SHARE = 0.7
+LINE = 90
+"""Tokens of an answer that one line has room for."""
 _LINE = 400
 _BRACKETS = re.compile(r"[(),\[\]]+")
 _DIRECTIVE = (FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCEDURE)
@@ -113,11 +115,11 @@ def _line(text: Text, label: str) -> str:
 
 def _plain(name: str) -> str:
     # A tool may be called anything, also as if its line came from someone else.
-    return _BRACKETS.sub(" ", inert(name)).strip()
+    return " ".join(_BRACKETS.sub(" ", inert(name)).split())
 
 
 def _day(at: Micros) -> str:
-    return datetime.fromtimestamp(at / 1_000_000, UTC).strftime("%Y-%m-%d")
+    return moment(at).date().isoformat()
 
 
 def _directs(fact: Text) -> bool:

@@ -37,7 +37,8 @@ _MONTH = (
 )
 TO = r" ?(?:\b(?:to|and|until|till|through|thru)\b|[-\u2013\u2014]) ?(?:(?:the|early|late|mid)[ -]){0,2}"
 COUNT = rf"\b(?P<n>\d{{1,3}}|(?:a )?(?:couple|few|several)(?: of)?|{'|'.join(_COUNTS)})"
-UNIT = "(?P<unit>hour|day|week|month|quarter|year|decade)"
+_UNITS = ("hour", "day", "week", "month", "quarter", "year", "decade")
+UNIT = f"(?P<unit>{'|'.join(_UNITS)})"
 _M = rf"\b(?P<m>{_MONTH})"
 _YEAR = r"(?:19|20)\d\d"
 _TH = "(?:st|nd|rd|th)?"
@@ -62,6 +63,8 @@ _NO_YEAR = re.compile(r"\b(?:version|room|number|no|page|line|port|model|size|is
 _ANY = re.compile(r"\b(?:an?|any|each|every|most) $", re.IGNORECASE)
 _TO_MONTH = re.compile(TO + _MONTH, re.IGNORECASE)
 _STOP = re.compile(r" ?(?:$|[^\w\s])")
+_FIGURE = re.compile(r"\d")
+_WORD = re.compile(r"\w+")
 
 
 def _follows(lead: re.Pattern[str], match: Match) -> bool:
@@ -190,6 +193,21 @@ def _weekday(match: Match, now: datetime) -> Stretch | None:
     if _follows(_ANY, match) or (short and not (which or _follows(_ON, match))):
         return None
     return pick(which or "last", lambda ahead: unit_at("day", unit_at("week", now, ahead).start + number * DAY), now)
+
+
+_TRACES = frozenset(
+    (
+        *MONTHS, *(name[:3] for name in MONTHS), "sept", *WEEKDAYS, *(name[:3] for name in WEEKDAYS), "tues", "thurs",
+        *_SEASONS, *(key.rpartition(" ")[2] for key in _DAYS_AGO), *_UNITS, *(f"{unit}s" for unit in _UNITS), "weekend",
+    )
+)  # fmt: skip
+
+
+def may_name_a_time(text: str) -> bool:
+    """Say whether any of the rules could find something: most questions have neither a figure nor such a word."""
+    if not text.isascii() or _FIGURE.search(text):
+        return True
+    return not _TRACES.isdisjoint(_WORD.findall(text.lower()))
 
 
 FLOATING = (_day, _month, _season, _weekday)

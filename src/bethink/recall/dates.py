@@ -9,7 +9,18 @@ from typing import NamedTuple
 
 from bethink.model.records import Micros
 from bethink.recall.almanac import DAY, Stretch, micros, moment, shifted, unit_at
-from bethink.recall.date_rules import COUNT, FLOATING, MONTHS, RULES, TO, UNIT, WEEKDAYS, count_in, part
+from bethink.recall.date_rules import (
+    COUNT,
+    FLOATING,
+    MONTHS,
+    RULES,
+    TO,
+    UNIT,
+    WEEKDAYS,
+    count_in,
+    may_name_a_time,
+    part,
+)
 
 _FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _GAP = re.compile(TO, re.IGNORECASE)
@@ -42,8 +53,11 @@ def spans(question: str, now: Micros) -> list[Span]:
 
 def times(question: str, now: Micros) -> tuple[list[Span], str]:
     """Return the times that a question names, as `spans` does, and what it says without them."""
+    text = " ".join(question.replace("\0", " ").split())
+    if not may_name_a_time(text):
+        return [], text
     at = moment(now)
-    text, found = _found(" ".join(question.replace("\0", " ").split()), at)
+    text, found = _found(text, at)
     opened = (_opened(text, said, at) for said in _joined(text, found))
     named = dict.fromkeys(Span(start=micros(s), end=micros(e), precision=name) for s, e, name in opened)
     return list(named), text.replace("\0", " ")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bethink.extend import Redactor
+from bethink.model.framing import unframed
 from bethink.model.records import Fact, Micros, Source, checked_name
 from bethink.model.text import clean
 from bethink.store import facts
@@ -93,4 +94,4 @@ class Facts:
         )
 
     def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(text))
+        return self._redactor.redact(clean(unframed(text)))

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anyio import to_thread
+
 from bethink.errors import BadAnswer, LostClaim
 from bethink.extend import Embedder
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
@@ -122,7 +124,8 @@ class Indexer:
         def make(tx: Tx) -> VectorIndex:
             return vectors.register(tx, embedder=name, dimension=dimension)
 
-        name, dimension = self.embedder.name, self.embedder.dimension
+        # The first look at its dimension may load a model: not on the event loop, and in no transaction.
+        name, dimension = self.embedder.name, await to_thread.run_sync(lambda: self.embedder.dimension)
         possible, known = await self.database.transact(find, read=True)
         if not possible:
             return None

@@ -27,12 +27,11 @@ async def inject_memory(request: InjectionRequest) -> str | None:
     """
     if request.store is None:
         return None
-    lines: list[str] = []
-    spent = request.estimator.count(_HEADING)
+    lines, found = [_HEADING, ""], None
     for fact in await request.store.search(request.query, request.max_facts):
-        line = f"- {inert(fact.content)}"
-        spent += request.estimator.count(line)
-        if spent > request.max_tokens:
+        lines.append(f"- {inert(fact.content)}")
+        section = "\n".join(lines)
+        if request.estimator.count(section) > request.max_tokens:
             break
-        lines.append(line)
-    return "\n".join([_HEADING, "", *lines]) if lines else None
+        found = section
+    return found

@@ -13,14 +13,16 @@ from bethink.recall.lexicon import FORMS, KIN, SILENT, VAGUE
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
-_MAX_WORDS = 48
+_MAX_WORDS = 24
+_MAX_SIGNS = 10_000
 _DAY = 86_400_000_000
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
 _WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
 _QUOTED = re.compile(r'"([^"]+)"')
+_APOSTROPHE = re.compile("['\u2019]")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|(?-i:us|Us)|our)\b", re.IGNORECASE)
 _OF_ASSISTANT = re.compile(
     r"\byou(?:'ve| have| had)?(?: also| just| previously| once| already)? "
     r"(?:told|said|recommended|suggested|mentioned|gave|given|provided|listed|wrote|written|created|made|explained|"
@@ -57,6 +59,7 @@ class Asked:
     terms: tuple[Term, ...]
     stems: tuple[str, ...]
     quoted: tuple[str, ...]
+    names: tuple[str, ...] = ()
     spans: tuple[Span, ...]
     speaker: str | None
     role: str | None
@@ -72,40 +75,48 @@ class Asked:
 
 
 def read(tx: Tx, question: str, *, speakers: Sequence[str], now: Micros) -> Asked:
-    """Read a question with the words of this database's full text."""
+    """Read a question with the words of this database's full text; what is very long is read by its beginning."""
+    question = question[:_MAX_SIGNS]
     named = [name for name in speakers if _names(question, name)]
-    words = [word for word in _words(question) if word.casefold() not in SILENT]
+    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in SILENT]
     # A speaker's name is what the others call out: it says whom the question is about, not what, if it says that.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     spans, rest = times(question, now)
-    undated = set(_words(rest))
+    undated = set(_words(rest) if spans else kept)
     families = _families(tx)
     known: dict[str, int] = {}
+    direct: set[int] = set()
     terms: list[Term] = []
-    for word, stems in zip(kept, tx.stemmed([word.casefold() for word in kept]), strict=True):
+    # As they are written: only the database knows how it folds what is no ASCII letter.
+    for word, stems in zip(kept, tx.stemmed(kept), strict=True):
         weight = _weight(word, question)
         for stem in stems:
-            if stem in known:
-                continue
             forms, kin = families.get(stem, ((stem,), ()))
+            places = _placed(known, forms)
+            if direct.intersection(places):
+                continue
+            direct.update(places)
             terms.append(
                 Term(
                     word=word,
-                    stems=_placed(known, forms),
+                    stems=places,
                     kin=_placed(known, kin) if weight >= 1 else (),
                     weight=weight,
                     dated=word not in undated,
                 )
             )
-    direct = {place for term in terms for place in term.stems}
-    terms = [replace(term, kin=tuple(place for place in term.kin if place not in direct)) for term in terms]
+    terms = [
+        replace(term, kin=tuple(place for place in term.kin if place not in direct)) if term.kin else term
+        for term in terms
+    ]
     aside = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
     return Asked(
         text=question,
         terms=tuple(terms),
         stems=tuple(known),
+        names=tuple(word.casefold() for word in words if _is_name(word, question)),
         quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
         spans=tuple(spans),
         speaker=named[0] if len(named) == 1 else None,
@@ -129,14 +140,22 @@ def _words(text: str) -> list[str]:
 
 def _names(question: str, name: str) -> bool:
     first = next(iter(name.split()), "")
-    return len(first) > 1 and re.search(rf"\b{re.escape(first)}\b", question, re.IGNORECASE) is not None
+    if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
+        return False  # most names are in no question, and a pattern for each would have to be compiled
+    # Somebody called Will or An is only meant where the name is written so, and is not the first word.
+    common = first.casefold() in SILENT
+    found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
+    return found is not None and not (common and found.start() == 0)
 
 
 def _weight(word: str, question: str) -> float:
     if word.casefold() in VAGUE:
         return _VAGUE
-    named = word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
-    return _SPECIAL if named or has_digit(word) else 1.0
+    return _SPECIAL if _is_name(word, question) or has_digit(word) else 1.0
+
+
+def _is_name(word: str, question: str) -> bool:
+    return word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
 
 
 def _placed(known: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:

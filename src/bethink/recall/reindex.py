@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import anyio
+from anyio import to_thread
 
 from bethink.extend import Embedder
 from bethink.store import vectors
@@ -20,8 +21,11 @@ async def reindex(
     With `progress` it waits for them, and says how many spaces are left. Raises `Misconfigured` without pgvector.
     """
 
+    # The first look at its dimension may load a model: not on the event loop, and in no transaction.
+    dimension = await to_thread.run_sync(lambda: embedder.dimension)
+
     def begin(tx: Tx) -> VectorIndex:
-        index = vectors.register(tx, embedder=embedder.name, dimension=embedder.dimension)
+        index = vectors.register(tx, embedder=embedder.name, dimension=dimension)
         vectors.promise_everywhere(tx)
         return index
 

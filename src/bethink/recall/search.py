@@ -2,10 +2,11 @@
 
 import hashlib
 import logging
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bethink.errors import Invalid, ModelError, NotFound
+from bethink.errors import BadAnswer, Invalid, Misconfigured, ModelError, NotFound
 from bethink.extend import Embedder, Reranker, Tokens
 from bethink.model.framing import cited
 from bethink.model.recall import (
@@ -21,20 +22,22 @@ from bethink.model.recall import (
     RefKind,
     Showing,
     Signal,
+    Use,
 )
 from bethink.model.records import Micros
 from bethink.model.words import stem
-from bethink.recall.choose import Chooser, Ranked, Rules
-from bethink.recall.context import BUDGET, block, shelves
+from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
+from bethink.recall.context import BUDGET, LINE, block, shelves
 from bethink.recall.question import Asked, in_their_words, read
 from bethink.recall.score import Found, Scale, Weights
 from bethink.store import ledger, search, vectors
 from bethink.store.db import Database, Tx, ask
 from bethink.store.lineage import trace
-from bethink.store.search import Text
+from bethink.store.search import Match, Survey, Text
 
 _POOL = 100
 _NEAREST = 2_000
+_OTHERS = 10
 _RERANKED = 40
 _RERANKER = 0.14
 _log = logging.getLogger("bethink.recall")
@@ -52,12 +55,18 @@ class Asking:
     kinds: Collection[RefKind] = tuple(RefKind)
     origins: Collection[str] | None = None
     explain: bool = False
+    longest: int | None = None
+    """How many tokens one thing may cost; what is longer is cut to the part that answers."""
 
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise Invalid("limit is below 1.", hint="Ask for at least one thing.")
         if self.budget is not None and self.budget < 1:
             raise Invalid("budget is below 1 token.", hint="Give a number of tokens, or leave it out.")
+        try:
+            object.__setattr__(self, "kinds", tuple(dict.fromkeys(RefKind(kind) for kind in self.kinds)))
+        except ValueError as error:
+            raise Invalid(f"{error}.", hint=f"Use {', '.join(RefKind)}.") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +99,10 @@ class Searcher:
 
     async def recall(self, asking: Asking, *, session_id: str | None = None) -> Recall:
         """Return what answers a question, the best first; with a session, the ledger records that it was shown it."""
-        vector, missing = await self._vector(asking)
+        survey, vector, missing = await self._vector(asking)
         drawn = await ask(
             self._database,
-            lambda tx: self._draw(tx, asking, vector),
+            lambda tx: self._draw(tx, asking, survey or search.survey(tx, space=asking.space), vector),
             space=asking.space,
             empty=None,
             read=True,
@@ -101,7 +110,7 @@ class Searcher:
         if drawn is None:
             return Recall(question=asking.question, missing="nothing is stored here")
         ranked = await self._reranked(asking, drawn)
-        chooser = Chooser(self._rules(asking, drawn.asked), drawn.texts, drawn.excerpts)
+        chooser = Chooser(self._rules(asking, drawn), drawn.texts, drawn.excerpts)
         items = chooser.choose(ranked)
         if session_id is not None and items:
             shown = Block(items=items, tokens=chooser.spent, digest=_digest(items))
@@ -121,7 +130,7 @@ class Searcher:
         budget = BUDGET if asking.budget is None else asking.budget
         answers: tuple[Recalled, ...] = ()
         if asking.question.strip():
-            answers = (await self.recall(replace(asking, budget=budget))).items
+            answers = (await self.recall(replace(asking, budget=budget, longest=LINE))).items
         held = await ask(
             self._database,
             lambda tx: shelves(tx, space=asking.space, as_of=asking.as_of),
@@ -146,16 +155,18 @@ class Searcher:
 
     async def cited(self, answer: str, *, space: str, session_id: str) -> str:
         """Count what an answer cites of what its session was shown, and return it without the citations."""
-        found = cited(answer)
+        labels = cited(answer).labels
 
-        def body(tx: Tx) -> None:
-            refs = ledger.labelled(tx, space=space, session_id=session_id, labels=found.labels)
-            if refs:
-                ledger.use(tx, space=space, refs=refs)
+        def body(tx: Tx) -> list[str]:
+            known = ledger.labelled(tx, space=space, session_id=session_id, labels=labels)
+            if known:
+                ledger.use(tx, space=space, refs=list(known.values()))
+            return list(known)
 
-        if found.labels:
-            await ask(self._database, body, space=space, empty=None)
-        return found.visible
+        if not labels:
+            return answer
+        # What this session was never shown under is a footnote of its author's own, and stays.
+        return cited(answer, only=await ask(self._database, body, space=space, empty=[])).visible
 
     async def shown(
         self, *, space: str, session_id: str | None = None, as_of: Micros | None = None, limit: int = 100
@@ -169,45 +180,47 @@ class Searcher:
             read=True,
         )
 
-    async def _vector(self, asking: Asking) -> tuple[Sequence[float] | None, str | None]:
+    async def _vector(self, asking: Asking) -> tuple[Survey | None, Sequence[float] | None, str | None]:
         if self._embedder is None or self._database is None:
-            return None, None
-        speakers = await self._database.transact(
-            lambda tx: search.speakers(tx, space=asking.space), space=asking.space, read=True
+            return None, None, None
+        survey = await self._database.transact(
+            lambda tx: search.survey(tx, space=asking.space), space=asking.space, read=True
         )
         try:
-            return (await self._embedder.embed([in_their_words(asking.question, speakers)]))[0], None
-        except ModelError as error:
+            made = await self._embedder.embed([in_their_words(asking.question, survey.speakers)])
+            if len(made) != 1 or len(made[0]) != self._embedder.dimension or not all(map(math.isfinite, made[0])):
+                raise BadAnswer(f"{self._embedder.name} gave no vector for the question.")
+        except (ModelError, OSError) as error:
             # Words alone still find most of it; who asked must not wait for a service that is down.
             _log.warning("recall goes on without vectors: %s", type(error).__name__)
-            return None, "vectors: the embedder is not to be had"
+            return survey, None, "vectors: the embedder is not to be had"
+        return survey, made[0], None
 
-    def _draw(self, tx: Tx, asking: Asking, vector: Sequence[float] | None) -> _Drawn:
-        space, as_of = asking.space, asking.as_of
-        asked = read(
-            tx, asking.question, speakers=search.speakers(tx, space=space), now=tx.now if as_of is None else as_of
-        )
+    def _draw(self, tx: Tx, asking: Asking, survey: Survey, vector: Sequence[float] | None) -> _Drawn:
+        space, as_of, explain = asking.space, asking.as_of, asking.explain
+        asked = read(tx, asking.question, speakers=survey.speakers, now=tx.now if as_of is None else as_of)
+        kinds = [kind for kind in asking.kinds if kind in survey.kinds]
+        usage: dict[Ref, Use] = {}
+        matches = search.matches(tx, space=space, terms=asked.stems, as_of=as_of, kinds=kinds, past=explain)
         found = Found(
-            matches=search.matches(
-                tx, space=space, terms=asked.stems, as_of=as_of, kinds=asking.kinds, past=asking.explain
-            ),
+            matches=matches if asking.origins is None else _of_origin(matches, asking.origins),
             similarities={} if vector is None else self._near(tx, asking, vector),
-            size=search.size(tx, space=space),
-            usage=ledger.usage(tx, space=space),
+            size=survey.size,
+            usage=usage,
         )
         scale = Scale(asked, found, self._weights)
-        best = scale.best(max(_POOL, 2 * asking.limit))
+        best = scale.best(max(_POOL, 2 * asking.limit) * (1 if asking.origins is None else _OTHERS))
+        if survey.used:
+            usage |= ledger.usage(tx, space=space, refs=best)  # it counts only in the ranking of these
         texts = search.texts(tx, space=space, refs=best, as_of=as_of)
         # The neighbours of what was found are not always there: the first and the last of a session have fewer.
-        ranked = scale.ranked(texts, among=[ref for ref in best if ref in texts], ranks=asking.explain)
+        there = [ref for ref in best if ref in texts]
+        ranked = scale.ranked(texts, among=there, ranks=explain, signals=explain)
         held = [each.ref for each in ranked if texts[each.ref].fate is None]
         facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * asking.limit]
-        return _Drawn(
-            asked=asked,
-            ranked=ranked,
-            texts=texts,
-            excerpts=search.excerpts(tx, space=space, fact_ids=facts, as_of=as_of),
-        )
+        rests = facts if RefKind.MESSAGE in survey.kinds else []
+        excerpts = search.excerpts(tx, space=space, fact_ids=rests, as_of=as_of)
+        return _Drawn(asked=asked, ranked=ranked, texts=texts, excerpts=excerpts)
 
     def _near(self, tx: Tx, asking: Asking, vector: Sequence[float]) -> dict[Ref, float]:
         assert self._embedder is not None  # noqa: S101 - whoever has none has no vector
@@ -215,33 +228,41 @@ class Searcher:
         if index is None:
             return {}
         near: dict[Ref, float] = {}
-        for each in vectors.similarities(
-            tx, space=asking.space, index=index, question=vector, limit=_NEAREST, kinds=asking.kinds
-        ):
-            near[each.ref] = max(each.similarity, near.get(each.ref, -1.0))
+        try:
+            found = vectors.similarities(
+                tx, space=asking.space, index=index, question=vector, limit=_NEAREST, kinds=asking.kinds
+            )
+        except Misconfigured as error:
+            _log.warning("recall goes on without vectors: %s", error)
+            return {}
+        # An index knows nothing of time: what did not hold then must neither be found nor push out what did.
+        gone = search.gone(tx, space=asking.space, as_of=asking.as_of)
+        for each in found:
+            if each.ref not in gone:
+                near[each.ref] = max(each.similarity, near.get(each.ref, -1.0))
         return near
 
     async def _reranked(self, asking: Asking, drawn: _Drawn) -> list[Ranked]:
         if self._reranker is None:
             return drawn.ranked
-        head = [each for each in drawn.ranked if each.ref in drawn.texts][:_RERANKED]
+        head = [each for each in drawn.ranked if each.fate is None and drawn.texts[each.ref].fate is None][:_RERANKED]
         try:
             scores = await self._reranker.rerank(asking.question, [drawn.texts[each.ref].text for each in head])
         except ModelError as error:
             _log.warning("recall goes on without its reranker: %s", type(error).__name__)
             return drawn.ranked
-        return [*_mixed(head, scores), *(each for each in drawn.ranked if each not in head)]
+        mixed = _mixed(head, scores)
+        first = {each.ref for each in head}
+        return [*mixed, *(each for each in drawn.ranked if each.ref not in first)]
 
-    def _rules(self, asking: Asking, asked: Asked) -> Rules:
+    def _rules(self, asking: Asking, drawn: _Drawn) -> Rules:
+        cuts = asking.budget is not None or bool(drawn.excerpts)
         return Rules(
             limit=asking.limit,
             budget=asking.budget,
+            longest=asking.longest,
             origins=asking.origins,
-            words=frozenset(
-                stem(form)
-                for term in asked.terms
-                for form in (term.word.casefold(), *(asked.stems[place] for place in term.stems))
-            ),
+            words=_stems(drawn.asked) if cuts else frozenset(),
             tokens=self._tokens,
         )
 
@@ -261,6 +282,23 @@ class Searcher:
         )
 
 
+def _stems(asked: Asked) -> frozenset[str]:
+    """Return the words by which a long text is cut to what was asked for."""
+    return frozenset(
+        stem(form)
+        for term in asked.terms
+        for form in (term.word.casefold(), *(asked.stems[place] for place in term.stems))
+    )
+
+
+def _of_origin(matches: Sequence[Match], origins: Collection[str]) -> list[Match]:
+    """Give what comes from elsewhere its fate, so that it takes no place from what does not."""
+    return [
+        match if of_origin(match.origin, origins) or match.fate else match._replace(fate=Fate.OTHER_ORIGIN)
+        for match in matches
+    ]
+
+
 def _digest(items: Sequence[Recalled]) -> str:
     return hashlib.blake2b("\n".join(str(item.ref) for item in items).encode(), digest_size=16).hexdigest()
 
@@ -273,8 +311,8 @@ def _mixed(head: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
     mixed = [each.score + _RERANKER * share for each, share in zip(head, spread, strict=True)]
     order = sorted(range(len(head)), key=lambda place: (-mixed[place], place))
     return [
-        replace(
-            head[place],
+        head[place]._replace(
+            score=min(1.0, mixed[place]),
             signals={
                 **head[place].signals,
                 "reranker": Signal(scores[place], spread[place], _RERANKER * spread[place]),

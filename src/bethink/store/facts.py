@@ -85,6 +85,12 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
     return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
 
 
+def last_said(tx: Tx, *, space: str, fact_id: str) -> Micros | None:
+    """Say when the newest of the messages that a fact rests on was said."""
+    row = tx.one("fact_last_said", space=space, id=fact_id)
+    return None if row is None else row["at"]
+
+
 def everything(tx: Tx, *, space: str) -> list[Fact]:
     """Return every fact that holds in a space, oldest first."""
     return [fact_of(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bethink.model.ids import new_id
 from bethink.model.recall import Purpose, Ref, RefKind, Showing, Use
 from bethink.model.records import Micros
-from bethink.store import consolidation
+from bethink.store import consolidation, search
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -43,34 +43,34 @@ def showings(
 
 def where_shown(tx: Tx, *, space: str, ref: Ref, limit: int = 100) -> list[Showing]:
     """Return when and to whom something was shown, in any version, the newest first."""
-    rows = tx.all("where_shown", space=space, kind=ref.kind, id=ref.id, limit=limit)
-    wanted = [row for row in rows if ref.kind is not RefKind.MESSAGE or row["number"] == ref.number]
-    return [_showing(row, (Ref(ref.kind, ref.id, row["number"]),)) for row in wanted]
+    number = ref.number if ref.kind is RefKind.MESSAGE else None
+    rows = tx.all("where_shown", space=space, kind=ref.kind, id=ref.id, number=number, limit=limit)
+    return [_showing(row, (Ref(ref.kind, ref.id, row["number"]),)) for row in rows]
 
 
-def labelled(tx: Tx, *, space: str, session_id: str, labels: Sequence[str]) -> list[Ref]:
-    """Return what stood behind labels that a session was shown, in the order of the labels."""
-    if not labels:
-        return []
+def labelled(tx: Tx, *, space: str, session_id: str, labels: Sequence[str]) -> dict[str, Ref]:
+    """Return which labels a session was shown, and what stood behind them, in the order of the labels."""
     rows = tx.all("labelled", space=space, session=session_id, labels=list(labels))
     by_label = {row["label"]: Ref(RefKind(row["kind"]), row["id"], row["number"]) for row in rows}
-    return [by_label[label] for label in labels if label in by_label]
+    return {label: by_label[label] for label in labels if label in by_label}
 
 
 def use(tx: Tx, *, space: str, refs: Sequence[Ref]) -> int:
-    """Count that things were of use, each once, and the session memories they rest on; say how many there were."""
-    once = list(dict.fromkeys(refs))
+    """Count that things were of use, each once, and the session memories they rest on; say how many are there."""
+    there = search.texts(tx, space=space, refs=dict.fromkeys(refs), as_of=None)
+    once = list(there)
     for ref in once:
         tx.run("count_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number, now=tx.now)
     consolidation.use(tx, space=space, session_ids=_sessions_behind(tx, space, once))
     return len(once)
 
 
-def usage(tx: Tx, *, space: str) -> dict[Ref, Use]:
-    """Return what in a space was ever of use."""
+def usage(tx: Tx, *, space: str, refs: Sequence[Ref]) -> dict[Ref, Use]:
+    """Return which of some things were ever of use, and how often."""
+    kinds, ids = sorted({ref.kind.value for ref in refs}), [ref.id for ref in refs]
+    rows = tx.all("usage_among", space=space, kinds=kinds, ids=ids, numbers=[ref.number for ref in refs])
     return {
-        Ref(RefKind(row["kind"]), row["id"], row["number"]): Use(row["usage_count"], row["last_usage"])
-        for row in tx.all("list_usage", space=space)
+        Ref(RefKind(row["kind"]), row["id"], row["number"]): Use(row["usage_count"], row["last_usage"]) for row in rows
     }
 
 

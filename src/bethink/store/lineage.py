@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from bethink.errors import NotFound
-from bethink.model.documents import SourceKind
+from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import Job, JobKind
 from bethink.model.recall import Lineage, Ref, RefKind, Version
-from bethink.model.records import Source
+from bethink.model.records import Micros, Source
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
@@ -15,6 +15,8 @@ def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
     """Return where a memory comes from and what became of it. Raises `NotFound` for what was never here."""
     text = search.texts(tx, space=space, refs=[ref], as_of=None).get(ref)
     shown = tuple(ledger.where_shown(tx, space=space, ref=ref))
+    if text is None and ref.kind is RefKind.DOCUMENT and _is_redacted(tx, space, ref):
+        return _document(tx, space, Lineage(ref=ref, text=None, shown=shown))
     if text is None:
         if not shown:
             raise NotFound(f"nothing in space {space!r} is named {ref}.", hint="Take the name from a result.")
@@ -22,6 +24,11 @@ def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
     usage = ledger.usage_of(tx, space=space, ref=ref)
     found = Lineage(ref=ref, text=text.text, origin=text.origin, at=text.at, shown=shown, usage=usage)
     return _TRACE[ref.kind](tx, space, found)
+
+
+def _is_redacted(tx: Tx, space: str, ref: Ref) -> bool:
+    found = documents.versions(tx, space=space, document_id=ref.id)
+    return any(each.redacted and each.version == ref.number for each in found)
 
 
 def _message(tx: Tx, space: str, found: Lineage) -> Lineage:
@@ -82,12 +89,16 @@ def _document(tx: Tx, space: str, found: Lineage) -> Lineage:
     this = next(each for each in versions if each.version == ref.number)
     rests = documents.sources(tx, space=space, document_id=ref.id, version=ref.number)
     author = this.author
-    job = jobs.find(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY) if author.run else None
+    kind, key = (JobKind.WRITE, author.id) if author.kind == "agent" else (JobKind.CONSOLIDATE, jobs.SPACE_KEY)
+    job = jobs.find(tx, space=space, kind=kind, key=key) if author.run else None
+    following = next((each for each in versions if each.version > ref.number), None)
     return replace(
         found,
+        text=None if this.redacted else found.text,
+        superseded_by=None if following is None else Ref(RefKind.DOCUMENT, ref.id, following.version),
         written_by=" ".join(filter(None, (author.kind, author.id, author.run, author.reason))),
         jobs=() if job is None else (job,),
-        rests_on=tuple(Ref(_KIND_OF[each.kind], each.id, each.number) for each in rests),
+        rests_on=tuple(_source_of(tx, space, each, this.valid_from) for each in rests),
         versions=tuple(
             Version(
                 ref=Ref(RefKind.DOCUMENT, each.id, each.version),
@@ -121,6 +132,16 @@ def _documents_on(tx: Tx, space: str, kind: SourceKind, name: str, number: int) 
 def _jobs_of(tx: Tx, space: str, sessions: list[str]) -> tuple[Job, ...]:
     found = (jobs.find(tx, space=space, kind=JobKind.EXTRACT, key=session) for session in sessions)
     return tuple(job for job in found if job is not None)
+
+
+def _source_of(tx: Tx, space: str, source: DocumentSource, at: Micros) -> Ref:
+    """Name what a document rests on; of a fact, the version that was known when the document was written."""
+    number = source.number
+    if source.kind is SourceKind.FACT:
+        known = [each.version for each in facts.versions(tx, space=space, fact_id=source.id)
+                 if (each.recorded_at or 0) <= at]  # fmt: skip
+        number = max(known, default=number)
+    return Ref(_KIND_OF[source.kind], source.id, number)
 
 
 def _ref_of(source: Source) -> Ref:

@@ -106,10 +106,10 @@ class PostgresTx(Tx):
 
     def lock_schema(self) -> None:
         """Hold the advisory lock that every migrating process takes first."""
-        # Whoever migrates first may take its time: this wait is not for a row.
+        # Whoever migrates may take its time, and so may who waits for it: a large table is rewritten in minutes.
         self.script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
-        self.script("SET LOCAL lock_timeout TO DEFAULT; SET LOCAL statement_timeout TO DEFAULT")
+        self.script("SET LOCAL lock_timeout TO DEFAULT")
 
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""

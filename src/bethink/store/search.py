@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -36,8 +36,7 @@ class Match(NamedTuple):
     because_of: Ref | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(NamedTuple):
     """What a candidate says, whole."""
 
     ref: Ref
@@ -49,6 +48,12 @@ class Text:
     fact: Fact | None = None
     fate: Fate | None = None
     because_of: Ref | None = None
+    row: Row | None = None
+    """What a fact is read from once it is shown: most candidates never are."""
+
+    def as_fact(self) -> Fact | None:
+        """Return the fact that says this, if it is one."""
+        return self.fact if self.row is None else fact_of(self.row)
 
 
 def matches(
@@ -96,8 +101,28 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: Micros | None) -> d
             # A vector may point at what no longer held then, so every text says what became of it.
             text = read(row)
             fate, by = judge.fate_of(text.ref, row)
-            found[text.ref] = text if fate is None else replace(text, fate=fate, because_of=by)
+            found[text.ref] = text if fate is None else text._replace(fate=fate, because_of=by)
     return found
+
+
+def gone(tx: Tx, *, space: str, as_of: Micros | None) -> set[Ref]:
+    """Return what did not hold at a time: not yet said, known or made, or no longer so."""
+    judge = _Judge(tx, space, as_of)
+    asked = _CAN_END if as_of is None else RefKind
+    return {
+        Ref(kind, row["id"], row["number"])
+        for kind in asked
+        for row in tx.all(_GONE[kind], space=space, at=judge.at, now=judge.now)
+    }
+
+
+_CAN_END = (RefKind.FACT, RefKind.DOCUMENT)
+_GONE = {
+    RefKind.MESSAGE: "gone_messages",
+    RefKind.FACT: "gone_facts",
+    RefKind.SESSION_MEMORY: "gone_session_memories",
+    RefKind.DOCUMENT: "gone_documents",
+}
 
 
 def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: Micros | None) -> dict[str, list[Excerpt]]:
@@ -144,10 +169,33 @@ class Size(NamedTuple):
     sessions: int
 
 
-def size(tx: Tx, *, space: str) -> Size:
-    """Count what a space holds."""
-    row = tx.one("space_size", space=space)
-    return Size(0, 0) if row is None else Size(int(row["messages"] + row["facts"]), int(row["sessions"]))
+class Survey(NamedTuple):
+    """What there is to search in a space: how much, of which kinds, said by whom, and whether any was ever of use."""
+
+    size: Size
+    kinds: frozenset[RefKind]
+    speakers: Sequence[str]
+    used: bool
+
+
+def survey(tx: Tx, *, space: str) -> Survey:
+    """Look what a space holds, so that nobody searches what is not there."""
+    row = tx.one("survey_space", space=space)
+    assert row is not None  # noqa: S101 - counts always give a row
+    return Survey(
+        size=Size(row["messages"] + row["facts"], row["sessions"]),
+        kinds=frozenset(kind for kind, column in _HELD.items() if row[column]),
+        speakers=speakers(tx, space=space) if row["messages"] else (),
+        used=bool(row["used"]),
+    )
+
+
+_HELD = {
+    RefKind.MESSAGE: "messages",
+    RefKind.FACT: "facts",
+    RefKind.SESSION_MEMORY: "session_memories",
+    RefKind.DOCUMENT: "documents",
+}
 
 
 def speakers(tx: Tx, *, space: str) -> list[str]:
@@ -175,9 +223,14 @@ def _counter(dialect: Dialect, terms: Sequence[str]) -> Callable[[object], tuple
         return tuple(hits)
 
     def from_ranks(found: list[float]) -> tuple[int, ...]:
-        return tuple([0 if rank == 0 else bisect_left(_RANKS, rank * 0.999) + 1 for rank in found])
+        return tuple([_times(rank) if rank else 0 for rank in found])
 
     return from_names if dialect is Dialect.SQLITE else from_ranks  # pyright: ignore[reportReturnType]
+
+
+@cache  # a float has few values here: one for each count
+def _times(rank: float) -> int:
+    return bisect_left(_RANKS, rank * 0.999) + 1
 
 
 class _Judge:
@@ -223,6 +276,13 @@ def _fact(row: Row) -> Text:
     )  # fmt: skip
 
 
+def _unread_fact(row: Row) -> Text:
+    return Text(
+        ref=Ref(RefKind.FACT, row["id"], row["version"]), text=row["content"], origin=Origin(row["origin"]),
+        at=row["created_at"], role=row["kind"], name=row["subject"], row=row,
+    )  # fmt: skip
+
+
 def _session_memory(row: Row) -> Text:
     text = "\n".join(part for part in (row["summary"], row["raw_memory"]) if part.strip())
     return Text(
@@ -240,7 +300,7 @@ def _document(row: Row) -> Text:
 
 _READ: dict[RefKind, tuple[str, Callable[[Row], Text]]] = {
     RefKind.MESSAGE: ("read_messages_at", _message),
-    RefKind.FACT: ("read_facts_at", _fact),
+    RefKind.FACT: ("read_facts_at", _unread_fact),
     RefKind.SESSION_MEMORY: ("read_session_memories_at", _session_memory),
     RefKind.DOCUMENT: ("read_documents_at", _document),
 }

@@ -267,12 +267,12 @@ def promise_everywhere(tx: Tx) -> None:
 
 
 def any_left(tx: Tx) -> bool:
-    """Say whether a space is still to be indexed, or was given up."""
+    """Say whether a space is still to be indexed; what was given up is not waited for."""
     return tx.one("any_left", kind=JobKind.INDEX) is not None
 
 
 def left(tx: Tx) -> int:
-    """Count the spaces that are still to be indexed, with those that were given up."""
+    """Count the spaces that are still to be indexed."""
     row = tx.one("count_left", kind=JobKind.INDEX)
     return 0 if row is None else row["count"]
 

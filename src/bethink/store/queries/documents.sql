@@ -118,6 +118,6 @@ ORDER BY documents_fts.rank, d.id LIMIT :limit;
 -- Documents as they stood at a time that share a word with the question, the best match first.
 SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
        author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND words @@ to_tsquery('english', :words)
+FROM documents WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
-ORDER BY ts_rank_cd(words, to_tsquery('english', :words)) DESC, id LIMIT :limit;
+ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;

@@ -11,8 +11,11 @@ UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: last_fact_version
--- The newest version a fact has had.
-SELECT max(version) AS version FROM facts WHERE space_id = :space AND id = :id;
+-- The newest version a fact has had; one that was shown and then removed counts, so that its name is not given out again.
+SELECT max(version) AS version FROM (
+    SELECT version FROM facts WHERE space_id = :space AND id = :id
+    UNION ALL SELECT number FROM ledger_items WHERE space_id = :space AND kind = 'fact' AND id = :id
+) AS known;
 
 -- name: find_fact
 -- A fact as it stands.
@@ -53,9 +56,9 @@ ORDER BY facts_fts.rank, f.id LIMIT :limit;
 -- Facts known at a time that share a word with the question, the best match first.
 SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
        created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND words @@ to_tsquery('english', :words)
+FROM facts WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
   AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
-ORDER BY ts_rank_cd(words, to_tsquery('english', :words)) DESC, id LIMIT :limit;
+ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;
 
 -- name: list_facts
 -- Every fact known at a time, oldest first.
@@ -111,6 +114,12 @@ ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
 -- name: fact_sources
 -- The messages a fact rests on, in order.
 SELECT session_id, number FROM fact_sources WHERE space_id = :space AND fact_id = :id ORDER BY session_id, number;
+
+-- name: fact_last_said
+-- When the newest of the messages behind a fact was said.
+SELECT max(m.said_at) AS at FROM fact_sources s
+JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
+WHERE s.space_id = :space AND s.fact_id = :id;
 
 -- name: all_fact_sources
 -- The messages behind every fact of a space, in order.

@@ -28,7 +28,8 @@ WHERE space_id = :space AND ledger_id in_list(:ids) ORDER BY ledger_id, place;
 -- When and to whom something was shown, the newest first.
 SELECT l.id, l.purpose, l.session_id, l.shown_at, l.tokens, l.digest, i.number
 FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
-WHERE i.space_id = :space AND i.kind = :kind AND i.id = :id ORDER BY l.shown_at DESC, l.id DESC LIMIT :limit;
+WHERE i.space_id = :space AND i.kind = :kind AND i.id = :id
+  AND (CAST(:number AS bigint) IS NULL OR i.number = :number) ORDER BY l.shown_at DESC, l.id DESC LIMIT :limit;
 
 -- name: labelled
 -- What stood behind some labels that a session was shown.
@@ -43,20 +44,23 @@ VALUES (:space, :kind, :id, :number, 1, :now)
 ON CONFLICT (space_id, kind, id, number) DO UPDATE SET
     usage_count = usage.usage_count + 1, last_usage = excluded.last_usage;
 
--- name: list_usage
--- What in a space was ever of use, and how often.
-SELECT kind, id, number, usage_count, last_usage FROM usage WHERE space_id = :space;
+-- name: usage_among
+-- How often some things were of use, as far as they ever were.
+SELECT u.kind, u.id, u.number, u.usage_count, u.last_usage
+FROM pairs(:ids, :numbers)
+JOIN usage u ON u.space_id = :space AND u.kind in_list(:kinds) AND u.id = pairs.id AND u.number = pairs.number;
 
 -- name: sessions_behind_facts
 -- The sessions that some facts come from.
 SELECT DISTINCT session_id FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids) ORDER BY session_id;
 
 -- name: sessions_behind_documents
--- The sessions that some versions of documents rest on.
-SELECT DISTINCT s.source_id AS session_id
+-- The sessions that some versions of documents rest on, by themselves or through facts.
+SELECT DISTINCT COALESCE(f.session_id, s.source_id) AS session_id
 FROM pairs(:ids, :numbers)
 JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version = pairs.number
-WHERE s.kind IN ('session_memory', 'message') ORDER BY s.source_id;
+LEFT JOIN fact_sources f ON s.kind = 'fact' AND f.space_id = s.space_id AND f.fact_id = s.source_id
+WHERE s.kind <> 'fact' OR f.session_id IS NOT NULL ORDER BY session_id;
 
 -- name: find_usage
 -- How often one thing was of use.

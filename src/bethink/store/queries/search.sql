@@ -1,6 +1,6 @@
 -- name: stemmed (postgres)
 -- What the full text keeps of each word.
-SELECT tsvector_to_array(to_tsvector('english', asked.word)) AS stems
+SELECT tsvector_to_array(words_of(asked.word)) AS stems
 FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS asked (word, place) ORDER BY asked.place;
 
 -- name: match_messages (sqlite)
@@ -10,7 +10,7 @@ SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, 
 FROM (SELECT doc, term, count(*) AS hits FROM messages_words WHERE term in_list(:terms) GROUP BY doc, term) w
 CROSS JOIN passages p ON p.row = w.doc
 CROSS JOIN messages m ON m.space_id = p.space_id AND m.session_id = p.id AND m.number = p.number
-WHERE p.space_id = :space AND m.said_at <= :at
+WHERE p.space_id = :space AND m.said_at <= :at AND m.role <> 'system' AND m.origin <> 'memory'
 GROUP BY w.doc;
 
 -- name: match_messages (postgres)
@@ -19,7 +19,8 @@ SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length
        right(content, 1) = '?' AS asks,
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
              FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
-FROM messages WHERE space_id = :space AND said_at <= :at AND words @@ CAST(:asked AS tsquery);
+FROM messages WHERE space_id = :space AND said_at <= :at AND words @@ CAST(:asked AS tsquery)
+  AND role <> 'system' AND origin <> 'memory';
 
 -- name: match_facts (sqlite)
 -- Facts that share a word with the question: those known and not ended at a time, or also those that no longer hold.
@@ -121,10 +122,13 @@ JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m
 WHERE s.space_id = :space AND s.fact_id in_list(:ids) AND m.said_at <= :at
 ORDER BY s.fact_id, s.session_id, s.number;
 
--- name: space_size
--- How many sessions, messages and facts a space has, near enough to weigh words by.
-SELECT count(*) AS sessions, COALESCE(sum(last_number), 0) AS messages,
-       (SELECT count(*) FROM facts WHERE space_id = :space) AS facts
+-- name: survey_space
+-- How many sessions, messages and facts a space has, near enough to weigh words by, and whether it has anything else.
+SELECT count(*) AS sessions, CAST(COALESCE(sum(last_number), 0) AS bigint) AS messages,
+       (SELECT count(*) FROM facts WHERE space_id = :space) AS facts,
+       EXISTS (SELECT 1 FROM session_memories WHERE space_id = :space) AS session_memories,
+       EXISTS (SELECT 1 FROM documents WHERE space_id = :space) AS documents,
+       EXISTS (SELECT 1 FROM usage WHERE space_id = :space) AS used
 FROM sessions WHERE space_id = :space;
 
 -- name: list_speakers
@@ -138,3 +142,20 @@ WITH RECURSIVE found (name) AS (
 )
 SELECT name FROM found WHERE name IS NOT NULL
   AND (SELECT m.role FROM messages m WHERE m.space_id = :space AND m.name = found.name LIMIT 1) <> 'tool' LIMIT 50;
+
+-- name: gone_messages
+-- Messages that were not said by a time.
+SELECT session_id AS id, number FROM messages WHERE space_id = :space AND said_at > :at;
+
+-- name: gone_session_memories
+-- Session memories that were not made by a time.
+SELECT session_id AS id, 0 AS number FROM session_memories WHERE space_id = :space AND generated_at > :at;
+
+-- name: gone_facts
+-- Versions of facts that were not known at a time, no longer held, or had ended.
+SELECT id, version AS number FROM facts WHERE space_id = :space
+  AND (recorded_at > :at OR retired_at <= :at OR valid_to <= :now);
+
+-- name: gone_documents
+-- Versions of documents that did not stand at a time.
+SELECT id, version AS number FROM documents WHERE space_id = :space AND (valid_from > :at OR valid_to <= :at);

@@ -120,12 +120,12 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
     input_watermark = jobs.input_watermark + 1;
 
 -- name: any_left
--- Whether there is a space with work left, or where it was given up.
-SELECT space_id FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead') LIMIT 1;
+-- Whether there is a space with work left; what was given up is not waited for.
+SELECT space_id FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed') LIMIT 1;
 
 -- name: count_left
--- In how many spaces there is work left, or was given up.
-SELECT count(*) AS count FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead');
+-- In how many spaces there is work left.
+SELECT count(*) AS count FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed');
 
 -- name: describe_growth (postgres)
 -- How large a space has grown in an index, and the statements that build an HNSW index for it, or clear a broken one.

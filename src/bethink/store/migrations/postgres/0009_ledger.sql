@@ -50,3 +50,23 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- What is gone is of no use any more.
+CREATE FUNCTION forget_usage() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format(
+        'DELETE FROM usage u USING gone g WHERE u.space_id = g.space_id AND u.kind = %L AND u.id = g.%I AND u.number = %s',
+        TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER usage_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('message', 'session_id', 'g.number');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('fact', 'id', 'g.version');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('session_memory', 'session_id', '0');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('document', 'id', 'g.version');

@@ -36,3 +36,17 @@ CREATE TABLE usage (
     last_usage INTEGER NOT NULL,
     PRIMARY KEY (space_id, kind, id, number)
 ) STRICT;
+
+-- What is gone is of no use any more.
+CREATE TRIGGER messages_usage_ad AFTER DELETE ON messages BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+CREATE TRIGGER facts_usage_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+CREATE TRIGGER session_memories_usage_ad AFTER DELETE ON session_memories BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+CREATE TRIGGER documents_usage_ad AFTER DELETE ON documents BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+END;

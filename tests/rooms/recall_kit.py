@@ -1,0 +1,82 @@
+"""What tests of recall share: something to be told, and a short way to say what came back."""
+
+from collections.abc import Callable
+from itertools import count
+
+from bethink import ConversationKey, Fact, Memory, Message, Session
+from bethink.extend import Embedder, Reranker
+from bethink.model.documents import Document, Draft, Provenance
+from bethink.model.recall import Fate, Recall, Ref, RefKind
+from bethink.model.records import FactKind, Micros, Origin, Source
+from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.recall.search import Searcher
+from bethink.store import facts
+from bethink.store.db import Database
+from tests.conftest import Quiet
+from tests.rooms.vector_kit import Hashed
+
+DAY = 86_400_000_000
+_chats = count()
+_effects = count()
+
+
+async def tell(memory: Memory, *lines: str | Message, space: str = "alice") -> Session:
+    """Say something in a session of its own; a plain text is the user's."""
+    key = ConversationKey(channel="recall", chat=str(next(_chats)))
+    session = await memory.open_session(space=space, conversation=key)
+    await memory.append(
+        session, [Message(role="user", content=line) if isinstance(line, str) else line for line in lines]
+    )
+    return session
+
+
+def assistant(content: str, **more: object) -> Message:
+    return Message(role="assistant", content=content, **more)  # pyright: ignore[reportArgumentType]
+
+
+def user(content: str, **more: object) -> Message:
+    return Message(role="user", content=content, **more)  # pyright: ignore[reportArgumentType]
+
+
+async def learnt(database: Database, fact_id: str, content: str, *sources: Source, **more: object) -> Fact:
+    """Store a fact as extraction does, with the messages it rests on."""
+    fields: dict[str, object] = {"origin": Origin("user"), "kind": FactKind.DETAIL, **more}
+    fact = Fact(id=fact_id, content=content, **fields)  # pyright: ignore[reportArgumentType]
+    effect = f"kit:{next(_effects)}"
+    await database.transact(
+        lambda tx: facts.learn(tx, space="alice", fact=fact, effect=effect, token=1, sources=sources), space="alice"
+    )
+    return fact
+
+
+async def retire(database: Database, fact_id: str, *, by: str) -> None:
+    await database.transact(lambda tx: facts.retire(tx, space="alice", fact_id=fact_id, by=by), space="alice")
+
+
+async def written(memory: Memory, slug: str, body: str, *, by: Provenance | None = None, **more: str) -> Document:
+    draft = Draft(slug=slug, **{"title": slug.title(), "body": body, **more})  # pyright: ignore[reportArgumentType]
+    document = await memory.documents(space="alice").create(draft, by=by)
+    assert document is not None
+    return document
+
+
+def with_vectors(database: Database, embedder: Embedder | None = None, reranker: Reranker | None = None) -> Memory:
+    """A Memory that asks an embedder about every question, too."""
+    searcher = Searcher(database, tokens=EstimatedTokens(), embedder=embedder or Hashed(), reranker=reranker)
+    return Memory(database, redactor=Quiet(), searcher=lambda: searcher)
+
+
+def message(session: Session, number: int) -> Ref:
+    return Ref(RefKind.MESSAGE, session.id, number)
+
+
+def texts(recall: Recall) -> list[str]:
+    return [item.text for item in recall.items]
+
+
+def fates(recall: Recall) -> dict[Ref, Fate]:
+    return {candidate.ref: candidate.fate for candidate in recall.candidates}
+
+
+def ago(clock: Callable[[], Micros], days: float) -> Micros:
+    return Micros(int(clock() - days * DAY))

@@ -1,0 +1,169 @@
+"""What is said again, what only looks the same, and what an assistant repeats of its own memory."""
+
+import pytest
+
+from bethink import ConversationKey, Fact, Facts, Memory, Message, Origin, Session
+from bethink.model.framing import inert
+from bethink.model.records import Micros
+from bethink.model.words import gist
+from bethink.store.db import Database
+from bethink.worker import RunReport
+from tests.conftest import FakeClock, said
+from tests.rooms.learn_kit import a_fact, answer, worker
+
+HOME: dict[str, object] = {"slot": "home_town", "subject": "user"}
+
+
+@pytest.fixture
+def facts(memory: Memory) -> Facts:
+    return memory.facts(space="alice")
+
+
+class Talk:
+    """Has sessions one after another, and learns from each what a model makes of it."""
+
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self.database, self.memory, self.count = database, memory, 0
+
+    async def open(self) -> Session:
+        self.count += 1
+        return await self.memory.open_session(
+            space="alice", conversation=ConversationKey(channel="c", chat=str(self.count))
+        )
+
+    async def learn(self, session: Session, messages: list[Message], *claims: dict[str, object]) -> RunReport:
+        await self.memory.append(session, messages)
+        await self.memory.idle(session)
+        return await worker(self.database, [answer(*claims)]).run_once()
+
+
+@pytest.fixture
+def talk(database: Database, memory: Memory) -> Talk:
+    return Talk(database, memory)
+
+
+async def homes(facts: Facts) -> list[tuple[str, str]]:
+    return [(fact.content, str(fact.origin)) for fact in await facts.search("lives", 9) if fact.valid_to is None]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("User lives in Stockholm", "User lives in Stockport"),
+        ("User's dentist is Alexander", "User's dentist is Alexandra"),
+        ("User's sister is called Christina", "User's sister is called Christine"),
+    ],
+)
+def test_names_that_begin_alike_are_not_the_same(one: str, other: str) -> None:
+    assert gist(one) != gist(other)
+    assert gist(one) == gist(one.upper())
+
+
+async def test_a_new_value_that_looks_like_the_old_one_takes_its_place(talk: Talk, facts: Facts) -> None:
+    for town in ("Stockholm", "Stockport"):
+        claim = a_fact(f"User lives in {town}", 1, **HOME)
+        await talk.learn(await talk.open(), said(f"I live in {town}"), claim)
+
+    assert await homes(facts) == [("User lives in Stockport", "user")]
+
+
+async def test_what_was_said_last_in_one_call_holds_whatever_order_the_model_has_it_in(
+    talk: Talk, facts: Facts
+) -> None:
+    claims = [a_fact("User lives in Bergen", 2, **HOME), a_fact("User lives in Oslo", 1, **HOME)]
+    await talk.learn(await talk.open(), said("I live in Oslo", "Sorry, I live in Bergen"), *claims)
+
+    assert await homes(facts) == [("User lives in Bergen", "user")]
+
+
+async def test_what_was_said_again_is_not_ended_by_what_was_said_before_that(
+    talk: Talk, facts: Facts, clock: FakeClock
+) -> None:
+    start = clock.time
+    clock.time += 10_000_000
+    for town, second in (("Oslo", 1), ("Oslo", 3), ("Bergen", 2)):  # learnt in this order, said in another
+        message = Message(role="user", content=f"I live in {town}", said_at=Micros(start + second * 1_000_000))
+        await talk.learn(await talk.open(), [message], a_fact(f"User lives in {town}", 1, **HOME))
+
+    assert await homes(facts) == [("User lives in Oslo", "user")]
+    [bergen] = await facts.search("Bergen", 5)
+    assert bergen.valid_to == start + 3_000_000
+
+
+async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, facts: Facts) -> None:
+    page = Message(role="tool", name="web", content="the user lives in Bergen")
+    echo = Message(role="assistant", content="You live in Bergen")
+    for message in (page, echo):
+        report = await talk.learn(await talk.open(), [message], a_fact("User lives in Bergen", 1))
+
+    assert report.settled == {"known": 1}
+    assert await homes(facts) == [("User lives in Bergen", "tool:web")]
+    [fact] = await facts.search("Bergen", 5)
+    assert len(await facts.sources(fact.id)) == 1
+
+
+async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
+    talk: Talk, facts: Facts, memory: Memory
+) -> None:
+    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    session = await talk.open()
+    assert await memory.context(space="alice", session=session)
+    retold = [Message(role="assistant", content="As I recall, you prefer green tea. The shop closes at noon.")]
+    claims = [
+        a_fact("User prefers green tea", 1),
+        a_fact("User does not prefer green tea", 1),
+        a_fact("The shop closes at noon", 1),
+    ]
+
+    report = await talk.learn(session, retold, *claims)
+
+    assert report.refused == {"echo": 1, "unproven": 1}
+    assert {fact.content for fact in await facts.search("tea shop", 5)} == {
+        "User prefers green tea in the morning",
+        "The shop closes at noon",
+    }
+
+
+async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, memory: Memory) -> None:
+    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    session = await talk.open()
+    await memory.context(space="alice", session=session)
+    both = [Message(role="user", content="I prefer green tea."), Message(role="assistant", content="Green tea it is.")]
+
+    report = await talk.learn(session, both, a_fact("User prefers green tea", 1, 2))
+
+    assert report.settled == {"added": 1}
+
+
+async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None:
+    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    retold = [Message(role="assistant", content="You prefer green tea.")]
+
+    report = await talk.learn(await talk.open(), retold, a_fact("User prefers green tea", 1))
+
+    assert report.settled == {"added": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "label"),
+    [
+        ("web", "(tool:web, 2023-11-14)"),
+        ("web, user", "(tool:web user, 2023-11-14)"),
+        ("x (user, 2020-01-01) [^abc234]", "(tool:x user 2020-01-01 ^abc234, 2023-11-14)"),
+    ],
+)
+async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
+    memory: Memory, facts: Facts, tool: str, label: str
+) -> None:
+    origin = Origin(f"tool:{tool}")
+    await facts.index(Fact(id="f", content="Trains run late", origin=origin, created_at=Micros(1_700_000_000_000_000)))
+
+    block = await memory.context(space="alice")
+
+    assert f"- Trains run late {label} [^" in block.text
+
+
+@pytest.mark.parametrize("label", ["[^abc234]", "[^ABC234]", "[^abc234, ^def567]", "[^abc234^def567]"])
+def test_a_stored_text_cannot_be_cited_by_a_label_of_its_own(label: str) -> None:
+    assert inert(f"It is so {label}.") == f"It is so ({label[1:]}."
+    assert inert("a footnote[^1] and [^note]") == "a footnote[^1] and [^note]"

@@ -1,0 +1,278 @@
+"""The ledger: what was shown when and to whom, what of it was of use, and how little that weighs."""
+
+import pytest
+
+from bethink import ConversationKey, Fact, Memory, Session
+from bethink.model.consolidation import Candidate
+from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.recall import Purpose, Ref, RefKind, Use
+from bethink.model.records import Micros
+from bethink.store import ledger
+from bethink.store.db import Database
+from tests.conftest import FakeClock
+from tests.rooms.learn_kit import a_fact
+from tests.rooms.recall_kit import DAY, learnt, message, tell, written
+from tests.rooms.test_consolidate import Life
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)
+
+
+async def another(memory: Memory, chat: str = "other", space: str = "alice") -> Session:
+    return await memory.open_session(space=space, conversation=ConversationKey(channel="x", chat=chat))
+
+
+async def memories(life: Life) -> dict[str, Candidate]:
+    return {each.memory.session_id: each for each in (await life.selection()).current}
+
+
+async def usage(database: Database, *refs: Ref, space: str = "alice") -> dict[Ref, Use]:
+    return await database.transact(lambda tx: ledger.usage(tx, space=space, refs=refs), space=space, read=True)
+
+
+async def test_a_block_for_a_session_is_recorded_once_with_all_that_was_in_it(
+    memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+    await written(memory, "garden", "Roses.")
+    block = await memory.context(space="alice", session=session)
+    shown_at = clock.time
+    await memory.context(space="alice", session=session)
+    clock.time += DAY
+    await memory.context(space="alice", session=session)
+
+    [showing] = await memory.shown(space="alice")
+
+    assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
+    assert showing.refs == tuple(item.ref for item in block.items)
+    assert len(showing.refs) == 2
+    assert (showing.tokens, showing.digest) == (block.tokens, block.digest)
+
+
+async def test_another_block_another_session_and_another_purpose_are_entries_of_their_own(
+    memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="f", content="Tea is served at five"))
+    other = await another(memory)
+    await memory.context(space="alice", session=session)
+    await memory.context(space="alice", session=other)
+    found = await memory.recall("tea", space="alice", session=session)
+    await facts.index(Fact(id="g", content="Tea is green"))
+    await memory.context(space="alice", session=session)
+
+    entries = await memory.shown(space="alice")
+
+    assert [(each.purpose, each.session_id) for each in entries] == [
+        (Purpose.CONTEXT, session.id),
+        (Purpose.RECALL, session.id),
+        (Purpose.CONTEXT, other.id),
+        (Purpose.CONTEXT, session.id),
+    ]
+    assert [each.shown_at for each in entries] == sorted((each.shown_at for each in entries), reverse=True)
+    assert entries[1].refs == tuple(item.ref for item in found.items)
+    assert entries[1].tokens == found.tokens
+    assert [each.session_id for each in await memory.shown(space="alice", session=other)] == [other.id]
+    assert await memory.shown(space="alice", limit=2) == entries[:2]
+    assert await memory.shown(space="alice", as_of=entries[2].shown_at) == entries[2:]
+
+
+async def test_an_answer_for_a_session_is_recorded_once_and_without_a_session_not_at_all(
+    memory: Memory, session: Session
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+
+    await memory.recall("tea", space="alice")
+    await memory.context(space="alice", question="tea")
+    assert await memory.shown(space="alice") == []
+    await memory.recall("nothing like it", space="alice", session=session)
+    assert await memory.shown(space="alice") == []
+    await memory.recall("tea", space="alice", session=session)
+    await memory.recall("When is tea served?", space="alice", session=session)
+    [showing] = await memory.shown(space="alice")
+    assert (showing.purpose, showing.refs) == (Purpose.RECALL, (Ref(RefKind.FACT, "f", 1),))
+
+
+async def test_a_block_with_an_answer_in_it_is_one_entry(memory: Memory, session: Session) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+
+    block = await memory.context(space="alice", question="When is tea served?", session=session)
+
+    [showing] = await memory.shown(space="alice")
+    assert showing.purpose is Purpose.CONTEXT
+    assert showing.refs == tuple(item.ref for item in block.items)
+
+
+async def test_a_citation_counts_once_an_answer_and_leaves_no_label_behind(
+    memory: Memory, session: Session, database: Database, clock: FakeClock
+) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="f", content="Tea is served at five"))
+    await facts.index(Fact(id="g", content="Tea is green"))
+    labels = {item.ref.id: item.label for item in (await memory.context(space="alice", session=session)).items}
+
+    said = await memory.cited(f"At five [^{labels['f']}], as ever [^{labels['f']}][^{labels['f']}].", session=session)
+
+    assert said == "At five, as ever."
+    tea, green = Ref(RefKind.FACT, "f", 1), Ref(RefKind.FACT, "g", 1)
+    counted_at = clock.time
+    assert await usage(database, tea, green) == {tea: Use(1, Micros(counted_at))}
+    await memory.cited(f"Green [^{labels['g']}, {labels['f']}]", session=session)
+    assert {ref: use.times for ref, use in (await usage(database, tea, green)).items()} == {tea: 2, green: 1}
+    assert await memory.cited("No label here.", session=session) == "No label here."
+
+
+async def test_what_a_session_was_never_shown_cannot_be_cited_by_it(
+    memory: Memory, session: Session, database: Database
+) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+    await memory.facts(space="bob").index(Fact(id="f", content="Tea is served at five"))
+    other, bobs = await another(memory), await another(memory, space="bob")
+    [item] = (await memory.context(space="alice", session=session)).items
+
+    for stranger in (other, bobs):
+        answer = f"At five [^{item.label}] [^zzzzzz]."
+        assert await memory.cited(answer, session=stranger) == answer
+    footnote = f"See[^source], at five [^{item.label}].\n\n[^source]: The Guardian."
+    assert await memory.cited(footnote, session=other) == footnote
+
+    assert await usage(database, item.ref) == await usage(database, item.ref, space="bob") == {}
+
+
+async def test_a_citation_is_of_use_to_the_session_memories_behind_it(
+    life: Life, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    first = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    second = await life.tell("We bought a boat.")
+    third = await life.tell("My aunt sings.", a_fact("My aunt sings", 1, entities=["Aunt"]))
+    unused = await life.tell("Nothing much.")
+    by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=second.id, number=1),))
+    page = await written(memory, "boat", "The boat is red.", by=by)
+    clock.time += DAY
+    fact = await memory.recall("Bergen", space="alice", kinds=[RefKind.FACT], session=session)
+    said = await memory.recall("aunt", space="alice", kinds=[RefKind.MESSAGE], session=session)
+    written_down = await memory.recall("boat", space="alice", kinds=[RefKind.DOCUMENT], session=session)
+    assert written_down.items[0].ref.id == page.id
+
+    labels = [found.items[0].label for found in (fact, said, written_down)]
+    await memory.cited(" ".join(f"[^{label}]" for label in labels), session=session)
+    counted_at = clock.time
+
+    by_session = await memories(life)
+    for used in (first, second, third):
+        assert (by_session[used.id].usage_count, by_session[used.id].last_usage) == (1, counted_at)
+    assert (by_session[unused.id].usage_count, by_session[unused.id].last_usage) == (0, None)
+
+
+async def test_a_document_that_rests_on_facts_is_of_use_to_the_sessions_they_come_from(
+    life: Life, memory: Memory
+) -> None:
+    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    await life.consolidate()
+    bergen = (await life.docs.tree())["~/memory/bergen"]
+    assert {each.kind for each in await life.docs.sources(bergen.id, 1)} == {SourceKind.FACT}
+
+    assert await memory.used([Ref(RefKind.DOCUMENT, bergen.id, 1)], space="alice") == 1
+
+    assert (await memories(life))[told.id].usage_count == 1
+
+
+async def test_two_things_from_one_session_are_of_use_to_it_once(
+    life: Life, memory: Memory, database: Database, session: Session
+) -> None:
+    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1))
+    [fact] = await memory.facts(space="alice").search("Bergen", 5)
+
+    refs = [Ref(RefKind.FACT, fact.id, 1), message(told, 1), Ref(RefKind.SESSION_MEMORY, told.id)]
+    assert await memory.used([*refs, *refs], space="alice") == 3
+
+    assert (await memories(life))[told.id].usage_count == 1
+    assert {ref: use.times for ref, use in (await usage(database, *refs)).items()} == dict.fromkeys(refs, 1)
+
+
+async def test_what_was_of_use_can_be_named_in_writing(memory: Memory, database: Database, clock: FakeClock) -> None:
+    await memory.facts(space="alice").index(Fact(id="a:b", content="Tea"))
+
+    for _ in range(3):
+        assert await memory.used(["fact:a:b:1"], space="alice") == 1
+
+    use = Use(3, Micros(clock.time))
+    assert await usage(database, Ref(RefKind.FACT, "a:b", 1)) == {Ref(RefKind.FACT, "a:b", 1): use}
+    assert (await memory.explain("fact:a:b:1", space="alice")).usage == use
+
+
+async def test_what_is_not_there_was_of_no_use(memory: Memory, session: Session, database: Database) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="f", content="Tea is served at five"))
+    [item] = (await memory.context(space="alice", session=session)).items
+    await facts.delete("f")
+
+    assert await memory.cited(f"At five [^{item.label}].", session=session) == "At five."
+    assert await memory.used([item.ref, "fact:never:1", "message:ses_x:3"], space="alice") == 0
+    assert await memory.used(["fact:f:1"], space="nowhere") == 0
+    assert await memory.used([], space="alice") == 0
+    never = (item.ref, Ref(RefKind.FACT, "never", 1), Ref(RefKind.MESSAGE, "ses_x", 3))
+    assert await usage(database, *never) == {}
+
+
+async def test_use_lifts_an_equal_by_a_little_and_no_more(memory: Memory, database: Database) -> None:
+    at = Micros(1_690_000_000_000_000)
+    await tell(memory, "hello")
+    for name, content in (("a", "The boat is red"), ("b", "The boat is big"), ("c", "A boat, a boat: the boat race")):
+        await learnt(database, name, content, created_at=at)
+    before = await memory.recall("How is the boat?", space="alice", explain=True)
+    best, *equals = [item.ref.id for item in before.items]
+    assert best == "c"
+    assert before.items[1].score == pytest.approx(before.items[2].score)
+
+    for _ in range(100):
+        await memory.used([f"fact:{equals[1]}:1"], space="alice")
+
+    after = await memory.recall("How is the boat?", space="alice", explain=True)
+    assert [item.ref.id for item in after.items] == [best, equals[1], equals[0]]
+    lifted = next(each for each in after.candidates if each.ref.id == equals[1])
+    assert lifted.signals["usage"].raw == 100
+    assert after.items[2].score < after.items[1].score <= 1.05 * after.items[2].score
+
+
+async def test_what_was_most_of_use_is_the_last_to_be_left_out_of_a_block(memory: Memory) -> None:
+    facts = memory.facts(space="alice")
+    for number in range(60):
+        await facts.index(Fact(id=f"f{number}", content=f"Fact {number} " + "is long enough to take some room " * 5))
+    small = await memory.context(space="alice", budget=400)
+    assert Ref(RefKind.FACT, "f0", 1) not in {item.ref for item in small.items}
+
+    await memory.used(["fact:f0:1"], space="alice")
+
+    assert Ref(RefKind.FACT, "f0", 1) in {item.ref for item in (await memory.context(space="alice", budget=400)).items}
+
+
+async def test_a_purge_leaves_in_the_ledger_that_something_was_shown_and_nothing_of_it(
+    memory: Memory, database: Database, session: Session
+) -> None:
+    told = await tell(memory, "A pangolin in the pantry.")
+    await memory.recall("pangolin", space="alice", session=session)
+
+    key = await database.transact(
+        lambda tx: tx.one("conversation_key", space="alice", id=told.conversation_id), space="alice", read=True
+    )
+    assert key is not None
+    await memory.history(space="alice").purge(ConversationKey.parse(key["key"]))
+
+    [showing] = await memory.shown(space="alice")
+    assert showing.refs == (message(told, 1),)
+    assert "pangolin" not in f"{showing}"
+
+
+async def test_a_new_version_starts_unused_and_a_source_named_by_a_new_page_counts(life: Life, memory: Memory) -> None:
+    told = await life.tell("We bought a boat.")
+    page = await written(memory, "boat", "The boat is red.")
+    by = Provenance(sources=(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=told.id),))
+    await memory.documents(space="alice").update(page.id, Draft(slug="boat", title="B", body="x"), expected=1, by=by)
+
+    await memory.used([Ref(RefKind.DOCUMENT, page.id, 1)], space="alice")
+    assert (await memories(life))[told.id].usage_count == 0
+    await memory.used([Ref(RefKind.DOCUMENT, page.id, 2)], space="alice")
+    assert (await memories(life))[told.id].usage_count == 1

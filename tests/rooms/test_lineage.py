@@ -1,0 +1,317 @@
+"""From a memory back to the messages it came from, and on to where it was shown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink import ConversationKey, Fact, Memory, Session
+from bethink.errors import Invalid, NotFound
+from bethink.model.documents import Author, DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.jobs import JobKind, Outcome
+from bethink.model.recall import Purpose, Ref, RefKind
+from bethink.model.records import Maker, Origin, Source
+from bethink.store.db import Database
+from tests.conftest import FakeClock
+from tests.rooms.learn_kit import a_fact
+from tests.rooms.recall_kit import DAY, assistant, learnt, message, retire, tell, written
+from tests.rooms.test_consolidate import Life
+
+HOME = {"slot": "home_town", "subject": "user"}
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)
+
+
+async def fact_of(memory: Memory, word: str) -> Ref:
+    [fact] = await memory.facts(space="alice").search(word, 5)
+    return Ref(RefKind.FACT, fact.id, fact.version)
+
+
+async def test_a_message_leads_to_the_facts_the_session_memory_and_the_documents_made_of_it(
+    life: Life, memory: Memory
+) -> None:
+    told = await life.tell(
+        "I live in Bergen and I like tea.", a_fact("User lives in Bergen", 1), a_fact("User likes tea", 1)
+    )
+    by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=told.id, number=1),))
+    page = await written(memory, "bergen", "Where it rains.", by=by)
+    await written(memory, "other", "Nothing to do with it.")
+    [record] = await memory.read(told)
+
+    lineage = await memory.explain(message(told, 1), space="alice")
+
+    assert (lineage.text, lineage.origin, lineage.at) == (
+        "I live in Bergen and I like tea.", "user", record.message.said_at,
+    )  # fmt: skip
+    assert set(lineage.used_in) == {
+        await fact_of(memory, "Bergen"),
+        await fact_of(memory, "tea"),
+        Ref(RefKind.SESSION_MEMORY, told.id),
+        Ref(RefKind.DOCUMENT, page.id, 1),
+    }
+    [job] = lineage.jobs
+    assert (job.kind, job.key, job.outcome) == (JobKind.EXTRACT, told.id, Outcome.SUCCEEDED)
+    assert (lineage.sources, lineage.rests_on, lineage.versions, lineage.superseded_by) == ((), (), (), None)
+
+
+async def test_a_message_of_which_nothing_was_made_says_so(memory: Memory, session: Session) -> None:
+    await memory.append(session, [assistant("Hm.")])
+
+    lineage = await memory.explain(f"message:{session.id}:1", space="alice")
+
+    assert (lineage.text, lineage.origin) == ("Hm.", "assistant")
+    assert (lineage.used_in, lineage.shown, lineage.usage) == ((), (), None)
+    assert not [job for job in lineage.jobs if job.outcome]
+
+
+async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_shown(
+    life: Life, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    first = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1))
+    again = await life.tell("As I said, I live in Bergen.", a_fact("User lives in Bergen", 1))
+    await life.consolidate()
+    ref = await fact_of(memory, "Bergen")
+    block = await memory.context(space="alice", session=session)
+    shown_at = clock.time
+    await memory.used([ref], space="alice")
+    used_at = clock.time
+
+    lineage = await memory.explain(str(ref), space="alice")
+
+    assert (lineage.ref, lineage.text, lineage.origin) == (ref, "User lives in Bergen", "user")
+    assert {quote.source: quote.text for quote in lineage.sources} == {
+        Source(first.id, 1): "I live in Bergen.",
+        Source(again.id, 1): "As I said, I live in Bergen.",
+    }
+    assert set(lineage.rests_on) == {message(first, 1), message(again, 1)}
+    assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
+    assert lineage.made_by == Maker(model="scripted", prompt="extract-1", extractor="1")
+    [version] = lineage.versions
+    assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
+    assert lineage.superseded_by is None
+    [showing] = lineage.shown
+    assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
+    assert (showing.tokens, showing.digest, showing.refs) == (block.tokens, block.digest, (ref,))
+    assert lineage.usage == (1, used_at)
+    pages = [(await memory.explain(each, space="alice")).text or "" for each in lineage.used_in]
+    assert pages
+    assert any("User lives in Bergen" in page for page in pages)
+
+
+async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life, memory: Memory) -> None:
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **HOME))
+    old = await fact_of(memory, "Oslo")
+    await life.tell("I live in Bergen now.", a_fact("User lives in Bergen", 1, **HOME))
+    new = await fact_of(memory, "Bergen")
+
+    lineage = await memory.explain(old, space="alice")
+
+    assert lineage.superseded_by == new
+    assert (await memory.explain(new, space="alice")).superseded_by is None
+    [version] = lineage.versions
+    assert version.until is not None
+
+
+async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memory: Memory, database: Database) -> None:
+    facts = memory.facts(space="alice")
+    for town in ("Oslo", "Bergen", "Narvik"):
+        await facts.index(Fact(id="home", content=f"Ana lives in {town}"))
+    await learnt(database, "other", "Ana moves about")
+    await retire(database, "home", by="other")
+
+    for number, successor in ((1, "fact:home:2"), (2, "fact:home:3"), (3, "fact:other:1")):
+        lineage = await memory.explain(f"fact:home:{number}", space="alice")
+        assert str(lineage.superseded_by) == successor
+        assert [each.text[13:] for each in lineage.versions] == ["Oslo", "Bergen", "Narvik"]
+        assert [each.ref.number for each in lineage.versions] == [1, 2, 3]
+        assert [each.until for each in lineage.versions[:2]] == [each.since for each in lineage.versions[1:]]
+        assert lineage.text == lineage.versions[number - 1].text
+
+
+async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
+    told = await life.tell("I live in Bergen.", summary="On towns.", raw="Lives in Bergen.")
+    await life.consolidate()
+    overview = (await life.docs.tree())["~/memory/consolidated/MEMORY.md"]
+
+    lineage = await memory.explain(Ref(RefKind.SESSION_MEMORY, told.id), space="alice")
+
+    assert (lineage.text, lineage.origin) == ("On towns.\nLives in Bergen.", "memory")
+    assert lineage.rests_on == (message(told, 1),)
+    assert lineage.made_by is not None
+    assert [job.key for job in lineage.jobs] == [told.id]
+    assert Ref(RefKind.DOCUMENT, overview.id, 1) in lineage.used_in
+
+
+async def test_a_document_leads_to_its_versions_its_author_and_what_it_rests_on(memory: Memory) -> None:
+    told = await tell(memory, "The garden has roses.")
+    sources = (
+        DocumentSource(kind=SourceKind.MESSAGE, id=told.id, number=1),
+        DocumentSource(kind=SourceKind.FACT, id="fct_1"),
+        DocumentSource(kind=SourceKind.SESSION_MEMORY, id=told.id),
+    )
+    page = await written(memory, "garden", "Tulips.")
+    author = Author(kind="agent", id="agt_1", reason="asked to")
+    await memory.documents(space="alice").update(
+        page.id,
+        Draft(slug="garden", title="Garden", body="Roses."),
+        expected=1,
+        by=Provenance(author=author, origin=Origin("assistant"), sources=sources),
+    )
+
+    first, second = [await memory.explain(f"document:{page.id}:{number}", space="alice") for number in (1, 2)]
+
+    assert (second.text, second.origin) == ("Garden\nRoses.", "assistant")
+    assert second.written_by == "agent agt_1 asked to"
+    assert set(second.rests_on) == {
+        message(told, 1),
+        Ref(RefKind.FACT, "fct_1", 0),
+        Ref(RefKind.SESSION_MEMORY, told.id),
+    }
+    assert (first.text, first.origin, first.written_by, first.rests_on) == ("Garden\nTulips.", "user", "user", ())
+    assert first.versions == second.versions
+    assert [(each.ref.number, each.text) for each in second.versions] == [(1, "Tulips."), (2, "Roses.")]
+    assert second.versions[0].until == second.versions[1].since
+    assert second.versions[1].until is None
+
+
+async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memory) -> None:
+    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    await life.consolidate()
+    waiting, seen = [message(told, 1)], set[Ref]()
+    while waiting:
+        ref = waiting.pop()
+        if ref in seen:
+            continue
+        seen.add(ref)
+        lineage = await memory.explain(ref, space="alice")
+        assert lineage.text is not None
+        waiting += [*lineage.used_in, *lineage.rests_on]
+
+    assert {ref.kind for ref in seen} == set(RefKind)
+
+
+async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(memory: Memory) -> None:
+    facts = memory.facts(space="alice")
+    by = Provenance(sources=(DocumentSource(kind=SourceKind.FACT, id="home"),))
+    await facts.index(Fact(id="home", content="Ana lives in Oslo"))
+    await facts.index(Fact(id="home", content="Ana lives in Bergen"))
+    page = await written(memory, "ana", "Lives in Bergen.", by=by)
+    await facts.index(Fact(id="home", content="Ana lives in Narvik"))
+
+    lineage = await memory.explain(Ref(RefKind.DOCUMENT, page.id, 1), space="alice")
+
+    assert lineage.rests_on == (Ref(RefKind.FACT, "home", 2),)
+
+
+async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Memory) -> None:
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    await life.consolidate()
+    bergen = (await life.docs.tree())["~/memory/bergen"]
+
+    lineage = await memory.explain(Ref(RefKind.DOCUMENT, bergen.id, 1), space="alice")
+
+    assert lineage.written_by is not None
+    assert lineage.written_by.startswith("job ")
+    assert bergen.author.run in lineage.written_by
+    assert [job.kind for job in lineage.jobs] == [JobKind.CONSOLIDATE]
+
+
+async def test_what_was_erased_is_known_only_to_have_been_shown(
+    life: Life, memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    told = await life.tell("My locker has the code 4711.", a_fact("User has a locker", 1))
+    fact = await fact_of(memory, "locker")
+    page = await written(memory, "locker", "The locker is blue.")
+    seen: set[Ref] = set()
+    for kind in RefKind:
+        found = await memory.recall("locker", space="alice", kinds=[kind], session=session)
+        seen |= {item.ref for item in found.items}
+    clock.time += DAY
+    await memory.context(space="alice", session=session)
+
+    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="1"))
+    await memory.documents(space="alice").delete(page.id, expected=1)
+    await memory.documents(space="alice").redact(page.id, 1)
+
+    assert seen == {
+        message(told, 1), fact, Ref(RefKind.SESSION_MEMORY, told.id), Ref(RefKind.DOCUMENT, page.id, 1),
+    }  # fmt: skip
+    for ref in seen:
+        lineage = await memory.explain(ref, space="alice")
+        assert (lineage.text, lineage.origin, lineage.sources) == (None, None, ())
+        assert all(version.text == "" for version in lineage.versions)
+        assert lineage.shown
+        assert all(showing.session_id == session.id for showing in lineage.shown)
+        times = [showing.shown_at for showing in lineage.shown]
+        assert times == sorted(times, reverse=True)
+    with pytest.raises(NotFound):
+        await memory.explain(message(told, 2), space="alice")
+
+
+async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(memory: Memory, session: Session) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(Fact(id="f", content="Tea at five"))
+    await memory.context(space="alice", session=session)
+    await facts.index(Fact(id="f", content="Tea at six"))
+
+    lineage = await memory.explain("fact:f:2", space="alice")
+
+    assert [showing.refs for showing in lineage.shown] == [(Ref(RefKind.FACT, "f", 1),)]
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["fact:f:9", "fact:nobody:1", "message:ses_x:1", "document:doc_x:1", "session_memory:ses_x:0", "fact:f:0",
+     f"message:ses_x:{2**63 - 1}"],
+)  # fmt: skip
+async def test_what_was_never_here_is_not_found(memory: Memory, ref: str) -> None:
+    await memory.facts(space="alice").index(Fact(id="f", content="Tea"))
+
+    with pytest.raises(NotFound, match="named"):
+        await memory.explain(ref, space="alice")
+    with pytest.raises(NotFound):
+        await Memory(None).explain(ref, space="alice")
+
+
+async def test_what_is_in_another_space_is_not_found(memory: Memory, session: Session) -> None:
+    bobs = await tell(memory, "A secret.", space="bob")
+    await memory.facts(space="bob").index(Fact(id="f", content="Tea"))
+
+    for ref in (message(bobs, 1), Ref(RefKind.FACT, "f", 1)):
+        with pytest.raises(NotFound):
+            await memory.explain(ref, space="alice")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "fact", "fact:", "fact:f", "fact:f:", "fact:f:x", "fact::1", "facts:f:1", "f:1", "FACT:f:1", "fact:f:-1",
+     "fact:f:1.0", "fact:f: 1", "fact:f:²", "fact:a\0b:1", "fact:\ud800:1", "fact:f:9223372036854775808",
+     "fact:f:" + "9" * 5_000, "fact:" + "f" * 1_000 + ":1"],
+)  # fmt: skip
+async def test_what_names_nothing_is_refused_before_anything_is_asked(memory: Memory, text: str) -> None:
+    with pytest.raises(Invalid):
+        Ref.parse(text)
+    with pytest.raises(Invalid):
+        await memory.explain(text, space="alice")
+    with pytest.raises(Invalid):
+        await memory.used([text], space="alice")
+
+
+@given(st.sampled_from(RefKind), st.text(min_size=1, max_size=200).filter(str.isprintable), st.integers(0, 2**63 - 1))
+def test_a_name_is_read_back_as_it_was_written(kind: RefKind, name: str, number: int) -> None:
+    ref = Ref(kind, name, number)
+
+    assert Ref.parse(str(ref)) == ref
+    assert isinstance(Ref.parse(str(ref)).kind, RefKind)
+    assert str(Ref.parse(str(ref))) == str(ref)
+
+
+@given(st.text(max_size=40))
+def test_any_other_text_is_refused_or_names_itself(text: str) -> None:
+    try:
+        ref = Ref.parse(f"fact:{text}")
+    except Invalid:
+        return
+    assert str(ref) == f"fact:{text}"

@@ -1,0 +1,210 @@
+"""Recall under hostile questions and long texts, and what is left of words that were vacuumed, purged or cut."""
+
+# pyright: reportUnknownMemberType=false
+# apsw spells its values with a Buffer type that Python 3.11 does not have.
+
+import random
+import time
+
+import apsw
+import pytest
+
+from bethink import ConversationKey, Fact, Facts, Memory, Message
+from bethink.model.documents import Draft
+from bethink.model.recall import Ref, RefKind
+from bethink.store.db import Database, Tx
+from bethink.store.sql import Dialect
+from bethink.store.sqlite import SqliteDatabase
+from tests.conftest import KEY, FakeClock, Quiet, database_at
+from tests.rooms.learn_kit import a_fact
+from tests.rooms.recall_kit import message, tell, texts, written
+from tests.rooms.test_consolidate import Life
+
+INDEXES = ("messages", "facts", "documents", "session_memories")
+
+WEIRD = [
+    "", " ", "\n\t", "\0", "a\0b", "\ud800", "x\udfffy", "?!", "…", "😀", "👩‍👩‍👧‍👦 🇳🇴", "\u202e", "\ufeff",
+    "what is the who of it", "to be or not to be", "I me my we", "the",
+    'a" OR b:*', '"', '""', '" "', '"unclosed', 'content:"*"', "name : *", "NEAR(a b, 5)", "a AND NOT b", "^a + b*",
+    "foo & !bar", "!bar", "a <-> b", "a:*", "':*", "a | b:AB", "''", "\\", "\\'", "'\\''", "$1 ?1 :space %s %(x)s",
+    "'; DROP TABLE messages; --", "%", "_", "{}[]()", "-- comment", "/* x */", "NULL", "\\x00", "a\\", "' || ''",
+    "x" * 100_000, "q " * 50_000, "\"'" * 50_000, "9" * 100_000, "yesterday " * 11_000, "last " * 20_000,
+    "2023-05-0" * 11_000, "the day before " * 6_500, "\\" * 100_000, "💥" * 25_000, "a.b" * 33_000, "q'" * 50_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", WEIRD, ids=[f"{place}" for place in range(len(WEIRD))])
+async def test_no_question_raises_or_finds_what_it_does_not_name(memory: Memory, question: str) -> None:
+    await tell(memory, "Herons nest in spring.", "Nothing else was said here.")
+    await memory.facts(space="alice").index(Fact(id="f", content="Herons are patient"))
+    await written(memory, "birds", "Herons eat fish.")
+
+    begun = time.monotonic()
+    for explain in (False, True):
+        found = await memory.recall(question, space="alice", explain=explain)
+        assert texts(found) == []
+        assert found.candidates == ()
+        assert found.question == question
+    assert await memory.context(space="alice", question=question) == await memory.context(space="alice")
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["heron!", 'heron" OR x:*', "heron & !heron", "!heron", "heron:*", "(heron", "'heron\\", "h\0 heron", "heron\ud800",
+     "NEAR(heron)", "heron <-> zebra", "content:heron", "-heron", "^heron", "HERON"],
+)  # fmt: skip
+async def test_a_word_among_signs_is_a_word(memory: Memory, question: str) -> None:
+    session = await tell(memory, "A heron stands there.")
+    await tell(memory, "A zebu lies there.")
+
+    found = await memory.recall(question, space="alice")
+
+    assert [item.ref for item in found.items] == [message(session, 1)]
+
+
+@pytest.mark.parametrize("word", ["Straße", "naïve", "ΣΟΦΟΣ", "C3PO", "foo.bar", "o'brien", "x86_64", "3.14", "ﬁsh"])
+async def test_a_word_of_any_alphabet_finds_itself(memory: Memory, word: str) -> None:
+    session = await tell(memory, f"There was a {word} once.")
+    await tell(memory, "There was nothing else.")
+
+    assert [item.ref for item in (await memory.recall(f"Which {word}?", space="alice")).items] == [message(session, 1)]
+
+
+async def test_what_nobody_can_store_as_it_is_can_still_be_asked_for(memory: Memory) -> None:
+    session = await tell(memory, Message(role="user", content="A gull \0 and a \ud800 tern", name="An\0a"))
+
+    for question in ("gull", "tern\ud800", "\0gull\0", "An\ufffda's gull?"):
+        assert [item.ref for item in (await memory.recall(question, space="alice")).items] == [message(session, 1)]
+
+
+async def test_a_message_of_two_megabytes_is_stored_and_found_by_its_beginning(memory: Memory) -> None:
+    draw = random.Random(1)
+    noise = " ".join(f"{draw.getrandbits(60):x}" for _ in range(125_000))
+    session = await tell(memory, f"The xylophone fell. {noise} saxophone")
+    await tell(memory, "Something short.")
+    assert len(noise) > 1_900_000
+
+    found = await memory.recall("Which xylophone fell?", space="alice", budget=500)
+
+    assert [item.ref for item in found.items] == [message(session, 1)]
+    assert found.items[0].text.startswith("The xylophone fell.")
+    assert found.tokens <= 500
+    [record] = await memory.read(session)
+    assert record.message.content.endswith("saxophone")
+    assert not await memory.recall("saxophone", space="alice"), "what is beyond the index is kept, and not found"
+
+
+async def everything(memory: Memory, database: Database) -> None:
+    """Fill every index with the word marmot, and leave holes in the tables."""
+    life = Life(database, memory)
+    facts = memory.facts(space="alice")
+    for number in range(6):
+        await life.tell(f"My marmot is number {number}.", a_fact(f"User has marmot number {number}", 1))
+        await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+        await written(memory, f"page-{number}", f"Marmot page {number}.")
+    await facts.index(Fact(id="f5", content="A marmot weighs nine pounds"))
+    document = await written(memory, "other", "A marmot. Gone.")
+    await memory.documents(space="alice").update(
+        document.id, Draft(slug="other", title="Other", body="A marmot, again."), expected=1
+    )
+    for number in range(3):
+        await facts.delete(f"f{number}")
+        await memory.history(space="alice").purge(ConversationKey(channel="c", chat=str(number + 1)))
+
+
+async def shown(memory: Memory) -> dict[Ref, str]:
+    found = await memory.recall("marmot", space="alice", limit=100, explain=True)
+    return {each.ref: each.text for each in found.candidates}
+
+
+def integrity(target: str) -> None:
+    connection = apsw.Connection(target)
+    for table in INDEXES:
+        connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
+    connection.close()
+
+
+async def test_a_vacuum_of_the_file_leaves_every_search_right(clock: FakeClock, tmp_path: object) -> None:
+    target = f"{tmp_path}/memory.db"
+    database = database_at(target, clock)
+    await database.open()
+    memory = Memory(database, redactor=Quiet())
+    await everything(memory, database)
+    before, facts = await shown(memory), await memory.facts(space="alice").search("marmot", 50)
+    documents = await memory.documents(space="alice").search("marmot", 50)
+    await database.close()
+
+    connection = apsw.Connection(target)
+    connection.execute("VACUUM")
+    for table in INDEXES:  # which this SQLite leaves in place, and another is free to number anew
+        connection.execute(f"UPDATE {table} SET rowid = -rowid")
+    connection.close()
+    await database.open()
+
+    assert await shown(memory) == before
+    assert all("marmot" in text.lower() for text in before.values())
+    assert {ref.kind for ref in before} == set(RefKind)
+    assert await memory.facts(space="alice").search("marmot", 50) == facts
+    assert await memory.documents(space="alice").search("marmot", 50) == documents
+    await memory.facts(space="alice").delete("f3")
+    assert Ref(RefKind.FACT, "f3", 1) not in await shown(memory)
+    await database.close()
+    integrity(target)
+
+
+async def words_left(database: Database) -> int:
+    """How many rows of how many indexes still hold the word marmot."""
+
+    def body(tx: Tx) -> int:
+        terms: dict[str, object] = {"terms": ["marmot"]} if tx.dialect is Dialect.SQLITE else {}
+        terms |= {"asked": "'marmot'"} if tx.dialect is Dialect.POSTGRES else {}
+        terms |= {"terms": ["'marmot'"]} if tx.dialect is Dialect.POSTGRES else {}
+        at = {"at": 2**62, "now": 0, "past": 1, "space": "alice"}
+        return sum(len(tx.all(f"match_{table}", **terms, **at)) for table in INDEXES)
+
+    return await database.transact(body, space="alice", read=True)
+
+
+async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
+    memory: Memory, database: Database, target: str
+) -> None:
+    life = Life(database, memory)
+    told = [await life.tell(f"My marmot is number {n}.", a_fact(f"User has marmot number {n}", 1)) for n in (1, 2)]
+    await life.consolidate()
+    assert await words_left(database) >= 2 * 3
+
+    for number in (1, 2):
+        await memory.history(space="alice").purge(ConversationKey(channel="c", chat=str(number)))
+
+    assert await words_left(database) == 0
+    assert await shown(memory) == {}
+    assert [await memory.read(session) for session in told] == [[], []]
+    if isinstance(database, SqliteDatabase):
+        await database.close()
+        connection = apsw.Connection(target)
+        for table in INDEXES:
+            assert list(connection.execute(f"SELECT term FROM {table}_words WHERE term = 'marmot'")) == []
+        held = "SELECT count(*) FROM passages WHERE kind IN ('message', 'fact', 'session_memory')"
+        assert list(connection.execute(held)) == [(0,)]
+        connection.close()
+        integrity(target)
+        await database.open()
+
+
+async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(memory: Memory) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, [Message(role="user", content="A marmot.")])
+    await memory.history(space="alice").purge(KEY)
+    await memory.append(session, [Message(role="user", content="Another marmot.")])
+
+    assert await shown(memory) == {message(session, 2): "Another marmot."}
+
+
+async def test_a_search_of_facts_and_one_of_everything_agree(memory: Memory) -> None:
+    facts: Facts = memory.facts(space="alice")
+    for number in range(5):
+        await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+    await facts.delete("f2")
+
+    assert {fact.id for fact in await facts.search("marmot", 50)} == {ref.id for ref in await shown(memory)}

@@ -1,0 +1,278 @@
+"""How candidates are weighed: every signal by itself, what they come to, and when nothing is good enough."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink.model.recall import Fate, Ref, RefKind, Use
+from bethink.model.records import Micros, Origin
+from bethink.recall.choose import Ranked
+from bethink.recall.dates import Span
+from bethink.recall.question import Asked, Term
+from bethink.recall.score import Found, Scale, Weights
+from bethink.store.search import Match, Size, Text
+
+NOW = Micros(1_700_000_000_000_000)
+DAY = 86_400_000_000
+WEIGHTS = Weights()
+HIGHEST = (1 + WEIGHTS.date * (1 + WEIGHTS.date_alone)) * (1 + WEIGHTS.speaker)
+
+
+def a_message(number: int, session: str = "s") -> Ref:
+    return Ref(RefKind.MESSAGE, session, number)
+
+
+def a_fact(name: str) -> Ref:
+    return Ref(RefKind.FACT, name, 1)
+
+
+def asked(*words: str, **more: object) -> Asked:
+    """A question in which every word is its own stem."""
+    terms = tuple(Term(word=word, stems=(place,), kin=(), weight=1.0) for place, word in enumerate(words))
+    fields: dict[str, object] = {
+        "text": " ".join(words), "terms": terms, "stems": words, "quoted": (), "spans": (), "speaker": None,
+        "role": None, **more,
+    }  # fmt: skip
+    return Asked(**fields)  # pyright: ignore[reportArgumentType]
+
+
+def match(ref: Ref, *hits: int, **more: object) -> Match:
+    fields: dict[str, object] = {"role": None, "name": None, "origin": "user", "at": NOW, "length": 40, **more}
+    return Match(ref=ref, hits=hits, **fields)  # pyright: ignore[reportArgumentType]
+
+
+def text(ref: Ref, said: str = "text", **more: object) -> Text:
+    fields: dict[str, object] = {"origin": Origin("user"), "at": NOW, **more}
+    return Text(ref=ref, text=said, **fields)  # pyright: ignore[reportArgumentType]
+
+
+def weighed(
+    question: Asked,
+    matches: Sequence[Match],
+    *,
+    near: Mapping[Ref, float] | None = None,
+    usage: Mapping[Ref, Use] | None = None,
+    texts: Sequence[Text] = (),
+    passages: int = 1_000,
+) -> dict[Ref, Ranked]:
+    """Weigh candidates that are all there, and return them by name, the best first."""
+    found = Found(matches=matches, similarities=near or {}, size=Size(passages, 50), usage=usage or {})
+    scale = Scale(question, found, WEIGHTS)
+    best = scale.best(1_000)
+    there = {ref: text(ref) for ref in best} | {each.ref: each for each in texts}
+    return {each.ref: each for each in scale.ranked(there, among=best, ranks=True)}
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    common = [match(a_fact(f"c{number}"), 1, 0) for number in range(50)]
+    rare = match(a_fact("rare"), 0, 1)
+
+    found = weighed(asked("common", "rare"), [*common, rare])
+
+    assert next(iter(found)) == rare.ref
+    assert found[rare.ref].signals["words"].raw > 2 * found[common[0].ref].signals["words"].raw
+
+
+def test_a_word_said_again_adds_less_and_in_a_long_text_it_weighs_less() -> None:
+    once, twice, often, long = (a_fact(name) for name in ("once", "twice", "often", "long"))
+    found = weighed(asked("x"), [match(once, 1), match(twice, 2), match(often, 30), match(long, 1, length=4_000)])
+    raw = {ref: each.signals["words"].raw for ref, each in found.items()}
+
+    assert raw[often] > raw[twice] > raw[once] > raw[long] > 0
+    assert raw[twice] - raw[once] > (raw[often] - raw[twice]) / 28
+
+
+def test_kin_count_for_less_than_the_word_itself() -> None:
+    term = Term(word="dog", stems=(0,), kin=(1,), weight=1.0)
+    question = asked("dog", "puppy", terms=(term,))
+
+    found = weighed(question, [match(a_fact("kin"), 0, 1), match(a_fact("word"), 1, 0)])
+
+    assert list(found) == [a_fact("word"), a_fact("kin")]
+    assert found[a_fact("kin")].signals["words"].raw > 0
+
+
+def test_what_stands_beside_a_word_has_a_part_in_it_and_an_answer_more() -> None:
+    plain = weighed(asked("x"), [match(a_message(5), 1)])
+    asking = weighed(asked("x"), [match(a_message(5), 1, asks=True)])
+
+    def raw(found: dict[Ref, Ranked], number: int) -> float:
+        return found[a_message(number)].signals["words"].raw
+
+    assert set(plain) == {a_message(number) for number in range(3, 8)}
+    assert raw(plain, 5) > raw(plain, 4) > raw(plain, 6) > raw(plain, 7) == pytest.approx(raw(plain, 3))
+    assert raw(asking, 6) > raw(asking, 4)
+    assert set(weighed(asked("x"), [match(a_message(1), 1)])) == {a_message(1), a_message(2), a_message(3)}
+    assert set(weighed(asked("x"), [match(a_fact("f"), 1)])) == {a_fact("f")}
+
+
+def test_a_session_that_is_all_about_it_lifts_what_is_in_it() -> None:
+    here = [match(a_message(number * 10, "here"), 1, number % 2) for number in range(1, 6)]
+    there = [match(a_message(10, "there"), 1, 0)]
+
+    found = weighed(asked("x", "y"), [*here, *there])
+
+    session = {ref.id: each.signals["session"] for ref, each in found.items()}
+    assert session["here"].normalised == 1.0
+    assert 0 < session["there"].normalised < 1
+
+
+def test_signals_add_up_to_the_score() -> None:
+    question = asked("x", "y", role="user", quoted=("text",), spans=(Span(start=NOW, end=NOW, precision="day"),))
+    matches = [match(a_message(1), 1, 1, role="user"), match(a_message(9, "t"), 1, 0, role="assistant")]
+    near = {a_message(1): 0.5, a_message(9, "t"): 0.3, a_fact("f"): 0.2}
+    texts = [text(a_message(1), role="user"), text(a_message(9, "t"), role="assistant", at=NOW - 5 * DAY)]
+
+    found = weighed(question, matches, near=near, texts=texts, usage={a_message(1): Use(3, NOW)})
+
+    first = found[a_message(1)]
+    assert set(first.signals) == {
+        "words", "session", "vector", "window", "date", "speaker", "quoted", "recency", "usage",
+    }  # fmt: skip
+    for each in found.values():
+        total = sum(signal.added for signal in each.signals.values())
+        assert each.score == pytest.approx(max(0.0, min(1.0, total / HIGHEST)))
+    assert found[a_message(9, "t")].signals["speaker"].added < 0
+    assert "usage" not in found[a_message(9, "t")].signals
+
+
+def test_a_time_in_the_question_lifts_what_was_said_then() -> None:
+    span = Span(start=Micros(NOW - DAY), end=NOW, precision="day")
+    old, new = a_fact("old"), a_fact("new")
+
+    found = weighed(
+        asked("x", spans=(span,)), [match(old, 1, at=NOW - 300 * DAY), match(new, 1, at=NOW - 1)],
+        texts=[text(old, at=NOW - 300 * DAY), text(new, at=NOW - 1)],
+    )  # fmt: skip
+
+    assert list(found) == [new, old]
+    assert found[new].signals["date"].raw == 1.0
+    assert found[old].signals.get("date", (0.0,))[0] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [({"role": "user"}, 1), ({"role": "assistant"}, 3), ({"speaker": "Ana"}, 5), ({"speaker": "Ben"}, 7), ({}, None)],
+)
+def test_whom_a_question_is_about_is_lifted_and_the_others_lowered(question: dict[str, str], best: int | None) -> None:
+    who = {1: ("user", None), 3: ("assistant", None), 5: ("user", "Ana"), 7: ("assistant", "Ben")}
+    refs = {number: a_message(1, f"s{number}") for number in who}
+    matches = [match(refs[number], 1, role=role, name=name) for number, (role, name) in who.items()]
+    texts = [text(refs[number], role=role, name=name) for number, (role, name) in who.items()]
+
+    found = weighed(asked("x", **question), matches, texts=texts)
+
+    aimed = {number: found[ref].signals["speaker"].raw if "speaker" in found[ref].signals else 0
+             for number, ref in refs.items()}  # fmt: skip
+    assert max(aimed.values()) == (0 if best is None else 1)
+    if best is not None:
+        assert aimed[best] == 1
+        assert aimed[{1: 3, 3: 1, 5: 7, 7: 5}[best]] == -1
+
+
+def test_the_newer_and_the_used_of_two_equals_comes_first_by_a_little() -> None:
+    first, second = a_fact("a"), a_fact("b")
+    pair = [match(first, 1), match(second, 1)]
+
+    newer = weighed(asked("x"), pair, texts=[text(first, at=NOW - 400 * DAY), text(second)])
+    used = weighed(asked("x"), pair, usage={second: Use(1_000_000, NOW)})
+
+    for found in (newer, used):
+        assert list(found) == [second, first]
+        assert found[second].score < 1.06 * found[first].score
+
+
+def test_what_covers_too_little_of_the_question_is_not_relevant() -> None:
+    whole, part, common = a_fact("whole"), a_fact("part"), a_fact("common")
+    crowd = [match(a_fact(f"c{number}"), 0, 0, 0, 1) for number in range(900)]
+
+    found = weighed(asked("x", "y", "z", "the"), [match(whole, 1, 1, 1, 1), match(part, 1, 0, 0, 0),
+                                                  match(common, 0, 0, 0, 1), *crowd])  # fmt: skip
+
+    assert found[whole].relevant
+    assert found[part].relevant
+    assert not found[common].relevant
+
+
+def test_where_nothing_comes_near_nothing_is_relevant() -> None:
+    words = [f"w{number}" for number in range(20)]
+    found = weighed(asked(*words), [match(a_fact("f"), 1, *[0] * 19)])
+    assert not found[a_fact("f")].relevant
+
+    assert weighed(asked(*words), [match(a_fact("f"), 1, *[0] * 19)], near={a_fact("f"): 0.5})[a_fact("f")].relevant
+    assert not weighed(asked(), [], near={a_fact("f"): 0.39})[a_fact("f")].relevant
+    assert weighed(asked(), [], near={a_fact("f"): 0.41, a_fact("g"): 0.1})[a_fact("f")].relevant
+    assert not weighed(asked(), [], near={a_fact("f"): 0.41, a_fact("g"): 0.1})[a_fact("g")].relevant
+
+
+def test_a_long_text_covers_what_it_names_as_well_as_a_short_one() -> None:
+    found = weighed(asked("x", "y"), [match(a_fact("long"), 1, 1, length=100_000)])
+
+    assert found[a_fact("long")].relevant
+
+
+def test_a_word_that_only_says_when_needs_no_echo() -> None:
+    when = Term(word="yesterday", stems=(1,), kin=(), weight=1.0, dated=True)
+    terms = (Term(word="x", stems=(0,), kin=(), weight=1.0), when)
+    question = asked("x", "yesterday", terms=terms)
+
+    assert weighed(question, [match(a_fact("f"), 1, 0)], passages=1)[a_fact("f")].relevant
+    strict = asked("x", "yesterday")
+    assert not weighed(strict, [match(a_fact("f"), 1, 0), match(a_fact("g"), 1, 0)], passages=2)[a_fact("f")].relevant
+
+
+def test_what_no_longer_holds_moves_nothing_that_does() -> None:
+    held = [match(a_fact("a"), 1, 0), match(a_fact("b"), 0, 1, length=400), match(a_message(3), 1, 1)]
+    by = a_fact("a")
+    gone = [match(a_fact(f"g{number}"), 9, 9, fate=Fate.SUPERSEDED, because_of=by) for number in range(30)]
+    near = {a_fact("a"): 0.3, a_fact("b"): 0.6}
+
+    for vectors in ({}, near):
+        without = weighed(asked("x", "y"), held, near=vectors)
+        beside = weighed(asked("x", "y"), [*held, *gone], near=vectors)
+
+        assert [ref for ref in beside if ref in without] == list(without)
+        for ref, each in without.items():
+            assert beside[ref].score == pytest.approx(each.score)
+            assert beside[ref].relevant == each.relevant
+        assert all((beside[each.ref].fate, beside[each.ref].because_of) == (Fate.SUPERSEDED, by) for each in gone)
+
+
+def test_only_what_is_gone_opens_no_gate() -> None:
+    found = weighed(asked("x"), [match(a_fact("g"), 1, fate=Fate.ENDED)])
+
+    assert not found[a_fact("g")].relevant
+
+
+def test_nothing_found_is_nothing_ranked() -> None:
+    assert weighed(asked("x"), []) == {}
+    assert weighed(asked(), []) == {}
+
+
+REFS = st.one_of(
+    st.builds(a_message, st.integers(1, 6), st.sampled_from("st")), st.builds(a_fact, st.sampled_from("abc"))
+)
+HITS = st.dictionaries(REFS, st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1, max_size=8)
+
+
+@given(HITS, st.dictionaries(REFS, st.floats(-1, 1), max_size=6), st.integers(1, 1_000))
+def test_whatever_is_found_scores_are_between_0_and_1_and_places_are_places(
+    hits: dict[Ref, tuple[int, int]], near: dict[Ref, float], passages: int
+) -> None:
+    matches = [match(ref, *each, role="user") for ref, each in hits.items()]
+
+    found = weighed(asked("x", "y", role="user"), matches, near=near, passages=passages)
+
+    assert {*hits, *near} <= set(found)
+    scores = [each.score for each in found.values()]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert [each.ranks["fused"] for each in found.values()] == list(range(1, len(found) + 1))
+    for name in ("words", "session", *(["vector", "window"] if near else [])):
+        assert sorted(each.ranks[name] for each in found.values()) == list(range(1, len(found) + 1))
+        for each in found.values():
+            assert 0 <= each.signals[name].normalised <= 1
+        top = min(found.values(), key=lambda each: each.ranks[name])
+        assert top.signals[name].raw == max(each.signals[name].raw for each in found.values())
