@@ -362,3 +362,20 @@ async def test_a_limit_or_a_budget_below_one_is_refused(wrong: dict[str, int]) -
     if "budget" in wrong:
         with pytest.raises(Invalid, match="below 1"):
             await memory.context(space="alice", budget=wrong["budget"])
+
+
+async def test_a_question_about_nothing_but_a_time_finds_what_was_said_then(
+    memory: Memory, session: Session, clock: FakeClock
+) -> None:
+    day = 86_400_000_000
+    said = [("We painted the boat.", 2 * day), ("The oven broke.", day), ("It rains.", 0)]
+    await memory.append(
+        session,
+        [Message(role="user", content=text, said_at=Micros(clock.time - since)) for text, since in said],
+    )
+
+    yesterday = await memory.recall("What did we talk about yesterday?", space="alice")
+    never = await memory.recall("What did we talk about in May 1999?", space="alice")
+
+    assert [item.text for item in yesterday.items] == ["The oven broke."]
+    assert never.items == ()

@@ -64,6 +64,11 @@ class Asked:
     speaker: str | None
     role: str | None
 
+    @property
+    def only_when(self) -> bool:
+        """Whether it asks for nothing but a time, such as what was talked about yesterday."""
+        return bool(self.spans) and all(term.dated or term.weight < 1 for term in self.terms)
+
     def closeness(self, at: Micros) -> float:
         """Say how near a moment is to the times that the question names: 1 within one, 0 far off or for none."""
         best = 0.0

@@ -347,6 +347,8 @@ class Scale:
     def _opens(self) -> bool:
         """Say whether anything at all comes near enough to the question; if not, nothing is better than something."""
         w, worth = self._weights, self._worth
+        if self._asked.only_when:
+            return True
         nearest = max(self._found.similarities.values(), default=0.0)
         covered = max(self._unless_gone(self._covered), default=0.0)
         return nearest >= w.gate_near or (worth > 0 and covered / worth >= w.gate_covered)
@@ -354,6 +356,8 @@ class Scale:
     def _is_relevant(self, ref: Ref, place: int) -> bool:
         """Say whether it, or what stands right beside it, has anything to do with the question."""
         w, worth = self._weights, self._worth
+        if self._asked.only_when:
+            return place < len(self._found.matches) and self._asked.closeness(self._found.matches[place].at) == 1
         if self._found.similarities.get(ref, 0.0) >= w.near:
             return True
         return worth > 0 and self._covered[place] / worth >= w.covered

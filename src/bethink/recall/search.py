@@ -77,6 +77,8 @@ class _Drawn:
     ranked: list[Ranked]
     texts: dict[Ref, Text]
     excerpts: dict[str, list[Excerpt]]
+    near: bool
+    """Whether any vectors were there to compare with."""
 
 
 class Searcher:
@@ -109,6 +111,8 @@ class Searcher:
         )
         if drawn is None:
             return Recall(question=asking.question, missing="nothing is stored here")
+        if vector is not None and not drawn.near:
+            missing = "vectors: none are made yet"
         ranked = await self._reranked(asking, drawn)
         chooser = Chooser(self._rules(asking, drawn), drawn.texts, drawn.excerpts)
         items = chooser.choose(ranked)
@@ -202,6 +206,8 @@ class Searcher:
         kinds = [kind for kind in asking.kinds if kind in survey.kinds]
         usage: dict[Ref, Use] = {}
         matches = search.matches(tx, space=space, terms=asked.stems, as_of=as_of, kinds=kinds, past=explain)
+        if asked.only_when and RefKind.MESSAGE in kinds:
+            matches += self._said_then(tx, asking, asked, known={match.ref for match in matches})
         found = Found(
             matches=matches if asking.origins is None else _of_origin(matches, asking.origins),
             similarities={} if vector is None else self._near(tx, asking, vector),
@@ -220,7 +226,19 @@ class Searcher:
         facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * asking.limit]
         rests = facts if RefKind.MESSAGE in survey.kinds else []
         excerpts = search.excerpts(tx, space=space, fact_ids=rests, as_of=as_of)
-        return _Drawn(asked=asked, ranked=ranked, texts=texts, excerpts=excerpts)
+        return _Drawn(asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities))
+
+    def _said_then(self, tx: Tx, asking: Asking, asked: Asked, *, known: set[Ref]) -> list[Match]:
+        """Return what was said at the times that a question names, where it names nothing else."""
+        found: dict[Ref, Match] = {}
+        for span in asked.spans:
+            for match in search.said_between(
+                tx, space=asking.space, start=span.start, end=span.end, as_of=asking.as_of,
+                width=len(asked.stems), limit=_POOL,
+            ):  # fmt: skip
+                if match.ref not in known:
+                    found[match.ref] = match
+        return list(found.values())
 
     def _near(self, tx: Tx, asking: Asking, vector: Sequence[float]) -> dict[Ref, float]:
         assert self._embedder is not None  # noqa: S101 - whoever has none has no vector

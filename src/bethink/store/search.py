@@ -79,6 +79,21 @@ def matches(
     return found
 
 
+def said_between(
+    tx: Tx, *, space: str, start: Micros, end: Micros, as_of: Micros | None, width: int, limit: int
+) -> list[Match]:
+    """Return the newest messages of a stretch of time, as matches that have none of `width` words."""
+    at, nothing = NO_LIMIT if as_of is None else as_of, (0,) * width
+    rows = tx.all("messages_between", space=space, start=start, end=end, at=at, limit=limit)
+    return [
+        Match(
+            Ref(RefKind.MESSAGE, row["id"], row["number"]), row["role"], row["name"], row["origin"], row["at"],
+            min(row["length"], _SEARCHED), nothing,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
 _MATCH = {
     RefKind.MESSAGE: "match_messages",
     RefKind.FACT: "match_facts",

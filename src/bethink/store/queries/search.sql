@@ -159,3 +159,10 @@ SELECT id, version AS number FROM facts WHERE space_id = :space
 -- name: gone_documents
 -- Versions of documents that did not stand at a time.
 SELECT id, version AS number FROM documents WHERE space_id = :space AND (valid_from > :at OR valid_to <= :at);
+
+-- name: messages_between
+-- The newest messages of a stretch of time, its end left out.
+SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length(content) AS length FROM messages
+WHERE space_id = :space AND said_at >= :start AND said_at < :end AND said_at <= :at
+  AND role <> 'system' AND origin <> 'memory'
+ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
