@@ -23,7 +23,8 @@ class Baselines:
         for name, tokenizer in (("plain", "unicode61"), ("porter", "porter unicode61")):
             self._connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (text, tokenize = '{tokenizer}')")
             self._connection.executemany(
-                f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", [(row, turn.text) for row, turn in enumerate(turns)]
+                f"INSERT INTO {name} (rowid, text) VALUES (?, ?)",
+                [(row, f"{turn.speaker}: {turn.text}") for row, turn in enumerate(turns)],
             )
         self._matrix = None if vectors is None else np.asarray(vectors, dtype=np.float32)
 
@@ -38,7 +39,7 @@ class Baselines:
         }
         if self._matrix is not None and vector is not None:
             near = self._matrix @ np.asarray(vector, dtype=np.float32)
-            found["vectors alone"] = self._named(near)
+            found["vectors of the texts alone"] = self._named(near)
             found["FTS5 and vectors, min-max half and half"] = self._named(_spread(porter) + _spread(near))
         return found
 

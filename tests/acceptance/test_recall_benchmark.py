@@ -65,7 +65,7 @@ def test_the_benchmark_with_vectors_asks_a_real_embedder(data: Path, tmp_path: P
 
     assert done.returncode == 0, done.stderr
     assert "| words and vectors | 1.000 |" in done.stdout
-    assert "| vectors alone |" in done.stdout
+    assert "| vectors of the texts alone |" in done.stdout
 
 
 def test_the_benchmark_fails_where_a_goal_is_missed(data: Path) -> None:
