@@ -11,6 +11,8 @@ import numpy as np
 from benchmarks.sets import Turn
 from bethink.recall.lexicon import SILENT
 
+BASELINE = "FTS5, porter and stop words"
+"""What the others are measured against: it has no weights that anybody tuned."""
 _WORD = re.compile(r"\w+")
 
 
@@ -35,7 +37,7 @@ class Baselines:
         porter = self._full_text("porter", stopped)
         found = {
             "FTS5 as it comes": self._named(self._full_text("plain", words)),
-            "FTS5, porter and stop words": self._named(porter),
+            BASELINE: self._named(porter),
         }
         if self._matrix is not None and vector is not None:
             near = self._matrix @ np.asarray(vector, dtype=np.float32)

@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from benchmarks.sets import Question
@@ -17,6 +17,7 @@ class Outcome:
 
     way: str
     conversation: str
+    question: str
     category: str
     odd: bool
     figures: dict[str, float]
@@ -71,6 +72,19 @@ def differ(outcomes: Sequence[Outcome], name: str, *, seed: int) -> tuple[float,
     gaps = sorted(_drawn(halves[0], draw) - _drawn(halves[1], draw) for _ in range(_RESAMPLES))
     gap = _pooled(halves[0]) - _pooled(halves[1])
     return gap, gaps[int(0.025 * _RESAMPLES)], gaps[int(0.975 * _RESAMPLES)]
+
+
+def beyond(
+    outcomes: Sequence[Outcome], others: Sequence[Outcome], name: str, *, seed: int
+) -> tuple[float, float, float]:
+    """Return `differ` of what one way has beyond another: halves are easier or harder for both alike."""
+    theirs = {other.question: other.figures[name] for other in others if name in other.figures}
+    gains = [
+        replace(outcome, figures={name: outcome.figures[name] - theirs[outcome.question]})
+        for outcome in outcomes
+        if name in outcome.figures and outcome.question in theirs
+    ]
+    return differ(gains, name, seed=seed)
 
 
 def _by_conversation(outcomes: Sequence[Outcome], name: str) -> list[list[float]]:

@@ -57,7 +57,8 @@ def test_the_benchmark_prints_both_halves_and_the_goals_and_succeeds_where_they_
     assert "| words | 1.000 | 1.000 | 1.000 |" in done.stdout
     assert "FTS5 as it comes" in done.stdout
     assert "odd 1.000 [1.000, 1.000], even 1.000 [1.000, 1.000]" in done.stdout
-    assert done.stdout.rstrip().endswith("locomo, words, R@10: 1.000 (goal 0.650): reached")
+    last = done.stdout.rstrip().splitlines()[-1]
+    assert last.startswith("locomo, words, R@10: 1.000 (goal 0.650): reached; beyond full text, odd minus even")
 
 
 def test_the_benchmark_with_vectors_asks_a_real_embedder(data: Path, tmp_path: Path) -> None:
@@ -99,12 +100,23 @@ def test_figures_are_counted_as_their_names_say() -> None:
     assert figures["MRR"] == 0.5
 
 
-def test_a_half_that_is_better_by_more_than_noise_is_found_out() -> None:
-    tuned = [
-        Outcome(way="w", conversation=str(each), category="", odd=each % 2 == 0, figures={"R@10": float(each % 2 == 0)})
+def _figures(way: str, odd: float, even: float) -> list[Outcome]:
+    return [
+        Outcome(
+            way=way,
+            conversation=str(each),
+            question=str(each),
+            category="",
+            odd=each % 2 == 0,
+            figures={"R@10": odd if each % 2 == 0 else even},
+        )
         for each in range(20)
     ]
 
-    gap, low, high = measures.differ(tuned, "R@10", seed=1)
 
-    assert (gap, low, high) == (1.0, 1.0, 1.0)
+def test_a_half_that_is_better_by_more_than_noise_is_found_out() -> None:
+    tuned, plain, hard = _figures("w", 1.0, 0.0), _figures("p", 0.5, 0.5), _figures("p", 1.0, 0.0)
+
+    assert measures.differ(tuned, "R@10", seed=1) == (1.0, 1.0, 1.0)
+    assert measures.beyond(tuned, plain, "R@10", seed=1) == (1.0, 1.0, 1.0)
+    assert measures.beyond(tuned, hard, "R@10", seed=1) == (0.0, 0.0, 0.0)
