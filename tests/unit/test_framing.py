@@ -271,8 +271,8 @@ def test_a_frame_that_was_cut_off_within_json_is_lost_to_its_end() -> None:
 
 
 def test_citations_are_found_in_linear_time() -> None:
-    started = time.process_time()
+    started = time.thread_time()
 
     cited(" " * 50_000 + "x" + " \t" * 20_000)
 
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
