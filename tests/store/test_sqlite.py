@@ -1,5 +1,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 import os
+import random
 import stat
 import threading
 from functools import partial
@@ -347,3 +348,25 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
     folder.close()
 
     assert "cannot be folded" in caplog.text
+
+
+async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "memory.db")
+    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    draw = random.Random(1)
+    for _ in range(60):
+        name = f"f{draw.randint(1, 8)}"
+        word, times = draw.choice([("more ", 9_000), ("a ", 25_000), ("tea ", 3), ("never ", 4_000)])
+        if await facts.versions(name):
+            await facts.delete(name)
+        await facts.index(Fact(id=name, content=f"{word * times}{draw.random()}"))
+
+    check = "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
+    await database.transact(lambda tx: tx.script(check))
+    for number in range(1, 9):
+        if await facts.versions(f"f{number}"):
+            await facts.delete(f"f{number}")
+    await database.close()
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    assert list(connection.execute("SELECT term FROM facts_words LIMIT 1")) == []
+    connection.close()

@@ -14,7 +14,7 @@ from bethink.model.documents import (
 )
 from bethink.model.jobs import JobKind
 from bethink.model.records import Micros, Origin
-from bethink.store import jobs
+from bethink.store import jobs, words
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.facts import asked_words
 
@@ -127,15 +127,18 @@ def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[Docum
 
 def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
     """Take the text out of a version that is past. False if it is the current one, or none."""
-    return tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
+    redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
+    if redacted:
+        words.forget(tx, "documents")
+    return redacted
 
 
 def search(tx: Tx, *, space: str, question: str, limit: int, at: int = NO_LIMIT) -> list[Document]:
     """Return documents that share words with a question, the best match first."""
-    words = asked_words(tx, question)
-    if not words or limit <= 0:
+    asked = asked_words(tx, question)
+    if not asked or limit <= 0:
         return []
-    rows = tx.all("search_documents", space=space, words=words, limit=limit, at=at)
+    rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=at)
     return [_document(tx, space, row) for row in rows]
 
 

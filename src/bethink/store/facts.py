@@ -11,7 +11,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
-from bethink.store import jobs
+from bethink.store import jobs, words
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.sql import Dialect
 
@@ -168,6 +168,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     if not tx.run("delete_fact", space=space, id=fact_id):
         raise NotFound(f"no fact {fact_id!r} in space {space!r}.")
     tx.run("delete_fact_sources", space=space, id=fact_id)
+    words.forget(tx, "facts")
 
 
 def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
@@ -179,6 +180,8 @@ def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
             heir = gone[heir]
         tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
         tx.run("delete_fact", space=space, id=fact_id)
+    if gone:
+        words.forget(tx, "facts")
     return list(gone)
 
 

@@ -1,7 +1,7 @@
 """Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
 
 from bethink.model.jobs import JobKind
-from bethink.store import facts, jobs
+from bethink.store import facts, jobs, words
 from bethink.store.db import Tx
 
 
@@ -13,6 +13,7 @@ def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     sessions = [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
     forgotten = tx.run("forget_conversation_memories", space=space, conversation=conversation)
     tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
+    words.forget(tx, "messages", "session_memories")
     gone = [*sessions, *facts.forget_unsupported(tx, space=space)]
     forget_resting_on(tx, space=space, gone=gone, again=forgotten > 0)
 
@@ -22,6 +23,8 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
+    if touched:
+        words.forget(tx, "documents")
     if not (again or touched):
         return
     tx.run("clear_selection", space=space)

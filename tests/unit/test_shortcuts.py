@@ -1,0 +1,72 @@
+"""What recall skips to be quick, it would not have found: the shortcuts never say no where the long way says yes."""
+
+import re
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bethink.model.words import gist
+from bethink.recall.choose import _opening
+from bethink.recall.date_rules import RULES, may_name_a_time
+from bethink.recall.question import _names
+
+_ROOTS = "bee agree walk bake tree free e ee eel passe Straße café gym 7 x1 Stockholm 苹果 我喜欢吃苹果"
+ENDINGS = ("", "s", "es", "ed", "ing", "e", "ee", "d")
+COMMON = ("the", "a", "I", "was", "not", "their", "would")
+word = st.builds(str.__add__, st.sampled_from(_ROOTS.split()), st.sampled_from(ENDINGS))
+said = st.lists(st.one_of(word, st.sampled_from(COMMON)), max_size=6)
+_TIMES = """
+    jan January may Sept. march spring Fall yesterday today tonight tomorrow morning night recently lately other day
+    hours day week months quarter year decade Mon Tues thurs Friday weekend last this past next the a two couple few
+    of in on first Q3 2023 5 5th 1990s ago back
+"""
+
+
+@st.composite
+def dressed(draw: st.DrawFn, words: list[str]) -> str:
+    """Say the same words with other endings, common words between them, in another case and with other signs."""
+    parts: list[str] = []
+    for each in words:
+        parts += draw(st.lists(st.sampled_from(COMMON), max_size=2))
+        parts.append(
+            draw(st.sampled_from((each, each.upper(), each.capitalize(), f"{each}s", f"{each}ing", f"{each}.")))
+        )
+    return draw(st.sampled_from((" ", "  ", ", ", " - "))).join(parts)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(st.data())
+def test_texts_that_say_the_same_begin_alike(data: st.DataObject) -> None:
+    words = data.draw(said)
+    one, other = data.draw(dressed(words)), data.draw(dressed(words))
+    if gist(one) == gist(other):
+        assert _opening(one) == _opening(other)
+
+
+def test_texts_that_begin_in_other_words_are_told_apart() -> None:
+    assert _opening("We moved to Bergen in spring") != _opening("We moved to Oslo in spring")
+    assert _opening("We MOVE, to Bergen") == _opening("And then we moved to Bergen, too") != ""
+
+
+@settings(max_examples=2_000)
+@given(st.lists(st.sampled_from(_TIMES.split()), max_size=6).map(" ".join))
+@example("the other day")
+@example("Thurs")
+def test_a_text_in_which_a_rule_finds_a_time_may_name_one(text: str) -> None:
+    if any(pattern.search(text) for _, pattern in RULES):
+        assert may_name_a_time(text)
+
+
+def test_most_questions_name_no_time() -> None:
+    assert not may_name_a_time("What did Caroline say about her mother's new job?")
+    assert may_name_a_time("What did Caroline say on Monday?")
+
+
+@settings(max_examples=500)
+@given(
+    st.text(alphabet="AnosSKk\u017fß 'x", max_size=12), st.sampled_from(("Ano", "Nok", "Kx", "Sano", "\u017fa", "ßa"))
+)
+@example("Is \u017fano here?", "Sano")
+@example("Sano's", "\u017fano")
+def test_a_name_is_found_as_a_pattern_would_find_it(question: str, name: str) -> None:
+    assert _names(question, name) == (re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE) is not None)
