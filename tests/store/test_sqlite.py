@@ -353,19 +353,19 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
 async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
     facts = Memory(database, redactor=Quiet()).facts(space="alice")
-    draw = random.Random(1)
-    for _ in range(60):
-        name = f"f{draw.randint(1, 8)}"
-        word, times = draw.choice([("more ", 9_000), ("a ", 25_000), ("tea ", 3), ("never ", 4_000)])
-        if await facts.versions(name):
-            await facts.delete(name)
-        await facts.index(Fact(id=name, content=f"{word * times}{draw.random()}"))
-
+    draw = random.Random(2)
     check = "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
-    await database.transact(lambda tx: tx.script(check))
-    for number in range(1, 9):
-        if await facts.versions(f"f{number}"):
-            await facts.delete(f"f{number}")
+    for number in range(12):
+        await facts.index(Fact(id=f"f{number}", content="x"))
+    for _ in range(50):
+        long = "more " * draw.choice([800, 4_000, 9_000, 20_000])
+        short = " ".join(f"w{draw.randint(0, 400)}" for _ in range(draw.choice([2, 30, 300])))
+        change = f"UPDATE facts SET content = '{draw.choice([long, short])}' WHERE id = 'f{draw.randint(0, 11)}'"
+        await database.transact(lambda tx, change=change: tx.script(change))
+        await database.transact(lambda tx: tx.script(check))
+
+    for number in range(12):
+        await facts.delete(f"f{number}")
     await database.close()
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     assert list(connection.execute("SELECT term FROM facts_words LIMIT 1")) == []
