@@ -19,13 +19,12 @@ from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.model.records import SessionMemory
+from bethink.model.records import DAY, SessionMemory
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning
 from bethink.store.db import Tx
 
 CONSOLIDATOR = "1"
-_DAY = 86_400_000_000
 _LONGEST_LINE = 200
 _log = logging.getLogger("bethink.learn")
 
@@ -91,7 +90,7 @@ class Consolidator:
         if consolidation.has_expired(tx, space=space, max_unused_days=self.rules.max_unused_days):
             jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, watermark=0)
             return True
-        jobs.settle_quiet(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, due=tx.now + _DAY)
+        jobs.settle_quiet(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, due=tx.now + DAY)
         return False
 
     async def refresh(self, space: str) -> None:
@@ -199,7 +198,7 @@ class Consolidator:
         outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
         dirty = job.input_watermark > claim.input_watermark or (work.left_out and not held)
         watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
-        status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + _DAY)
+        status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + DAY)
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return Learnt(outcome=outcome)

@@ -103,16 +103,8 @@ class Extractor:
             job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
             said = learning.last_said(tx, space=claim.space, session_id=claim.key)
             newer = job is not None and (said or 0) > (job.started_at or 0)
-            due = None if status is JobStatus.DEAD else tx.now + delay
-            ended = jobs.finish(
-                tx,
-                claim,
-                status=JobStatus.QUEUED if newer else status,
-                outcome=Outcome.FAILED,
-                due=tx.now if newer else due,
-                error=" ".join(self._cut(error).split())[:_LONGEST_NAME],
-                attempts=0 if newer else attempts,
-            )
+            reason = " ".join(self._cut(error).split())[:_LONGEST_NAME]
+            ended = jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
             if ended and not newer:
                 learning.rest(tx, space=claim.space, session_id=claim.key)
 

@@ -10,7 +10,7 @@ from bethink.learn.writer import PROMPT, Writer
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change, Shelf
 from bethink.model.documents import DocumentSource
-from bethink.model.jobs import Claim, JobStatus, Outcome
+from bethink.model.jobs import Claim, JobStatus
 from bethink.model.text import clean
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
@@ -67,18 +67,9 @@ class Runs:
         """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
 
         def body(tx: Tx) -> None:
-            job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
-            newer = job is not None and job.input_watermark > claim.input_watermark
-            due = None if status is JobStatus.DEAD else tx.now + delay
-            jobs.finish(
-                tx,
-                claim,
-                status=JobStatus.QUEUED if newer else status,
-                outcome=Outcome.FAILED,
-                due=tx.now if newer else due,
-                error=self.named(error),
-                attempts=0 if newer else attempts,
-            )
+            newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
+            reason = self.named(error)
+            jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
 
         await self.database.transact(body, space=claim.space, repeatable=True)
 

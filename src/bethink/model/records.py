@@ -12,6 +12,9 @@ from bethink.model.text import JsonObject, clean
 Micros = NewType("Micros", int)
 """A moment: microseconds since 1970-01-01 UTC."""
 
+DAY = 86_400_000_000
+"""A day in microseconds."""
+
 _MAX_NAME = 200
 
 

@@ -11,7 +11,7 @@ from bethink.model.framing import label_of
 from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
 from bethink.model.records import Source
 from bethink.model.words import gist, key_words, stem, words_of
-from bethink.store.search import Text
+from bethink.store.search import SEARCHED, Text
 
 _SHARE = 4
 _LEAST = 60
@@ -19,7 +19,6 @@ _QUOTED_PER_FACT = 2
 _HEAD = 32
 _OPENING = 2
 _LONG = 20_000
-_SEARCHED = 100_000
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
 _WORD = re.compile(r"\w+")
 
@@ -209,7 +208,7 @@ def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> 
     if tokens.count(text) <= room:
         return text
     # No word further on is what it was found by.
-    sentences = [match[0] for match in _SENTENCE.finditer(text[:_SEARCHED])] or [text[:_SEARCHED]]
+    sentences = [match[0] for match in _SENTENCE.finditer(text[:SEARCHED])] or [text[:SEARCHED]]
     best = max(range(len(sentences)), key=lambda place: (_shared(sentences[place], words), -place))
     first = last = best
     while True:
@@ -220,7 +219,7 @@ def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> 
     whole = "".join(sentences[first : last + 1]).strip()
     said = _piece(whole, words, tokens, room=room)
     before = first > 0 or not whole.startswith(said)
-    after = last + 1 < len(sentences) or len(text) > _SEARCHED or not whole.endswith(said)
+    after = last + 1 < len(sentences) or len(text) > SEARCHED or not whole.endswith(said)
     return f"{'… ' if before else ''}{said}{' …' if after else ''}"
 
 

@@ -12,6 +12,7 @@ from bethink.errors import BadAnswer, LostClaim
 from bethink.extend import Embedder
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.recall import RefKind
+from bethink.model.records import DAY
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import clean
 from bethink.recall.reindex import switch_when_full
@@ -21,7 +22,6 @@ from bethink.store.vectors import Embedded, IndexStatus, Unembedded, VectorIndex
 
 _AT_ONCE = 1_024
 _MINUTE = 60_000_000
-_DAY = 86_400_000_000
 _LONGEST_ERROR = 200
 
 _PART = 1_000
@@ -90,18 +90,9 @@ class Indexer:
         """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
 
         def body(tx: Tx) -> None:
-            promised = vectors.hold(tx, claim)
-            newer = promised is not None and promised > claim.input_watermark
-            due = None if status is JobStatus.DEAD else tx.now + delay
-            jobs.finish(
-                tx,
-                claim,
-                status=JobStatus.QUEUED if newer else status,
-                outcome=Outcome.FAILED,
-                due=tx.now if newer else due,
-                error=" ".join(clean(error).split())[:_LONGEST_ERROR],
-                attempts=0 if newer else attempts,
-            )
+            newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
+            reason = " ".join(clean(error).split())[:_LONGEST_ERROR]
+            jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
 
         await self.database.transact(body, space=claim.space, repeatable=True)
 
@@ -111,7 +102,7 @@ class Indexer:
         if vectors.available(tx) and (index is None or vectors.missing(tx, space=space, index=index, limit=1)):
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=key, watermark=0)
             return True
-        due = tx.now + _DAY if vectors.may_grow(tx, space=space) else None
+        due = tx.now + DAY if vectors.may_grow(tx, space=space) else None
         jobs.settle_quiet(tx, space=space, kind=JobKind.INDEX, key=key, due=due)
         return False
 
@@ -194,7 +185,7 @@ class Indexer:
     def _hold(self, tx: Tx, claim: Claim) -> int:
         # The space before the job, and both before any text: whoever forgets a text takes them in this order.
         facts.lock(tx, space=claim.space)
-        promised = vectors.hold(tx, claim)
+        promised = jobs.hold(tx, claim)
         if promised is None:
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return promised

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bethink.model.records import Micros
+from bethink.model.records import DAY, Micros
 from bethink.model.words import has_digit
 from bethink.recall.date_rules import MONTHS
 from bethink.recall.dates import Span, times
@@ -15,7 +15,6 @@ from bethink.store.sql import Dialect
 
 _MAX_WORDS = 24
 _MAX_SIGNS = 10_000
-_DAY = 86_400_000_000
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
 _WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
@@ -73,7 +72,7 @@ class Asked:
         """Say how near a moment is to the times that the question names: 1 within one, 0 far off or for none."""
         best = 0.0
         for span in self.spans:
-            early, late = max(0, span.start - at) / _DAY, max(0, at - span.end) / _DAY
+            early, late = max(0, span.start - at) / DAY, max(0, at - span.end) / DAY
             # People tell of a day after it, more often than before.
             best = max(best, math.exp(-early / _DAYS_EARLY - late / _DAYS_LATE))
         return best

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from bethink.model.recall import Ref, RefKind, Signal, Use
-from bethink.model.records import Micros
+from bethink.model.records import DAY, Micros
 from bethink.recall.choose import Ranked
 from bethink.recall.question import Asked, Term
 from bethink.store.search import Match, Size, Text
 
-_DAY = 86_400_000_000
 _MONTH = 30.0
 _BYTES_PER_WORD = 5.6
 _MESSAGE = RefKind.MESSAGE
@@ -308,7 +307,7 @@ class Scale:
         about = self._about(text) if asked.names and text.row is not None else 0.0
         if about:
             total += _noting(held, "entity", about, about, w.entity * about * total)
-        age = max(0.0, (newest - text.at) / _DAY)
+        age = max(0.0, (newest - text.at) / DAY)
         recent = 1 / (1 + age / _MONTH)
         total += _noting(held, "recency", age, recent, w.recency * recent * total)
         used = self._found.usage.get(text.ref)

@@ -3,17 +3,15 @@
 import json
 
 from bethink.model.consolidation import Candidate, Change, ChangeSet, ChangeStatus, Selection
-from bethink.model.records import Micros
+from bethink.model.records import DAY, Micros
 from bethink.model.text import canonical_json
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.learning import memory_of
 
-_DAY = 86_400_000_000
-
 
 def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection:
     """Return what a consolidation is to look at, beside what the last one that succeeded has seen."""
-    since = tx.now - max_unused_days * _DAY
+    since = tx.now - max_unused_days * DAY
     current = tx.all("select_memories", space=space, since=since, limit=limit)
     previous = tx.all("previous_memories", space=space)
     return Selection(current=tuple(map(_candidate, current)), previous=tuple(map(_candidate, previous)))
@@ -34,7 +32,7 @@ def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, int]]) -> None:
 
 def has_expired(tx: Tx, *, space: str, max_unused_days: int) -> bool:
     """Say whether a space holds on to something that is too long unused to be selected again."""
-    return tx.one("expired_spaces", space=space, since=tx.now - max_unused_days * _DAY) is not None
+    return tx.one("expired_spaces", space=space, since=tx.now - max_unused_days * DAY) is not None
 
 
 def use(tx: Tx, *, space: str, session_ids: list[str]) -> int:

@@ -1,7 +1,7 @@
 """Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
 
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
-from bethink.model.records import Micros
+from bethink.model.records import DAY, Micros
 from bethink.model.rules import QUIET_CHECK
 from bethink.store.db import Row, Tx
 
@@ -102,6 +102,29 @@ def finish(
     )
 
 
+def hold(tx: Tx, held: Claim) -> int | None:
+    """Hold a claim's job and return what was promised for it so far; None if the claim is lost.
+
+    Whoever promises something new waits for this transaction to end, or has been heard.
+    """
+    row = tx.one("hold_claim", **_held(held))
+    return None if row is None else row["input_watermark"]
+
+
+def fail(tx: Tx, held: Claim, *, newer: bool, status: JobStatus, delay: int, attempts: int | None, error: str) -> bool:
+    """End a claim that came to nothing, if it still holds; something newer is reason enough to try again at once."""
+    due = None if status is JobStatus.DEAD else tx.now + delay
+    return finish(
+        tx,
+        held,
+        status=JobStatus.QUEUED if newer else status,
+        outcome=Outcome.FAILED,
+        due=tx.now if newer else due,
+        error=error,
+        attempts=0 if newer else attempts,
+    )
+
+
 def settle(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
     """Strike out a promise that someone else kept; whoever holds a claim on it loses it."""
     tx.run("settle_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
@@ -159,7 +182,7 @@ def spent(tx: Tx) -> Usage:
 
 def day_of(moment: Micros) -> int:
     """Number the days, so that a spend cap has one to count for."""
-    return moment // 86_400_000_000
+    return moment // DAY
 
 
 def _held(held: Claim) -> dict[str, object]:

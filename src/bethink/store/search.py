@@ -13,7 +13,8 @@ from bethink.store.facts import fact_of
 from bethink.store.sql import Dialect
 
 _COUNTED = 32
-_SEARCHED = 100_000
+SEARCHED = 100_000
+"""How many signs of a text the full text knows; the migrations cut there."""
 """So much of a text is in the index of words; what follows has no weight."""
 
 # ts_rank of a single word that occurs n times: the sum of 1/1 to 1/n², times this.
@@ -72,7 +73,7 @@ def matches(
             fate, by = judge.fate_of(ref, row) if past else (None, None)
             found.append(
                 Match(
-                    ref, row["role"], row["name"], row["origin"], row["at"], min(row["length"], _SEARCHED),
+                    ref, row["role"], row["name"], row["origin"], row["at"], min(row["length"], SEARCHED),
                     count(row["hits"]), bool(row.get("asks")), fate, by,
                 )
             )  # fmt: skip
@@ -88,7 +89,7 @@ def said_between(
     return [
         Match(
             Ref(RefKind.MESSAGE, row["id"], row["number"]), row["role"], row["name"], row["origin"], row["at"],
-            min(row["length"], _SEARCHED), nothing,
+            min(row["length"], SEARCHED), nothing,
         )
         for row in rows
     ]  # fmt: skip
@@ -284,11 +285,7 @@ def _message(row: Row) -> Text:
 
 
 def _fact(row: Row) -> Text:
-    fact = fact_of(row)
-    return Text(
-        ref=Ref(RefKind.FACT, fact.id, fact.version), text=fact.content, origin=fact.origin,
-        at=row["created_at"], role=fact.kind, name=fact.subject, fact=fact,
-    )  # fmt: skip
+    return _unread_fact(row)._replace(fact=fact_of(row), row=None)
 
 
 def _unread_fact(row: Row) -> Text:

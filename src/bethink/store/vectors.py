@@ -9,7 +9,7 @@ from struct import pack
 from typing import Any, NamedTuple
 
 from bethink.errors import BadAnswer, Conflict, Misconfigured
-from bethink.model.jobs import Claim, JobKind
+from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Micros, checked_name
 from bethink.store import jobs
@@ -244,15 +244,6 @@ def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> lis
     if row is None or row["count"] <= above or row["valid"]:
         return []
     return [row["build"]] if row["valid"] is None else [row["clear"], row["build"]]
-
-
-def hold(tx: Tx, held: Claim) -> int | None:
-    """Hold a claim's job and return what was promised for it so far; None if the claim is lost.
-
-    Whoever promises something new waits for this transaction to end, or has been heard.
-    """
-    row = tx.one("hold_claim", space=held.space, kind=held.kind, key=held.key, token=held.token)
-    return None if row is None else row["input_watermark"]
 
 
 def may_grow(tx: Tx, *, space: str) -> bool:

@@ -55,6 +55,11 @@ UPDATE jobs SET calls = calls + :calls, input_tokens = input_tokens + :input_tok
     output_tokens = output_tokens + :output_tokens, cost = cost + :cost
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
+-- name: hold_claim
+-- What was promised for a job so far, if a claim on it still holds; held until the transaction ends.
+SELECT input_watermark FROM jobs
+WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running' /*for_update*/;
+
 -- name: finish_job
 -- End a claim, only if it still holds.
 UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error = :error, worker = NULL,

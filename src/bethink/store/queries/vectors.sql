@@ -97,11 +97,6 @@ WHERE space_id = :space AND index_id = :index AND kind in_list(:kinds);
 -- The vectors of a space that are nearest to a question, the best first.
 SELECT kind, id, number, part, similarity FROM nearest_vectors(:space, :index, :question, :kinds, :limit);
 
--- name: hold_claim
--- What was promised for a job so far, if a claim on it still holds; held until the transaction ends.
-SELECT input_watermark FROM jobs
-WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running' /*for_update*/;
-
 -- name: any_open_session
 -- Whether more may be said in a space without anybody promising anything.
 SELECT id FROM sessions WHERE space_id = :space AND ended_at IS NULL LIMIT 1;
