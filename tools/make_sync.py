@@ -12,11 +12,20 @@ _TARGET = _SOURCE / "sync.py"
 _CLASSES = {
     "History": "capture/history.py",
     "LiveHistory": "capture/live.py",
+    "Marks": "capture/marks.py",
     "Facts": "recall/facts.py",
     "Documents": "learn/documents.py",
     "Desk": "working/desk.py",
+    "Access": "access.py",
     "Memory": "memory.py",
+    "RemoteFacts": "client/facts.py",
+    "RemoteDocuments": "client/documents.py",
+    "RemoteDesk": "client/desk.py",
+    "RemoteAccess": "client/access.py",
+    "Client": "client/client.py",
 }
+_OPENED = ("Memory", "Client")
+"""What has a loop of its own, from `open` to `close`."""
 
 _HEAD = '''"""The blocking API: the same verbs for code without an event loop.
 
@@ -149,12 +158,13 @@ def generate() -> str:
         ),
         "from bethink.errors import Unavailable",
         "from bethink.extend import Embedder, Model, Redactor",
+        "from bethink.model.access import KeyInfo, NewKey, Scope",
         "from bethink.model.consolidation import ChangeSet",
         "from bethink.model.documents import Document, DocumentSource, Draft, Provenance",
         "from bethink.model.jobs import Job",
-        "from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing",
-        "from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Micros, Record, Session",
-        "from bethink.model.records import SessionMemory, Source",
+        "from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing",
+        "from bethink.model.records import AgentKind, ConversationKey, Fact, Forgotten, Message, Record, Session",
+        "from bethink.model.records import SessionEntry, SessionMemory, Source, When",
         "from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread",
         "from bethink.worker import Audit, RunReport",
         "from bethink.working.desk import DispatchResult, StepResult",
@@ -172,14 +182,23 @@ def _class(name: str, path: Path) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     source = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     lines = [f"class {name}:", f'    """{ast.get_docstring(source, clean=True)}"""'.replace("\n", "\n    ")]
-    lines += ["", f"    def __init__(self, inner: Async{name}, loop: _Loop) -> None:"]
-    lines += ["        self._inner = inner", "        self._loop = loop", ""]
+    lines += ["", *_beginning(name, source), ""]
     for node in source.body:
         if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and not node.name.startswith("_"):
             lines += [_method(node), ""]
     if any(getattr(node, "name", "") == "__aenter__" for node in source.body):
         lines.append(_context(name))
     return "\n".join(lines)
+
+
+def _beginning(name: str, source: ast.ClassDef) -> list[str]:
+    if name != "Client":
+        head = f"    def __init__(self, inner: Async{name}, loop: _Loop) -> None:"
+        return [head, "        self._inner = inner", "        self._loop = loop"]
+    # A client is made by whoever uses it, not by `connect`.
+    made = next(node for node in source.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+    head = f"    def __init__({ast.unparse(made.args)}) -> None:"
+    return [head, f"        self._inner = Async{name}({_passed_on(made.args)})", "        self._loop = _Loop()"]
 
 
 def _method(node: ast.AsyncFunctionDef | ast.FunctionDef) -> str:
@@ -213,7 +232,7 @@ def _passed_on(arguments: ast.arguments) -> str:
 
 def _context(name: str) -> str:
     types = "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None"
-    if name == "Memory":
+    if name in _OPENED:
         enter, leave = "self.open()", "self.close()"
     else:
         enter = "self._context = self._loop.context(self._inner)\n        self._context.__enter__()"

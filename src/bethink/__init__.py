@@ -1,25 +1,53 @@
 """Memory for AI agents that you can audit."""
 
-from bethink.build import AgentStores, connect, open_history_store
-from bethink.capture.history import History
-from bethink.capture.live import LiveHistory
-from bethink.memory import Memory
-from bethink.model.records import AgentKind, ConversationKey, Fact, Message, Origin, Record, Role, Session
-from bethink.recall.facts import Facts
-from bethink.settings import Settings, load_settings
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bethink.build import AgentStores, connect, open_history_store
+    from bethink.capture.history import History
+    from bethink.capture.live import LiveHistory
+    from bethink.client.client import Client
+    from bethink.learn.documents import Documents
+    from bethink.memory import Memory
+    from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, Remembered
+    from bethink.model.records import (
+        AgentKind,
+        ConversationKey,
+        Fact,
+        Forgotten,
+        Message,
+        Origin,
+        Record,
+        Role,
+        Session,
+    )
+    from bethink.recall.facts import Facts
+    from bethink.settings import Settings, load_settings
+    from bethink.working.desk import Desk
 
 __all__ = [
     "AgentKind",
     "AgentStores",
+    "Block",
+    "Client",
     "ConversationKey",
+    "Desk",
+    "Documents",
     "Fact",
     "Facts",
+    "Forgotten",
     "History",
+    "Lineage",
     "LiveHistory",
     "Memory",
     "Message",
     "Origin",
+    "Recall",
+    "Recalled",
     "Record",
+    "Ref",
+    "Remembered",
     "Role",
     "Session",
     "Settings",
@@ -27,3 +55,34 @@ __all__ = [
     "load_settings",
     "open_history_store",
 ]
+
+_HOMES = {
+    "bethink.build": ("AgentStores", "connect", "open_history_store"),
+    "bethink.capture.history": ("History",),
+    "bethink.capture.live": ("LiveHistory",),
+    "bethink.client.client": ("Client",),
+    "bethink.learn.documents": ("Documents",),
+    "bethink.memory": ("Memory",),
+    "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "Remembered"),
+    "bethink.model.records": (
+        "AgentKind", "ConversationKey", "Fact", "Forgotten", "Message", "Origin", "Record", "Role", "Session",
+    ),
+    "bethink.recall.facts": ("Facts",),
+    "bethink.settings": ("Settings", "load_settings"),
+    "bethink.working.desk": ("Desk",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    # Names load when they are used: a command line's help, or a client of a server, needs few of them.
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'bethink' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,6 +8,7 @@ BethinkError
 │   ├── LostClaim      another worker holds the job now
 │   ├── SessionEnded   the session no longer takes messages
 │   └── Stale          someone else wrote a newer version
+├── Denied             the key does not open this
 ├── Misconfigured      the settings or the database role cannot work
 ├── ModelError         a model did not do its part
 │   ├── ModelUnavailable  it cannot be reached, or refuses us for now
@@ -71,6 +72,12 @@ class Stale(Conflict):
     def __init__(self, message: str, *, current: int | None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.current = current
+
+
+class Denied(BethinkError):
+    """The key does not open this: it is unknown, expired, revoked, or lacks the scope."""
+
+    default_hint = "Use a key that is good and has the scope; whoever runs the server can make one."
 
 
 class Misconfigured(BethinkError):

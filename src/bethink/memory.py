@@ -2,38 +2,42 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import groupby
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
 from bethink.capture import log, sessions
 from bethink.capture.history import History
 from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
+from bethink.capture.marks import Marks
 from bethink.errors import BethinkError, Invalid, Unavailable
 from bethink.extend import Redactor
-from bethink.model.ids import new_id
 from bethink.model.jobs import Job, JobKind
-from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
     EndReason,
+    Forgotten,
     Message,
-    Micros,
     Record,
     Session,
+    SessionEntry,
     SessionMemory,
     Trigger,
+    When,
+    moment_or_none,
+    space_of,
 )
 from bethink.plugins.default_redactor import redactor_for
 from bethink.recall.facts import Facts
-from bethink.store import jobs, learning, messages, succession
+from bethink.store import jobs, learning, succession
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask
 
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
+    from bethink.access import Access
     from bethink.learn.documents import Documents
     from bethink.recall.search import Asking, Searcher
     from bethink.startup import Startup
@@ -42,6 +46,7 @@ if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the 
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
 
+T = TypeVar("T")
 _log = logging.getLogger("bethink")
 
 
@@ -99,7 +104,8 @@ class Memory:
     async def open_session(
         self,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         conversation: ConversationKey,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
@@ -110,37 +116,68 @@ class Memory:
         Space, agent and conversation come into being at first use; an agent keeps the kind it first had. Nothing is
         learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background.
         """
-        nowhere = Session(
-            space=space,
-            id=new_id("ses"),
-            conversation_id=str(conversation),
-            agent_id=agent,
-            ordinal=1,
-            learns=False,
-            created_at=Micros(0),
-        )
+        place = space_of(space, user_id)
         session, opened = await ask(
             self._database,
             lambda tx: sessions.open_session(
-                tx, space=space, agent=agent, kind=kind, key=conversation, ephemeral=ephemeral
+                tx, space=place, agent=agent, kind=kind, key=conversation, ephemeral=ephemeral
             ),
-            space=space,
-            empty=(nowhere, False),
+            space=place,
+            empty=(sessions.nowhere(space=place, agent=agent, key=conversation), False),
             repeatable=True,
         )
-        if opened and session.learns and self._startup is not None:
-            self._startup.begin()
+        self._begin(session, opened=opened)
         return session
 
-    async def get_session(self, *, space: str, session_id: str) -> Session | None:
+    async def get_session(
+        self, *, space: str | None = None, user_id: str | None = None, session_id: str
+    ) -> Session | None:
         """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
-        return await ask(
-            self._database,
-            lambda tx: succession.get_session(tx, space=space, session_id=session_id),
-            space=space,
-            empty=None,
-            read=True,
+        place = space_of(space, user_id)
+        return await self._read(
+            place, lambda tx: succession.get_session(tx, space=place, session_id=session_id), empty=None
         )
+
+    async def sessions(
+        self, *, space: str | None = None, user_id: str | None = None, limit: int = 100, before: str = ""
+    ) -> list[SessionEntry]:
+        """Return the sessions of a space, the newest first; `before` is the id that the page before ended with."""
+        place = space_of(space, user_id)
+        return await self._read(
+            place, lambda tx: session_store.listed(tx, space=place, limit=limit, before=before), empty=[]
+        )
+
+    async def remember(
+        self,
+        what: str | Iterable[Message | Mapping[str, object]],
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Store a text of the user's, or messages, for good, and say by which names they can be explained.
+
+        Without a session they go into the conversation and are marked to be learnt from; a repeated key stores nothing.
+        """
+        from bethink.capture import remember  # noqa: PLC0415 - an agent that keeps its own sessions never asks for it
+
+        place = remember.Place(
+            space=session.space if session and not (space or user_id) else space_of(space, user_id),
+            session=session,
+            conversation=conversation or remember.NOTES,
+            agent=agent,
+        )
+        _shown_to(session, place.space)
+        body = remember.storing(remember.drafts_of(what, idempotency_key), place, self._redactor)
+        stored = await log.append_once(self._database, body, space=place.space, empty=remember.nothing(place))
+        self._begin(stored.session, opened=stored.opened)
+        if stored.appended.thread_id is not None:
+            await self._advance(place.space, stored.appended.thread_id)
+        refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
+        return Remembered(session=stored.session, refs=tuple(refs))
 
     async def append(self, session: Session, messages: Iterable[Message | Mapping[str, object]]) -> list[int]:
         """Store messages in one transaction and return their numbers; when it returns, they are durable.
@@ -152,40 +189,14 @@ class Memory:
         def body(tx: Tx) -> log.Appended:
             return log.append(tx, session, log.prepare(drafts, self._redactor))
 
-        appended = await log.append_once(self._database, body, space=session.space)
+        appended = await log.append_once(self._database, body, space=session.space, empty=log.Appended([]))
         if appended.thread_id is not None:
             await self._advance(session.space, appended.thread_id)
         return appended.numbers
 
     async def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the messages of a session that follow a number, in order."""
-        return await ask(
-            self._database,
-            lambda tx: log.read(tx, session, after=after, limit=limit),
-            space=session.space,
-            empty=[],
-            read=True,
-        )
-
-    async def count_since(self, session: Session, number: int) -> int:
-        """Count the messages of a session that follow a number."""
-        return await ask(
-            self._database,
-            lambda tx: messages.count_since(tx, space=session.space, session_id=session.id, number=number),
-            space=session.space,
-            empty=0,
-            read=True,
-        )
-
-    async def max_number(self, session: Session) -> int | None:
-        """Return the number of the last message of a session, or None if it holds none."""
-        return await ask(
-            self._database,
-            lambda tx: messages.max_number(tx, space=session.space, session_id=session.id),
-            space=session.space,
-            empty=None,
-            read=True,
-        )
+        return await self._read(session.space, lambda tx: log.read(tx, session, after=after, limit=limit), empty=[])
 
     async def end_turn(self, session: Session) -> bool:
         """Tell that a turn is over: marks the session past the threshold, and says whether it did."""
@@ -213,37 +224,6 @@ class Memory:
             repeatable=True,
         )
 
-    async def invalidate(self, session: Session, number: int) -> bool:
-        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
-        return await self._mark(session, lambda tx: sessions.invalidate(tx, session, number=number))
-
-    async def find_invalidated(self, limit: int = 10) -> list[Session]:
-        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
-        found = await ask(
-            self._database,
-            lambda tx: jobs.marked(tx, limit=limit),
-            empty=list[tuple[str, str]](),
-            read=True,
-        )
-        place = {ids: index for index, ids in enumerate(found)}
-        marked: list[Session] = []
-        for space, ids in groupby(sorted(found), key=lambda pair: pair[0]):
-            wanted = [session_id for _, session_id in ids]
-            marked += await ask(
-                self._database,
-                lambda tx, space=space, wanted=wanted: session_store.still_marked(tx, space=space, ids=wanted),
-                space=space,
-                empty=[],
-                read=True,
-            )
-        return sorted(marked, key=lambda session: place[session.space, session.id])
-
-    async def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
-        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
-        return await self._mark(
-            session, lambda tx: sessions.mark_processed(tx, session, until=until, expected=expected)
-        )
-
     async def learn(self) -> "RunReport":
         """Learn once from what is marked, in all spaces, and say what came of it.
 
@@ -262,11 +242,19 @@ class Memory:
         """Count what waits, what was given up, what was spent today, and what must never be."""
         return await self._worker().audit()
 
-    async def jobs(self, *, space: str, limit: int = 100) -> list[Job]:
+    async def jobs(self, *, space: str | None = None, user_id: str | None = None, limit: int = 100) -> list[Job]:
         """Return the jobs of a space, the newest promise first: where each stands, what it took, why it failed."""
-        return await ask(
-            self._database, lambda tx: jobs.listed(tx, space=space, limit=limit), space=space, empty=[], read=True
-        )
+        place = space_of(space, user_id)
+        return await self._read(place, lambda tx: jobs.listed(tx, space=place, limit=limit), empty=[])
+
+    async def consolidate(self, *, space: str | None = None, user_id: str | None = None) -> None:
+        """Promise a consolidation of a space; `learn`, or a worker, does it. Raises `NotFound` for no such space."""
+        place = space_of(space, user_id)
+        await ask(self._database, lambda tx: succession.promise_consolidation(tx, space=place), space=place, empty=None)
+
+    async def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+        """Return the names of all spaces that hold anything, in order, from after one on."""
+        return await self._read(None, lambda tx: jobs.spaces(tx, limit=limit, after=after), empty=[])
 
     async def retry(self, session: Session) -> bool:
         """Let learning from a session start over that failed or was given up. False if it did neither."""
@@ -276,22 +264,21 @@ class Memory:
 
     async def session_memory(self, session: Session) -> SessionMemory | None:
         """Return what is remembered of a whole session, if anything."""
-        return await ask(
-            self._database,
+        return await self._read(
+            session.space,
             lambda tx: learning.find_memory(tx, space=session.space, session_id=session.id),
-            space=session.space,
             empty=None,
-            read=True,
         )
 
     async def recall(  # noqa: PLR0913 - every one of them narrows the question
         self,
         question: str,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         limit: int = 10,
         budget: int | None = None,
-        as_of: Micros | None = None,
+        as_of: When | None = None,
         kinds: Collection[RefKind] = tuple(RefKind),
         origins: Collection[str] | None = None,
         session: Session | None = None,
@@ -301,54 +288,91 @@ class Memory:
 
         With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it.
         """
+        place = space_of(space, user_id)
         asking = self._asking(
             question,
-            space=space,
+            space=place,
             limit=limit,
             budget=budget,
-            as_of=as_of,
+            as_of=moment_or_none(as_of),
             kinds=kinds,
             origins=origins,
             explain=explain,
         )
-        return await self._searcher().recall(asking, session_id=_shown_to(session, space))
+        return await self._searcher().recall(asking, session_id=_shown_to(session, place))
 
     async def context(
         self,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         question: str = "",
         budget: int | None = None,
-        as_of: Micros | None = None,
+        as_of: When | None = None,
         session: Session | None = None,
     ) -> Block:
         """Return a block of memory to begin a prompt with: byte for byte the same until memory changes.
 
         Make one when a session starts and when it was compacted; given the session, the ledger records it.
         """
-        asking = self._asking(question, space=space, budget=budget, as_of=as_of)
-        return await self._searcher().context(asking, session_id=_shown_to(session, space))
+        place = space_of(space, user_id)
+        asking = self._asking(question, space=place, budget=budget, as_of=moment_or_none(as_of))
+        return await self._searcher().context(asking, session_id=_shown_to(session, place))
 
-    async def explain(self, ref: Ref | str, *, space: str) -> Lineage:
+    async def explain(self, ref: Ref | str, *, space: str | None = None, user_id: str | None = None) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
-        return await self._searcher().explain(Ref.parse(ref) if isinstance(ref, str) else ref, space=space)
+        return await self._searcher().explain(Ref.read(ref), space=space_of(space, user_id))
 
-    async def used(self, refs: Iterable[Ref | str], *, space: str) -> int:
+    async def used(self, refs: Iterable[Ref | str], *, space: str | None = None, user_id: str | None = None) -> int:
         """Tell that memories were of use: each counts once a call, as do the session memories they rest on."""
-        parsed = [Ref.parse(ref) if isinstance(ref, str) else ref for ref in refs]
-        return await self._searcher().used(parsed, space=space)
+        return await self._searcher().used([Ref.read(ref) for ref in refs], space=space_of(space, user_id))
 
     async def cited(self, answer: str, *, session: Session) -> str:
         """Count what an answer cites of what its session was shown, and return it without the citations."""
         return await self._searcher().cited(answer, space=session.space, session_id=session.id)
 
     async def shown(
-        self, *, space: str, session: Session | None = None, as_of: Micros | None = None, limit: int = 100
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        as_of: When | None = None,
+        limit: int = 100,
     ) -> list[Showing]:
         """Read the ledger: what was shown, when, and to which session, the newest first."""
+        place = space_of(space, user_id)
         return await self._searcher().shown(
-            space=space, session_id=session.id if session else None, as_of=as_of, limit=limit
+            space=place, session_id=_shown_to(session, place), as_of=moment_or_none(as_of), limit=limit
         )
+
+    async def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove one memory, session, conversation or all of a space for good, with what was made of it; count it.
+
+        A dry run counts and removes nothing. Raises `NotFound`, and `Invalid` unless exactly one thing is named.
+        """
+        from bethink.erase.forget import Target, forget  # noqa: PLC0415 - loaded by whoever forgets
+
+        place = space_of(space, user_id)
+        target = Target(
+            ref=None if ref is None else Ref.read(ref),
+            session_id=_shown_to(session, place),
+            conversation=conversation,
+            agent=agent,
+            everything=everything,
+        )
+        return await forget(self._database, target, space=place, dry_run=dry_run)
 
     def _asking(self, question: str, **narrowed: Any) -> "Asking":
         from bethink.recall.search import Asking  # noqa: PLC0415 - as below
@@ -370,14 +394,15 @@ class Memory:
             )
         return self._make_worker()
 
-    def desk(self, *, space: str) -> "Desk":
+    def desk(self, *, space: str | None = None, user_id: str | None = None) -> "Desk":
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""
         if self._database is None:
             raise Unavailable("there is no working memory without a database.", hint="Name a file or a server.")
         from bethink.working.desk import Desk  # noqa: PLC0415 - see above
 
+        place = space_of(space, user_id)
         return Desk(
-            self._database, space=space, engine=self._engine, compactor=self._compactor, redactor=self._redactor
+            self._database, space=place, engine=self._engine, compactor=self._compactor, redactor=self._redactor
         )
 
     async def _advance(self, space: str, thread_id: str) -> None:
@@ -387,24 +412,58 @@ class Memory:
         except BethinkError as error:
             _log.error("thread %s could not go on: %s", thread_id, type(error).__name__)
 
-    def history(self, *, space: str, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> History:
+    def history(
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        agent: str = "assistant",
+        kind: AgentKind = AgentKind.PRIMARY,
+    ) -> History:
         """Return the history of an agent's conversations, addressed by conversation key."""
-        return History(self._database, space=space, agent=agent, kind=kind, redactor=self._redactor)
+        place = space_of(space, user_id)
+        return History(self._database, space=place, agent=agent, kind=kind, redactor=self._redactor)
 
-    def facts(self, *, space: str) -> Facts:
+    def marks(self) -> Marks:
+        """Return the marks of sessions, for whoever learns by hand."""
+        return Marks(self._database)
+
+    def access(self) -> "Access":
+        """Return the keys that open this memory to callers of a server. Raises `Unavailable` without a database."""
+        from bethink.access import Access  # noqa: PLC0415 - only a server asks who is calling
+
+        if self._database is None:
+            raise Unavailable("there are no keys without a database.", hint="Name a file or a server.")
+        return Access(self._database)
+
+    def facts(self, *, space: str | None = None, user_id: str | None = None) -> Facts:
         """Return what is known in a space."""
-        return Facts(self._database, space=space, redactor=self._redactor)
+        return Facts(self._database, space=space_of(space, user_id), redactor=self._redactor)
 
-    def documents(self, *, space: str) -> "Documents":
+    def documents(self, *, space: str | None = None, user_id: str | None = None) -> "Documents":
         """Return the tree of documents of a space."""
         from bethink.learn.documents import Documents  # noqa: PLC0415 - loaded by whoever reads or writes one
 
-        return Documents(self._database, space=space, redactor=self._redactor)
+        return Documents(self._database, space=space_of(space, user_id), redactor=self._redactor)
 
-    def live(self, conversation: ConversationKey, *, space: str, agent: str = "assistant") -> LiveHistory:
+    def live(
+        self,
+        conversation: ConversationKey,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        agent: str = "assistant",
+    ) -> LiveHistory:
         """Return the history an agent works on: restored, trimmed, and written behind without ever raising."""
-        history = self.history(space=space, agent=agent) if self.enabled else None
+        history = self.history(space=space, user_id=user_id, agent=agent) if self.enabled else None
         return LiveHistory(history, conversation, max_history_len=self._max_history_len)
+
+    def _begin(self, session: Session, *, opened: bool) -> None:
+        if opened and session.learns and self._startup is not None:
+            self._startup.begin()
+
+    async def _read(self, space: str | None, body: Callable[[Tx], T], *, empty: T) -> T:
+        return await ask(self._database, body, space=space, empty=empty, read=True)
 
     async def _mark(self, session: Session, body: Callable[[Tx], bool]) -> bool:
         return await ask(self._database, body, space=session.space, empty=False)

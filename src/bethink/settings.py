@@ -23,7 +23,8 @@ class AgentSettings:
 _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
     "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
-    "max_consolidated",
+    "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
+    "server_rate", "server_burst", "server_max_concurrency",
 )  # fmt: skip
 
 
@@ -80,6 +81,17 @@ class Settings:
     postgres_lock_timeout: int = 5_000
     postgres_idle_timeout: int = 60_000
     postgres_tcp_timeout: int = 10_000
+    server_host: str = "127.0.0.1"
+    server_port: int = 8377
+    server_allowed_hosts: str = "localhost,127.0.0.1,[::1]"
+    server_allowed_origins: str = ""
+    server_max_body: int = 1_000_000
+    server_max_message: int = 65_536
+    server_max_messages: int = 100
+    server_max_depth: int = 32
+    server_rate: float = 200.0
+    server_burst: int = 400
+    server_max_concurrency: int = 256
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
     origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 

@@ -16,26 +16,36 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from bethink import build
+from bethink.access import Access as AsyncAccess
 from bethink.capture.history import History as AsyncHistory
 from bethink.capture.live import LiveHistory as AsyncLiveHistory
+from bethink.capture.marks import Marks as AsyncMarks
+from bethink.client.access import RemoteAccess as AsyncRemoteAccess
+from bethink.client.client import Client as AsyncClient
+from bethink.client.desk import RemoteDesk as AsyncRemoteDesk
+from bethink.client.documents import RemoteDocuments as AsyncRemoteDocuments
+from bethink.client.facts import RemoteFacts as AsyncRemoteFacts
 from bethink.errors import Unavailable
 from bethink.extend import Embedder, Model, Redactor
 from bethink.learn.documents import Documents as AsyncDocuments
 from bethink.memory import Memory as AsyncMemory
+from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentSource, Draft, Provenance
 from bethink.model.jobs import Job
-from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Showing
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
     Fact,
+    Forgotten,
     Message,
-    Micros,
     Record,
     Session,
+    SessionEntry,
     SessionMemory,
     Source,
+    When,
 )
 from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
@@ -207,6 +217,34 @@ class LiveHistory:
         self._context.__exit__(kind, error, trace)
 
 
+class Marks:
+    """Which sessions have something to learn, and how far each was learnt from; `Memory.learn` sees to both."""
+
+    def __init__(self, inner: AsyncMarks, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def find_invalidated(self, limit: int = 10) -> list[Session]:
+        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
+        return self._loop.run(lambda: self._inner.find_invalidated(limit))
+
+    def invalidate(self, session: Session, number: int) -> bool:
+        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
+        return self._loop.run(lambda: self._inner.invalidate(session, number))
+
+    def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
+        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
+        return self._loop.run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
+
+    def count_since(self, session: Session, number: int) -> int:
+        """Count the messages of a session that follow a number."""
+        return self._loop.run(lambda: self._inner.count_since(session, number))
+
+    def max_number(self, session: Session) -> int | None:
+        """Return the number of the last message of a session, or None if it holds none."""
+        return self._loop.run(lambda: self._inner.max_number(session))
+
+
 class Facts:
     """What is known in one space. Safe to share between tasks."""
 
@@ -218,7 +256,15 @@ class Facts:
         """Store a fact; one with the same id is retired, and found as of the time before. Redacted first."""
         return self._loop.run(lambda: self._inner.index(fact))
 
-    def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Fact]:
+    def get(self, fact_id: str) -> Fact | None:
+        """Return a fact as it stands. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.get(fact_id))
+
+    def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+        """Return facts by their ids, as they stand or stood at a time, from after one on."""
+        return self._loop.run(lambda: self._inner.all(as_of=as_of, limit=limit, after=after))
+
+    def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Fact]:
         """Return at most `top_k` facts that share words with the query, the best match first.
 
         A piece in double quotes must occur just so. With `as_of`, from what was known at that time."""
@@ -296,19 +342,19 @@ class Documents:
         """Return the same files as one archive in memory; the same memory gives the same bytes."""
         return self._loop.run(lambda: self._inner.archive())
 
-    def get(self, document_id: str, *, as_of: Micros | None = None) -> Document | None:
+    def get(self, document_id: str, *, as_of: When | None = None) -> Document | None:
         """Return a document as it stands, or stood at a time. Raises `NotFound`."""
         return self._loop.run(lambda: self._inner.get(document_id, as_of=as_of))
 
-    def find(self, path: str, *, as_of: Micros | None = None) -> Document | None:
+    def find(self, path: str, *, as_of: When | None = None) -> Document | None:
         """Follow a path such as `~/memory/people`; None where it leads nowhere."""
         return self._loop.run(lambda: self._inner.find(path, as_of=as_of))
 
-    def children(self, document_id: str | None = None, *, as_of: Micros | None = None) -> list[Document]:
+    def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
         """Return what hangs below a document, or at the top, by name."""
         return self._loop.run(lambda: self._inner.children(document_id, as_of=as_of))
 
-    def tree(self, *, as_of: Micros | None = None) -> dict[str, Document]:
+    def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
         """Return every document by its path, as the tree stands or stood at a time."""
         return self._loop.run(lambda: self._inner.tree(as_of=as_of))
 
@@ -324,7 +370,7 @@ class Documents:
         """Return what a version rests on: session memories, facts and messages."""
         return self._loop.run(lambda: self._inner.sources(document_id, version))
 
-    def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Document]:
+    def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Document]:
         """Return at most `top_k` documents that share words with the query, the best match first."""
         return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
 
@@ -358,6 +404,10 @@ class Desk:
     def get_thread(self, thread_id: str) -> Thread:
         """Read a thread as it stands now."""
         return self._loop.run(lambda: self._inner.get_thread(thread_id))
+
+    def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
+        """Return the threads of the space by their ids, from after one on."""
+        return self._loop.run(lambda: self._inner.threads(limit=limit, after=after))
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove a thread and all it holds."""
@@ -486,6 +536,47 @@ class Desk:
         return self._loop.run(lambda: self._inner.replay(thread_id))
 
 
+class Access:
+    """The keys of one deployment. Keep one and share it: it remembers for a moment which keys are good."""
+
+    def __init__(self, inner: AsyncAccess, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def create(
+        self,
+        *,
+        name: str,
+        scopes: Collection[Scope | str],
+        spaces: Collection[str] | None = None,
+        expires_at: int | None = None,
+    ) -> NewKey:
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        return self._loop.run(
+            lambda: self._inner.create(name=name, scopes=scopes, spaces=spaces, expires_at=expires_at)
+        )
+
+    def find(self, key: str) -> KeyInfo | None:
+        """Return what a key's text is good for; None if it is unknown, expired or revoked.
+
+        One that was good is not looked up again for some seconds, so another process's revocation takes that long."""
+        return self._loop.run(lambda: self._inner.find(key))
+
+    def list(self) -> list[KeyInfo]:
+        """Return every key there ever was, the oldest first, those that are no longer good included."""
+        return self._loop.run(lambda: self._inner.list())
+
+    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
+        """Make a key that may do the same, for as long; the old one expires after `overlap` seconds.
+
+        Raises `NotFound` for a prefix nobody has, and `Conflict` for a key that is no longer good."""
+        return self._loop.run(lambda: self._inner.rotate(prefix, overlap=overlap))
+
+    def revoke(self, prefix: str) -> None:
+        """Let a key in no more, here at once and in other processes within seconds. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.revoke(prefix))
+
+
 class Memory:
     """Stores what was said and says what is still to be learnt. Without a database every verb does nothing."""
 
@@ -509,7 +600,8 @@ class Memory:
     def open_session(
         self,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         conversation: ConversationKey,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
@@ -521,13 +613,45 @@ class Memory:
         learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background."""
         return self._loop.run(
             lambda: self._inner.open_session(
-                space=space, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
+                space=space, user_id=user_id, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
             )
         )
 
-    def get_session(self, *, space: str, session_id: str) -> Session | None:
+    def get_session(self, *, space: str | None = None, user_id: str | None = None, session_id: str) -> Session | None:
         """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
-        return self._loop.run(lambda: self._inner.get_session(space=space, session_id=session_id))
+        return self._loop.run(lambda: self._inner.get_session(space=space, user_id=user_id, session_id=session_id))
+
+    def sessions(
+        self, *, space: str | None = None, user_id: str | None = None, limit: int = 100, before: str = ""
+    ) -> list[SessionEntry]:
+        """Return the sessions of a space, the newest first; `before` is the id that the page before ended with."""
+        return self._loop.run(lambda: self._inner.sessions(space=space, user_id=user_id, limit=limit, before=before))
+
+    def remember(
+        self,
+        what: str | Iterable[Message | Mapping[str, object]],
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Store a text of the user's, or messages, for good, and say by which names they can be explained.
+
+        Without a session they go into the conversation and are marked to be learnt from; a repeated key stores nothing."""
+        return self._loop.run(
+            lambda: self._inner.remember(
+                what,
+                space=space,
+                user_id=user_id,
+                session=session,
+                conversation=conversation,
+                agent=agent,
+                idempotency_key=idempotency_key,
+            )
+        )
 
     def append(self, session: Session, messages: Iterable[Message | Mapping[str, object]]) -> list[int]:
         """Store messages in one transaction and return their numbers; when it returns, they are durable.
@@ -538,14 +662,6 @@ class Memory:
     def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the messages of a session that follow a number, in order."""
         return self._loop.run(lambda: self._inner.read(session, after=after, limit=limit))
-
-    def count_since(self, session: Session, number: int) -> int:
-        """Count the messages of a session that follow a number."""
-        return self._loop.run(lambda: self._inner.count_since(session, number))
-
-    def max_number(self, session: Session) -> int | None:
-        """Return the number of the last message of a session, or None if it holds none."""
-        return self._loop.run(lambda: self._inner.max_number(session))
 
     def end_turn(self, session: Session) -> bool:
         """Tell that a turn is over: marks the session past the threshold, and says whether it did."""
@@ -567,18 +683,6 @@ class Memory:
         """End a session and mark it, with nothing to follow."""
         return self._loop.run(lambda: self._inner.end_session(session))
 
-    def invalidate(self, session: Session, number: int) -> bool:
-        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
-        return self._loop.run(lambda: self._inner.invalidate(session, number))
-
-    def find_invalidated(self, limit: int = 10) -> list[Session]:
-        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
-        return self._loop.run(lambda: self._inner.find_invalidated(limit))
-
-    def mark_processed(self, session: Session, *, until: int, expected: int) -> bool:
-        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
-        return self._loop.run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
-
     def learn(self) -> RunReport:
         """Learn once from what is marked, in all spaces, and say what came of it.
 
@@ -593,9 +697,17 @@ class Memory:
         """Count what waits, what was given up, what was spent today, and what must never be."""
         return self._loop.run(lambda: self._inner.audit())
 
-    def jobs(self, *, space: str, limit: int = 100) -> list[Job]:
+    def jobs(self, *, space: str | None = None, user_id: str | None = None, limit: int = 100) -> list[Job]:
         """Return the jobs of a space, the newest promise first: where each stands, what it took, why it failed."""
-        return self._loop.run(lambda: self._inner.jobs(space=space, limit=limit))
+        return self._loop.run(lambda: self._inner.jobs(space=space, user_id=user_id, limit=limit))
+
+    def consolidate(self, *, space: str | None = None, user_id: str | None = None) -> None:
+        """Promise a consolidation of a space; `learn`, or a worker, does it. Raises `NotFound` for no such space."""
+        return self._loop.run(lambda: self._inner.consolidate(space=space, user_id=user_id))
+
+    def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+        """Return the names of all spaces that hold anything, in order, from after one on."""
+        return self._loop.run(lambda: self._inner.spaces(limit=limit, after=after))
 
     def retry(self, session: Session) -> bool:
         """Let learning from a session start over that failed or was given up. False if it did neither."""
@@ -609,10 +721,11 @@ class Memory:
         self,
         question: str,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         limit: int = 10,
         budget: int | None = None,
-        as_of: Micros | None = None,
+        as_of: When | None = None,
         kinds: Collection[RefKind] = tuple(RefKind),
         origins: Collection[str] | None = None,
         session: Session | None = None,
@@ -625,6 +738,7 @@ class Memory:
             lambda: self._inner.recall(
                 question,
                 space=space,
+                user_id=user_id,
                 limit=limit,
                 budget=budget,
                 as_of=as_of,
@@ -638,58 +752,601 @@ class Memory:
     def context(
         self,
         *,
-        space: str,
+        space: str | None = None,
+        user_id: str | None = None,
         question: str = "",
         budget: int | None = None,
-        as_of: Micros | None = None,
+        as_of: When | None = None,
         session: Session | None = None,
     ) -> Block:
         """Return a block of memory to begin a prompt with: byte for byte the same until memory changes.
 
         Make one when a session starts and when it was compacted; given the session, the ledger records it."""
         return self._loop.run(
-            lambda: self._inner.context(space=space, question=question, budget=budget, as_of=as_of, session=session)
+            lambda: self._inner.context(
+                space=space, user_id=user_id, question=question, budget=budget, as_of=as_of, session=session
+            )
         )
 
-    def explain(self, ref: Ref | str, *, space: str) -> Lineage:
+    def explain(self, ref: Ref | str, *, space: str | None = None, user_id: str | None = None) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
-        return self._loop.run(lambda: self._inner.explain(ref, space=space))
+        return self._loop.run(lambda: self._inner.explain(ref, space=space, user_id=user_id))
 
-    def used(self, refs: Iterable[Ref | str], *, space: str) -> int:
+    def used(self, refs: Iterable[Ref | str], *, space: str | None = None, user_id: str | None = None) -> int:
         """Tell that memories were of use: each counts once a call, as do the session memories they rest on."""
-        return self._loop.run(lambda: self._inner.used(refs, space=space))
+        return self._loop.run(lambda: self._inner.used(refs, space=space, user_id=user_id))
 
     def cited(self, answer: str, *, session: Session) -> str:
         """Count what an answer cites of what its session was shown, and return it without the citations."""
         return self._loop.run(lambda: self._inner.cited(answer, session=session))
 
     def shown(
-        self, *, space: str, session: Session | None = None, as_of: Micros | None = None, limit: int = 100
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        as_of: When | None = None,
+        limit: int = 100,
     ) -> list[Showing]:
         """Read the ledger: what was shown, when, and to which session, the newest first."""
-        return self._loop.run(lambda: self._inner.shown(space=space, session=session, as_of=as_of, limit=limit))
+        return self._loop.run(
+            lambda: self._inner.shown(space=space, user_id=user_id, session=session, as_of=as_of, limit=limit)
+        )
 
-    def desk(self, *, space: str) -> Desk:
+    def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove one memory, session, conversation or all of a space for good, with what was made of it; count it.
+
+        A dry run counts and removes nothing. Raises `NotFound`, and `Invalid` unless exactly one thing is named."""
+        return self._loop.run(
+            lambda: self._inner.forget(
+                ref,
+                space=space,
+                user_id=user_id,
+                session=session,
+                conversation=conversation,
+                agent=agent,
+                everything=everything,
+                dry_run=dry_run,
+            )
+        )
+
+    def desk(self, *, space: str | None = None, user_id: str | None = None) -> Desk:
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""
-        return Desk(self._inner.desk(space=space), self._loop)
+        return Desk(self._inner.desk(space=space, user_id=user_id), self._loop)
 
-    def history(self, *, space: str, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> History:
+    def history(
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        agent: str = "assistant",
+        kind: AgentKind = AgentKind.PRIMARY,
+    ) -> History:
         """Return the history of an agent's conversations, addressed by conversation key."""
-        return History(self._inner.history(space=space, agent=agent, kind=kind), self._loop)
+        return History(self._inner.history(space=space, user_id=user_id, agent=agent, kind=kind), self._loop)
 
-    def facts(self, *, space: str) -> Facts:
+    def marks(self) -> Marks:
+        """Return the marks of sessions, for whoever learns by hand."""
+        return Marks(self._inner.marks(), self._loop)
+
+    def access(self) -> Access:
+        """Return the keys that open this memory to callers of a server. Raises `Unavailable` without a database."""
+        return Access(self._inner.access(), self._loop)
+
+    def facts(self, *, space: str | None = None, user_id: str | None = None) -> Facts:
         """Return what is known in a space."""
-        return Facts(self._inner.facts(space=space), self._loop)
+        return Facts(self._inner.facts(space=space, user_id=user_id), self._loop)
 
-    def documents(self, *, space: str) -> Documents:
+    def documents(self, *, space: str | None = None, user_id: str | None = None) -> Documents:
         """Return the tree of documents of a space."""
-        return Documents(self._inner.documents(space=space), self._loop)
+        return Documents(self._inner.documents(space=space, user_id=user_id), self._loop)
 
-    def live(self, conversation: ConversationKey, *, space: str, agent: str = "assistant") -> LiveHistory:
+    def live(
+        self,
+        conversation: ConversationKey,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        agent: str = "assistant",
+    ) -> LiveHistory:
         """Return the history an agent works on: restored, trimmed, and written behind without ever raising."""
-        return LiveHistory(self._inner.live(conversation, space=space, agent=agent), self._loop)
+        return LiveHistory(self._inner.live(conversation, space=space, user_id=user_id, agent=agent), self._loop)
 
     def __enter__(self) -> "Memory":
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class RemoteFacts:
+    """What is known in one space of a server; `Memory.facts` says what each verb does."""
+
+    def __init__(self, inner: AsyncRemoteFacts, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def index(self, fact: Fact) -> None:
+        """Store a fact; one with the same id is retired. Its origin is for the server to say."""
+        return self._loop.run(lambda: self._inner.index(fact))
+
+    def get(self, fact_id: str) -> Fact | None:
+        """Return a fact as it stands. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.get(fact_id))
+
+    def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+        """Return facts by their ids, as they stand or stood at a time, from after one on."""
+        return self._loop.run(lambda: self._inner.all(as_of=as_of, limit=limit, after=after))
+
+    def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Fact]:
+        """Return at most `top_k` facts that share words with the query, the best match first."""
+        return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
+
+    def delete(self, fact_id: str) -> None:
+        """Remove a fact with every version it had, also from documents that rest on it. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.delete(fact_id))
+
+    def versions(self, fact_id: str) -> list[Fact]:
+        """Return every version of a fact, oldest first; the last may be retired."""
+        return self._loop.run(lambda: self._inner.versions(fact_id))
+
+    def sources(self, fact_id: str) -> list[Source]:
+        """Return the messages that a learnt fact rests on."""
+        return self._loop.run(lambda: self._inner.sources(fact_id))
+
+
+class RemoteDocuments:
+    """The tree of one space of a server; a write names the version that was read, and a stale one is refused."""
+
+    def __init__(self, inner: AsyncRemoteDocuments, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def create(self, draft: Draft, *, document_id: str | None = None) -> Document | None:
+        """Write a new document. Its text is redacted first."""
+        return self._loop.run(lambda: self._inner.create(draft, document_id=document_id))
+
+    def update(self, document_id: str, draft: Draft, *, expected: int) -> Document | None:
+        """Write the next version. Raises `Stale` unless `expected` is the current one."""
+        return self._loop.run(lambda: self._inner.update(document_id, draft, expected=expected))
+
+    def delete(self, document_id: str, *, expected: int) -> None:
+        """End a document that nothing hangs on; its versions stay. Raises `Stale`, or `Conflict` if it is held."""
+        return self._loop.run(lambda: self._inner.delete(document_id, expected=expected))
+
+    def restore(self, document_id: str, version: int, *, expected: int | None) -> Document | None:
+        """Write an old version again as the newest. A deleted document comes back with `expected` None."""
+        return self._loop.run(lambda: self._inner.restore(document_id, version, expected=expected))
+
+    def redact(self, document_id: str, version: int) -> None:
+        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        return self._loop.run(lambda: self._inner.redact(document_id, version))
+
+    def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
+        """Return what consolidations changed, or want to change, the newest first."""
+        return self._loop.run(lambda: self._inner.change_sets(limit=limit))
+
+    def approve(self, run: str) -> None:
+        """Put a change set that was held into the tree. Raises `Stale` if the tree has changed since."""
+        return self._loop.run(lambda: self._inner.approve(run))
+
+    def reject(self, run: str) -> None:
+        """Let a change set that was held never come about."""
+        return self._loop.run(lambda: self._inner.reject(run))
+
+    def undo(self, run: str) -> None:
+        """Restore the tree to what it was before a run. Raises `Conflict` if it was changed again since."""
+        return self._loop.run(lambda: self._inner.undo(run))
+
+    def files(self) -> dict[str, str]:
+        """Return a space's memory as files by their names: what the last consolidation that succeeded has seen."""
+        return self._loop.run(lambda: self._inner.files())
+
+    def get(self, document_id: str, *, as_of: When | None = None) -> Document | None:
+        """Return a document as it stands, or stood at a time. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.get(document_id, as_of=as_of))
+
+    def find(self, path: str, *, as_of: When | None = None) -> Document | None:
+        """Follow a path such as `~/memory/people`; None where it leads nowhere. Reads the whole tree."""
+        return self._loop.run(lambda: self._inner.find(path, as_of=as_of))
+
+    def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
+        """Return what hangs below a document, or at the top, by name. Reads the whole tree."""
+        return self._loop.run(lambda: self._inner.children(document_id, as_of=as_of))
+
+    def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
+        """Return every document by its path, as the tree stands or stood at a time."""
+        return self._loop.run(lambda: self._inner.tree(as_of=as_of))
+
+    def history(self, document_id: str) -> list[Document]:
+        """Return every version of a document, oldest first: what it said, who wrote it, and why."""
+        return self._loop.run(lambda: self._inner.history(document_id))
+
+    def diff(self, document_id: str, before: int, after: int) -> str:
+        """Write what changed between two versions, line by line; version 0 is nothing."""
+        return self._loop.run(lambda: self._inner.diff(document_id, before, after))
+
+    def sources(self, document_id: str, version: int) -> list[DocumentSource]:
+        """Return what a version rests on: session memories, facts and messages."""
+        return self._loop.run(lambda: self._inner.sources(document_id, version))
+
+    def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Document]:
+        """Return at most `top_k` documents that share words with the query, the best match first."""
+        return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
+
+
+class RemoteDesk:
+    """Working memory of one space of a server; `Memory.desk` says what each verb does."""
+
+    def __init__(self, inner: AsyncRemoteDesk, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def open_thread(
+        self, thread_id: str | None = None, *, session_id: str | None = None, mode: Mode | None = None
+    ) -> Thread:
+        """Return a thread, making it if there is none by this id."""
+        return self._loop.run(lambda: self._inner.open_thread(thread_id, session_id=session_id, mode=mode))
+
+    def get_thread(self, thread_id: str) -> Thread:
+        """Read a thread as it stands now."""
+        return self._loop.run(lambda: self._inner.get_thread(thread_id))
+
+    def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
+        """Return the threads of the space by their ids, from after one on."""
+        return self._loop.run(lambda: self._inner.threads(limit=limit, after=after))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove a thread and all it holds."""
+        return self._loop.run(lambda: self._inner.delete_thread(thread_id))
+
+    def get_mode(self, thread_id: str) -> Mode:
+        """Say how a thread takes its events."""
+        return self._loop.run(lambda: self._inner.get_mode(thread_id))
+
+    def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
+        """Change how a thread takes its events; back to auto processes what has been waiting."""
+        return self._loop.run(lambda: self._inner.set_mode(thread_id, mode))
+
+    def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
+        """Queue an event; in auto mode process it, and what its length makes necessary, at once."""
+        return self._loop.run(lambda: self._inner.dispatch(thread_id, event))
+
+    def step(self, thread_id: str) -> StepResult:
+        """Process one event; with none waiting, truncate if that is due; else compact if that is due."""
+        return self._loop.run(lambda: self._inner.step(thread_id))
+
+    def prompt(self, thread_id: str, *, budget: int) -> Prompt:
+        """Return the current state as messages within a token budget, with a report on every chunk."""
+        return self._loop.run(lambda: self._inner.prompt(thread_id, budget=budget))
+
+    def has_pending_compaction(self, thread_id: str) -> bool:
+        """Say whether a compaction is due."""
+        return self._loop.run(lambda: self._inner.has_pending_compaction(thread_id))
+
+    def has_pending_truncation(self, thread_id: str) -> bool:
+        """Say whether a truncation is due."""
+        return self._loop.run(lambda: self._inner.has_pending_truncation(thread_id))
+
+    def current_state(self, thread_id: str) -> State:
+        """Return the current state with its chunks."""
+        return self._loop.run(lambda: self._inner.current_state(thread_id))
+
+    def history(self, thread_id: str) -> list[StateInfo]:
+        """Return every state a thread has had, without the chunks."""
+        return self._loop.run(lambda: self._inner.history(thread_id))
+
+    def state_at(self, thread_id: str, number: int) -> State:
+        """Return one state of a thread with its chunks."""
+        return self._loop.run(lambda: self._inner.state_at(thread_id, number))
+
+    def diff(self, thread_id: str, before: int, after: int) -> StateDiff:
+        """Compare two states of a thread."""
+        return self._loop.run(lambda: self._inner.diff(thread_id, before, after))
+
+    def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
+        """Open a new thread that begins where this one was at a state."""
+        return self._loop.run(lambda: self._inner.fork(thread_id, at=at, into=into, mode=mode))
+
+
+class RemoteAccess:
+    """The keys of one server; asking for them needs a key with the scope admin."""
+
+    def __init__(self, inner: AsyncRemoteAccess, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def create(
+        self,
+        *,
+        name: str,
+        scopes: Collection[Scope | str],
+        spaces: Collection[str] | None = None,
+        expires_at: int | None = None,
+    ) -> NewKey:
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        return self._loop.run(
+            lambda: self._inner.create(name=name, scopes=scopes, spaces=spaces, expires_at=expires_at)
+        )
+
+    def list(self) -> list[KeyInfo]:
+        """Return every key there ever was, the oldest first, those that are no longer good included."""
+        return self._loop.run(lambda: self._inner.list())
+
+    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
+        """Make a key that may do the same, for as long; the old one expires after `overlap` seconds."""
+        return self._loop.run(lambda: self._inner.rotate(prefix, overlap=overlap))
+
+    def revoke(self, prefix: str) -> None:
+        """Let a key in no more, there at once and in other processes within seconds. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.revoke(prefix))
+
+
+class Client:
+    """The verbs of a Memory on a server, with its signatures, results and errors. Safe to share between tasks.
+
+    What is safe to send again is: reads, and messages, which get idempotency keys for it."""
+
+    def __init__(self, url: str, *, key: str, timeout: float = 30.0, retries: int = 5) -> None:
+        self._inner = AsyncClient(url, key=key, timeout=timeout, retries=retries)
+        self._loop = _Loop()
+
+    def open(self) -> None:
+        """Make ready to connect; nothing is sent yet. Entering a with block does this."""
+        self._loop.start(self._inner.open)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._loop.stop(self._inner.close)
+
+    def open_session(
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        conversation: ConversationKey,
+        agent: str = "assistant",
+        kind: AgentKind = AgentKind.PRIMARY,
+        ephemeral: bool = False,
+    ) -> Session:
+        """Return the active session of a conversation, opening one if there is none."""
+        return self._loop.run(
+            lambda: self._inner.open_session(
+                space=space, user_id=user_id, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
+            )
+        )
+
+    def get_session(self, *, space: str | None = None, user_id: str | None = None, session_id: str) -> Session | None:
+        """Read a session as it stands now. Raises `NotFound` for an id that is not in the space."""
+        return self._loop.run(lambda: self._inner.get_session(space=space, user_id=user_id, session_id=session_id))
+
+    def sessions(
+        self, *, space: str | None = None, user_id: str | None = None, limit: int = 100, before: str = ""
+    ) -> list[SessionEntry]:
+        """Return the sessions of a space, the newest first; `before` is the id that the page before ended with."""
+        return self._loop.run(lambda: self._inner.sessions(space=space, user_id=user_id, limit=limit, before=before))
+
+    def remember(
+        self,
+        what: str | Iterable[Message | Mapping[str, object]],
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Store a text of the user's, or messages, for good, and say by which names they can be explained.
+
+        Without a session they go into the conversation and are marked to be learnt from; a repeated key stores nothing."""
+        return self._loop.run(
+            lambda: self._inner.remember(
+                what,
+                space=space,
+                user_id=user_id,
+                session=session,
+                conversation=conversation,
+                agent=agent,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def append(self, session: Session, messages: Iterable[Message | Mapping[str, object]]) -> list[int]:
+        """Store messages in one transaction and return their numbers; when it returns, they are durable.
+
+        A message whose idempotency key is known in the space is not stored again: it keeps its number."""
+        return self._loop.run(lambda: self._inner.append(session, messages))
+
+    def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
+        """Return the messages of a session that follow a number, in order."""
+        return self._loop.run(lambda: self._inner.read(session, after=after, limit=limit))
+
+    def end_turn(self, session: Session) -> bool:
+        """Tell that a turn is over: marks the session past the threshold, and says whether it did."""
+        return self._loop.run(lambda: self._inner.end_turn(session))
+
+    def idle(self, session: Session) -> bool:
+        """Tell that nothing more is waiting for the agent: marks the session if it has something to learn."""
+        return self._loop.run(lambda: self._inner.idle(session))
+
+    def reset(self, session: Session, *, emergency: bool = False) -> Session:
+        """End and mark a session and return the next one of its conversation. Repeating it does no harm."""
+        return self._loop.run(lambda: self._inner.reset(session, emergency=emergency))
+
+    def compacted(self, session: Session) -> Session:
+        """Tell that a session's context was compacted: it is ended and marked, and the next one returned."""
+        return self._loop.run(lambda: self._inner.compacted(session))
+
+    def end_session(self, session: Session) -> Session:
+        """End a session and mark it, with nothing to follow."""
+        return self._loop.run(lambda: self._inner.end_session(session))
+
+    def learn(self) -> RunReport:
+        """Let the server learn once from what is marked, in all spaces, and say what came of it; it is waited for."""
+        return self._loop.run(lambda: self._inner.learn())
+
+    def audit(self) -> Audit:
+        """Count what waits, what was given up, what was spent today, and what must never be."""
+        return self._loop.run(lambda: self._inner.audit())
+
+    def jobs(self, *, space: str | None = None, user_id: str | None = None, limit: int = 100) -> list[Job]:
+        """Return the jobs of a space, the newest promise first: where each stands, what it took, why it failed."""
+        return self._loop.run(lambda: self._inner.jobs(space=space, user_id=user_id, limit=limit))
+
+    def consolidate(self, *, space: str | None = None, user_id: str | None = None) -> None:
+        """Promise a consolidation of a space; `learn`, or a worker, does it. Raises `NotFound` for no such space."""
+        return self._loop.run(lambda: self._inner.consolidate(space=space, user_id=user_id))
+
+    def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+        """Return the names of all spaces that hold anything, in order, from after one on."""
+        return self._loop.run(lambda: self._inner.spaces(limit=limit, after=after))
+
+    def retry(self, session: Session) -> bool:
+        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        return self._loop.run(lambda: self._inner.retry(session))
+
+    def session_memory(self, session: Session) -> SessionMemory | None:
+        """Return what is remembered of a whole session, if anything."""
+        return self._loop.run(lambda: self._inner.session_memory(session))
+
+    def recall(
+        self,
+        question: str,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        as_of: When | None = None,
+        kinds: Collection[RefKind] = tuple(RefKind),
+        origins: Collection[str] | None = None,
+        session: Session | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Return what answers a question, the best first, in at most `budget` tokens; if nothing does, it says why.
+
+        With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it."""
+        return self._loop.run(
+            lambda: self._inner.recall(
+                question,
+                space=space,
+                user_id=user_id,
+                limit=limit,
+                budget=budget,
+                as_of=as_of,
+                kinds=kinds,
+                origins=origins,
+                session=session,
+                explain=explain,
+            )
+        )
+
+    def context(
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        question: str = "",
+        budget: int | None = None,
+        as_of: When | None = None,
+        session: Session | None = None,
+    ) -> Block:
+        """Return a block of memory to begin a prompt with: byte for byte the same until memory changes.
+
+        Make one when a session starts and when it was compacted; given the session, the ledger records it."""
+        return self._loop.run(
+            lambda: self._inner.context(
+                space=space, user_id=user_id, question=question, budget=budget, as_of=as_of, session=session
+            )
+        )
+
+    def explain(self, ref: Ref | str, *, space: str | None = None, user_id: str | None = None) -> Lineage:
+        """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""
+        return self._loop.run(lambda: self._inner.explain(ref, space=space, user_id=user_id))
+
+    def used(self, refs: Iterable[Ref | str], *, space: str | None = None, user_id: str | None = None) -> int:
+        """Tell that memories were of use: each counts once a call, as do the session memories they rest on."""
+        return self._loop.run(lambda: self._inner.used(refs, space=space, user_id=user_id))
+
+    def cited(self, answer: str, *, session: Session) -> str:
+        """Count what an answer cites of what its session was shown, and return it without the citations."""
+        return self._loop.run(lambda: self._inner.cited(answer, session=session))
+
+    def shown(
+        self,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        as_of: When | None = None,
+        limit: int = 100,
+    ) -> list[Showing]:
+        """Read the ledger: what was shown, when, and to which session, the newest first."""
+        return self._loop.run(
+            lambda: self._inner.shown(space=space, user_id=user_id, session=session, as_of=as_of, limit=limit)
+        )
+
+    def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        space: str | None = None,
+        user_id: str | None = None,
+        session: Session | None = None,
+        conversation: ConversationKey | None = None,
+        agent: str = "assistant",
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove one memory, session, conversation or all of a space for good, with what was made of it; count it.
+
+        A dry run counts and removes nothing. Raises `NotFound`, and `Invalid` unless exactly one thing is named."""
+        return self._loop.run(
+            lambda: self._inner.forget(
+                ref,
+                space=space,
+                user_id=user_id,
+                session=session,
+                conversation=conversation,
+                agent=agent,
+                everything=everything,
+                dry_run=dry_run,
+            )
+        )
+
+    def desk(self, *, space: str | None = None, user_id: str | None = None) -> RemoteDesk:
+        """Return the working memory of a space."""
+        return RemoteDesk(self._inner.desk(space=space, user_id=user_id), self._loop)
+
+    def access(self) -> RemoteAccess:
+        """Return the keys of the server."""
+        return RemoteAccess(self._inner.access(), self._loop)
+
+    def facts(self, *, space: str | None = None, user_id: str | None = None) -> RemoteFacts:
+        """Return what is known in a space."""
+        return RemoteFacts(self._inner.facts(space=space, user_id=user_id), self._loop)
+
+    def documents(self, *, space: str | None = None, user_id: str | None = None) -> RemoteDocuments:
+        """Return the tree of documents of a space."""
+        return RemoteDocuments(self._inner.documents(space=space, user_id=user_id), self._loop)
+
+    def __enter__(self) -> "Client":
         self.open()
         return self
 

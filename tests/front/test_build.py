@@ -173,11 +173,11 @@ async def test_every_verb_of_a_memory_without_a_database_does_nothing_and_fails_
         assert await memory.compacted(session) == session
         assert await memory.end_session(session) == session
         assert await memory.get_session(space="alice", session_id=session.id) is None
-        assert (await memory.count_since(session, 0), await memory.max_number(session)) == (0, None)
+        assert (await memory.marks().count_since(session, 0), await memory.marks().max_number(session)) == (0, None)
         assert (await memory.idle(session), await memory.end_turn(session)) == (False, False)
-        assert await memory.invalidate(session, 1) is False
-        assert await memory.mark_processed(session, until=1, expected=1) is False
-        assert await memory.find_invalidated() == []
+        assert await memory.marks().invalidate(session, 1) is False
+        assert await memory.marks().mark_processed(session, until=1, expected=1) is False
+        assert await memory.marks().find_invalidated() == []
         history, facts = memory.history(space="alice"), memory.facts(space="alice")
         assert await history.append(KEY, {"role": "user", "content": "x"}) is None
         await history.set_summary(KEY, "s")

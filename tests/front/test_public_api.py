@@ -12,15 +12,25 @@ def test_the_public_names_are_these_and_no_others() -> None:
     assert sorted(bethink.__all__) == [
         "AgentKind",
         "AgentStores",
+        "Block",
+        "Client",
         "ConversationKey",
+        "Desk",
+        "Documents",
         "Fact",
         "Facts",
+        "Forgotten",
         "History",
+        "Lineage",
         "LiveHistory",
         "Memory",
         "Message",
         "Origin",
+        "Recall",
+        "Recalled",
         "Record",
+        "Ref",
+        "Remembered",
         "Role",
         "Session",
         "Settings",
@@ -64,9 +74,9 @@ def test_every_error_is_in_the_drawn_tree_and_has_the_next_step() -> None:
 
 
 def test_importing_bethink_brings_no_driver_and_nothing_heavy() -> None:
-    heavy = {"psycopg", "asyncio", "typing_extensions", "httpx2", "openai"}
+    heavy = {"psycopg", "asyncio", "typing_extensions", "httpx2", "openai", "pydantic", "rich", "typer"}
     heavy |= {"numpy", "onnxruntime", "safetensors", "tokenizers"}
-    code = f"import sys, bethink; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, bethink; bethink.connect; bethink.Client; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"  # the time it takes is measured by tools/weight.py

@@ -107,7 +107,7 @@ async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
             tasks.start_soon(memory.work)
 
             async def done() -> bool:
-                return not await memory.find_invalidated()
+                return not await memory.marks().find_invalidated()
 
             await until(done)
             tasks.cancel_scope.cancel()

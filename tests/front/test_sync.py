@@ -48,8 +48,8 @@ def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
     with bethink.sync.connect(target, redactor=Quiet(), learn=False) as memory:
         session = memory.open_session(space="alice", conversation=KEY)
         assert memory.append(session, many(6)) == [1, 2, 3, 4, 5, 6]
-        assert [found.id for found in memory.find_invalidated()] == [session.id]
-        assert memory.mark_processed(session, until=6, expected=6)
+        assert [found.id for found in memory.marks().find_invalidated()] == [session.id]
+        assert memory.marks().mark_processed(session, until=6, expected=6)
         history = memory.history(space="alice")
         assert [record.number for record in history.recent(KEY, 2)] == [5, 6]
         memory.facts(space="alice").index(Fact(id="f", content="tea"))
@@ -67,7 +67,7 @@ def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
     memory = bethink.sync.connect(":memory:", redactor=Quiet())
 
     with pytest.raises(Unavailable, match="with block"):
-        memory.find_invalidated()
+        memory.marks().find_invalidated()
     with pytest.raises(Unavailable, match="with block"), memory.live(KEY, space="alice"):
         pass
 
@@ -82,7 +82,7 @@ def test_a_blocking_memory_that_failed_to_open_leaves_no_thread_behind(tmp_path:
         thread.join(10)  # on its way out, or it never ends
         assert not thread.is_alive(), thread
     with pytest.raises(Unavailable, match="with block"):
-        memory.find_invalidated()
+        memory.marks().find_invalidated()
     memory.close()
 
 
@@ -90,13 +90,13 @@ def test_a_blocking_memory_closes_once_and_opens_again(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     for _ in range(2):
         memory.open()
-        assert memory.find_invalidated() == []
+        assert memory.marks().find_invalidated() == []
         memory.close()
         memory.close()
 
 
 def test_a_blocking_memory_that_nobody_closed_lets_the_interpreter_end(tmp_path: Path) -> None:
-    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.find_invalidated())"
+    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.marks().find_invalidated())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
     )
@@ -108,7 +108,7 @@ def test_a_blocking_memory_opened_before_a_fork_says_so_in_the_child(tmp_path: P
     with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()) as memory:
         memory._loop._process = -1  # as a child sees it
         with pytest.raises(Unavailable, match="before a fork"):
-            memory.find_invalidated()
+            memory.marks().find_invalidated()
         portal = memory._loop._portal
         memory.close()  # a child has nothing to close, and does not wait for it
         memory._loop._portal, memory._loop._process = portal, os.getpid()

@@ -69,7 +69,7 @@ async def test_one_run_takes_ten_sessions_and_the_next_the_rest(database: Databa
     work = worker(database, None)
 
     assert [(await work.run_once()).claimed for _ in range(3)] == [10, 2, 0]
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S2.15")
@@ -264,7 +264,7 @@ async def test_two_workers_never_do_the_same_job(database: Database, memory: Mem
             tasks.start_soon(each.run_once)
 
     assert len(model.calls) == 16
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
 
 
 async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
@@ -299,7 +299,7 @@ async def test_a_stopped_worker_claims_nothing_more(database: Database, memory: 
         await work.run()
 
     assert (await work.run_once()).claimed == 0
-    assert len(await memory.find_invalidated()) == 2
+    assert len(await memory.marks().find_invalidated()) == 2
 
 
 @pytest.mark.spec("S0.22")

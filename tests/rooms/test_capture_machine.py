@@ -122,10 +122,10 @@ class Capture(RuleBasedStateMachine):
     def invalidate(self, session: Session, number: int) -> None:
         if not 1 <= number <= self.of(session).last:
             with pytest.raises(Invalid):
-                self.wait(lambda: self.memory.invalidate(session, number))
+                self.wait(lambda: self.memory.marks().invalidate(session, number))
         else:
             expected = self.model.set_mark(self.of(session), number)
-            assert self.wait(lambda: self.memory.invalidate(session, number)) == expected
+            assert self.wait(lambda: self.memory.marks().invalidate(session, number)) == expected
         self.agrees(session)
 
     @rule(target=sessions, session=consumes(sessions), compaction=st.booleans())
@@ -153,12 +153,12 @@ class Capture(RuleBasedStateMachine):
         mark = self.of(session).mark
         expected = mark if right and mark is not None else expected
         cleared = self.model.mark_processed(self.of(session), until, expected)
-        assert self.wait(lambda: self.memory.mark_processed(session, until=until, expected=expected)) == cleared
+        assert self.wait(lambda: self.memory.marks().mark_processed(session, until=until, expected=expected)) == cleared
         self.agrees(session)
 
     @rule(limit=st.integers(1, 4))
     def find(self, limit: int) -> None:
-        found = self.wait(lambda: self.memory.find_invalidated(limit))
+        found = self.wait(lambda: self.memory.marks().find_invalidated(limit))
         assert [session.id for session in found] == self.model.marked()[:limit]
         assert [session.invalidated_at for session in found] == [self.of(session).mark for session in found]
 
@@ -186,13 +186,13 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, number=NUMBER)
     def count(self, session: Session, number: int) -> None:
         expected = self.of(session)
-        assert self.wait(lambda: self.memory.count_since(session, number)) == expected.count_since(number)
-        assert self.wait(lambda: self.memory.max_number(session)) == expected.max_number
+        assert self.wait(lambda: self.memory.marks().count_since(session, number)) == expected.count_since(number)
+        assert self.wait(lambda: self.memory.marks().max_number(session)) == expected.max_number
 
     def teardown(self) -> None:
-        for session in self.wait(lambda: self.memory.find_invalidated(1000)):
+        for session in self.wait(lambda: self.memory.marks().find_invalidated(1000)):
             self.wait(
-                lambda session=session: self.memory.mark_processed(
+                lambda session=session: self.memory.marks().mark_processed(
                     session, until=session.last_number, expected=session.invalidated_at or 0
                 )
             )

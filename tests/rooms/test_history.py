@@ -92,14 +92,14 @@ async def test_after_a_purge_nothing_is_marked_and_the_count_starts_again(memory
     session = await memory.open_session(space="alice", conversation=KEY)
     await memory.append(session, many(7))
     await history.purge(KEY)
-    assert await memory.find_invalidated() == []
-    assert await memory.mark_processed(session, until=7, expected=7) is False
+    assert await memory.marks().find_invalidated() == []
+    assert await memory.marks().mark_processed(session, until=7, expected=7) is False
 
     await memory.append(session, many(5))
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
 
     await memory.append(session, many(1))
-    assert [found.invalidated_at for found in await memory.find_invalidated()] == [13]
+    assert [found.invalidated_at for found in await memory.marks().find_invalidated()] == [13]
 
 
 async def test_histories_of_two_agents_are_apart(memory: Memory, history: History) -> None:

@@ -118,7 +118,7 @@ async def test_something_new_revives_a_job_that_was_given_up(
     [held] = await claim(database)
     await _fail(database, held, JobStatus.DEAD)
     assert await claim(database) == []
-    assert [each.id for each in await memory.find_invalidated()] == [marked.id], "it is still marked"
+    assert [each.id for each in await memory.marks().find_invalidated()] == [marked.id], "it is still marked"
 
     await memory.append(marked, said("something new"))
 
@@ -155,7 +155,7 @@ async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
 ) -> None:
     [held] = await claim(database)
 
-    assert await memory.mark_processed(marked, until=6, expected=6)
+    assert await memory.marks().mark_processed(marked, until=6, expected=6)
 
     assert not await finish(database, held)
     assert await claim(database) == []

@@ -46,7 +46,7 @@ async def test_a_batch_that_crosses_the_threshold_marks_its_last_record(memory: 
 @pytest.mark.spec("S0.4")
 async def test_the_count_starts_again_from_what_was_processed(memory: Memory, session: Session) -> None:
     await memory.append(session, many(6))
-    assert await memory.mark_processed(session, until=6, expected=6)
+    assert await memory.marks().mark_processed(session, until=6, expected=6)
 
     await memory.append(session, many(5))
     assert await mark(memory, session) is None
@@ -72,7 +72,7 @@ async def test_the_end_of_a_turn_marks_by_the_same_rule(memory: Memory, session:
     assert await memory.end_turn(session) is False
 
     await memory.append(session, many(1))
-    assert await memory.mark_processed(session, until=0, expected=6)  # as if the worker had learnt nothing
+    assert await memory.marks().mark_processed(session, until=0, expected=6)  # as if the worker had learnt nothing
     assert await memory.end_turn(session) is True
     assert await mark(memory, session) == 6
 
@@ -92,7 +92,7 @@ async def test_going_idle_with_nothing_new_marks_nothing(memory: Memory, session
 
     await memory.append(session, many(2))
     await memory.idle(session)
-    assert await memory.mark_processed(session, until=2, expected=2)
+    assert await memory.marks().mark_processed(session, until=2, expected=2)
     assert await memory.idle(session) is False
     assert await mark(memory, session) is None
 
@@ -129,7 +129,7 @@ async def test_an_empty_session_is_never_marked(memory: Memory, session: Session
     await memory.reset(session)
 
     assert await mark(memory, session) is None
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
 
 
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
@@ -171,8 +171,8 @@ async def test_agents_of_other_kinds_are_not_marked_by_a_compaction(memory: Memo
     await memory.compacted(session)
 
     assert await mark(memory, session) is None
-    assert await memory.invalidate(session, 2) is False
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().invalidate(session, 2) is False
+    assert await memory.marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S0.7", "S0.10")
@@ -180,11 +180,11 @@ async def test_invalidate_sets_the_mark_and_only_ever_raises_it(memory: Memory, 
     await memory.append(session, many(4))
     assert await mark(memory, session) is None
 
-    assert await memory.invalidate(session, 3) is True
-    assert await memory.invalidate(session, 2) is False
-    assert await memory.invalidate(session, 3) is False
+    assert await memory.marks().invalidate(session, 3) is True
+    assert await memory.marks().invalidate(session, 2) is False
+    assert await memory.marks().invalidate(session, 3) is False
     assert await mark(memory, session) == 3
-    assert await memory.invalidate(session, 4) is True
+    assert await memory.marks().invalidate(session, 4) is True
     assert await mark(memory, session) == 4
 
 
@@ -200,7 +200,7 @@ async def test_a_session_that_is_not_there_cannot_be_marked(memory: Memory, sess
     )
 
     with pytest.raises(NotFound):
-        await memory.invalidate(stranger, 1)
+        await memory.marks().invalidate(stranger, 1)
     with pytest.raises(NotFound):
         await memory.end_session(stranger)
 
@@ -218,9 +218,9 @@ async def test_marked_sessions_of_all_spaces_are_found_oldest_mark_first_up_to_a
             await memory.idle(session)
             marked.append(session.id)
 
-    assert [found.id for found in await memory.find_invalidated(10)] == marked
-    assert [found.id for found in await memory.find_invalidated(2)] == marked[:2]
-    assert all(found.invalidated_at == 2 for found in await memory.find_invalidated(10))
+    assert [found.id for found in await memory.marks().find_invalidated(10)] == marked
+    assert [found.id for found in await memory.marks().find_invalidated(2)] == marked[:2]
+    assert all(found.invalidated_at == 2 for found in await memory.marks().find_invalidated(10))
 
 
 async def test_a_mark_that_is_raised_keeps_its_place_in_the_queue(memory: Memory, session: Session) -> None:
@@ -229,7 +229,7 @@ async def test_a_mark_that_is_raised_keeps_its_place_in_the_queue(memory: Memory
     await memory.append(other, many(6))
     await memory.append(session, many(6))
 
-    assert [found.id for found in await memory.find_invalidated()] == [session.id, other.id]
+    assert [found.id for found in await memory.marks().find_invalidated()] == [session.id, other.id]
 
 
 @pytest.mark.spec("S0.12", "S0.13", "S0.7", "S0.8")
@@ -237,11 +237,11 @@ async def test_marking_processed_clears_the_mark_that_was_expected(memory: Memor
     await memory.append(session, many(6))
     assert (await fresh(memory, session)).processed_until is None
 
-    assert await memory.mark_processed(session, until=6, expected=6) is True
+    assert await memory.marks().mark_processed(session, until=6, expected=6) is True
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until, now.marked_at) == (None, 6, None)
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S0.12", "S0.14", "S0.21")
@@ -251,22 +251,22 @@ async def test_a_message_that_arrives_during_processing_keeps_the_session_pendin
     await memory.append(session, many(6))
     await memory.append(session, said("while the worker was busy"))
 
-    assert await memory.mark_processed(session, until=6, expected=6) is False
+    assert await memory.marks().mark_processed(session, until=6, expected=6) is False
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until) == (7, None)
-    assert [found.id for found in await memory.find_invalidated()] == [session.id]
+    assert [found.id for found in await memory.marks().find_invalidated()] == [session.id]
 
 
 @pytest.mark.spec("S0.21", "S1.19")
 async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memory: Memory, session: Session) -> None:
     await memory.append(session, many(2))
     await memory.idle(session)
-    until = await memory.max_number(session)  # what the worker has seen, taken before it works
+    until = await memory.marks().max_number(session)  # what the worker has seen, taken before it works
     await memory.append(session, said("too quiet to move the mark"))
 
     assert until == 2
-    assert await memory.mark_processed(session, until=until, expected=2) is True
+    assert await memory.marks().mark_processed(session, until=until, expected=2) is True
 
     processed = (await fresh(memory, session)).processed_until
     assert processed == 2
@@ -278,7 +278,7 @@ async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memor
 async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, session: Session) -> None:
     await memory.append(session, many(2))
 
-    assert await memory.mark_processed(session, until=2, expected=2) is False
+    assert await memory.marks().mark_processed(session, until=2, expected=2) is False
     assert (await fresh(memory, session)).processed_until is None
 
 
@@ -286,19 +286,19 @@ async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, se
 async def test_records_are_counted_after_a_number_and_the_last_number_is_known(
     memory: Memory, session: Session
 ) -> None:
-    assert await memory.max_number(session) is None
-    assert await memory.count_since(session, 0) == 0
+    assert await memory.marks().max_number(session) is None
+    assert await memory.marks().count_since(session, 0) == 0
 
     await memory.append(session, many(4))
 
-    assert await memory.max_number(session) == 4
-    assert [await memory.count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
+    assert await memory.marks().max_number(session) == 4
+    assert [await memory.marks().count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
 
 
 @pytest.mark.spec("S1.19")
 async def test_only_records_after_what_was_processed_are_loaded(memory: Memory, session: Session) -> None:
     await memory.append(session, many(8))
-    assert await memory.mark_processed(session, until=5, expected=8)
+    assert await memory.marks().mark_processed(session, until=5, expected=8)
 
     processed = (await fresh(memory, session)).processed_until
     assert processed is not None
@@ -316,7 +316,7 @@ async def test_a_mark_says_what_first_set_it_and_when(memory: Memory, session: S
     assert first.marked_at is not None
     assert raised.marked_at == first.marked_at
 
-    assert await memory.mark_processed(session, until=11, expected=11)
+    assert await memory.marks().mark_processed(session, until=11, expected=11)
     await memory.append(session, many(6))
     assert (await fresh(memory, session)).marked_by == "turn_threshold"
 
@@ -326,13 +326,13 @@ async def test_a_mark_beyond_the_last_record_is_refused(memory: Memory, session:
     await memory.append(session, many(4))
 
     with pytest.raises(Invalid, match="Its last is 4"):
-        await memory.invalidate(session, number)
+        await memory.marks().invalidate(session, number)
     assert await mark(memory, session) is None
 
 
 async def test_processing_beyond_the_last_record_does_not_blind_the_session(memory: Memory, session: Session) -> None:
     await memory.append(session, many(6))
-    assert await memory.mark_processed(session, until=1000, expected=6)
+    assert await memory.marks().mark_processed(session, until=1000, expected=6)
     assert (await fresh(memory, session)).processed_until == 6
 
     await memory.append(session, many(6))

@@ -128,4 +128,4 @@ async def test_a_writer_is_posted_nothing_it_said_itself(database: Database, mem
     await memory.idle(session)
     await run(database, DONE)
 
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []

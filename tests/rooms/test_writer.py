@@ -373,5 +373,5 @@ async def test_a_writers_own_sessions_are_never_marked(memory: Memory) -> None:
     assert not await memory.idle(session)
     assert not await memory.end_turn(session)
     await memory.compacted(await memory.reset(session))
-    assert await memory.find_invalidated() == []
+    assert await memory.marks().find_invalidated() == []
     assert [job for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT] == []

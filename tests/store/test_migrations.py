@@ -62,7 +62,7 @@ async def test_the_marks_arrive_by_a_migration_on_a_database_that_has_messages(n
     assert (session.id, session.invalidated_at, session.processed_until) == ("ses_1", None, None)
     await memory.append(session, many(5))
     assert [record.message.content for record in await memory.read(session, limit=2)] == ["old", "message 1"]
-    assert [(found.id, found.invalidated_at) for found in await memory.find_invalidated()] == [("ses_1", 6)]
+    assert [(found.id, found.invalidated_at) for found in await memory.marks().find_invalidated()] == [("ses_1", 6)]
     await database.close()
 
 

@@ -211,7 +211,7 @@ async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_ha
     keyed = [{"role": "user", "content": "surely", "idempotency_key": "k"}]
     assert await memory.append(session, keyed) == [1]
     assert lost == [True]
-    assert await memory.max_number(session) == 1
+    assert await memory.marks().max_number(session) == 1
 
 
 async def test_a_serialisation_failure_repeats_the_whole_transaction(database: PostgresDatabase) -> None:
@@ -334,7 +334,7 @@ async def test_an_answer_that_a_repeat_would_change_is_not_repeated(
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
     with pytest.raises(OutcomeUnknown):
-        await memory.mark_processed(session, until=6, expected=6)
+        await memory.marks().mark_processed(session, until=6, expected=6)
 
 
 def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:

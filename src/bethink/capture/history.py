@@ -36,7 +36,7 @@ class History:
             session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, session, rows)
 
-        numbers = (await log.append_once(self._database, body, space=self.space)).numbers
+        numbers = (await log.append_once(self._database, body, space=self.space, empty=log.Appended([]))).numbers
         return numbers[0] if numbers else None
 
     async def recent(self, key: ConversationKey, n: int) -> list[Record]:
@@ -86,11 +86,7 @@ class History:
                 return 0
             facts.lock(tx, space=self.space)  # before all else: nobody may be adding a source to what is forgotten
             sessions.lock_conversation(tx, space=self.space, conversation=conversation)
-            sessions.settle_purged(tx, space=self.space, conversation=conversation)
-            sessions.drop_summary(tx, space=self.space, conversation=conversation)
-            purged = messages.purge(tx, space=self.space, conversation=conversation)
-            forget_conversation(tx, space=self.space, conversation=conversation)
-            return purged
+            return forget_conversation(tx, space=self.space, conversation=conversation).messages
 
         return await ask(self._database, body, space=self.space, empty=0)
 

@@ -1,16 +1,18 @@
 """Appends messages: without what was recalled, cleaned and redacted, then stored whole, once, with their numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Message, Record, Session, message_from
+from bethink.model.records import Message, Record, Session, Source, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
 from bethink.store.messages import Prepared, Taken
+
+T = TypeVar("T")
 
 
 def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | Mapping[str, object]]:
@@ -52,10 +54,15 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
 
 
 class Appended(NamedTuple):
-    """The numbers of messages that are stored, and the thread that has their events to process."""
+    """Where messages are stored, and the thread that has their events to process."""
 
-    numbers: list[int]
+    sources: list[Source]
     thread_id: str | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of each message in its session."""
+        return [source.number for source in self.sources]
 
 
 def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
@@ -68,7 +75,7 @@ def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
     known = _known(tx, session, rows, keys) if keys else {}
     fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
     if not fresh:
-        return Appended(_numbers(rows, known, 1))
+        return Appended(_sources(session, rows, known, 1))
     reserved = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
     if reserved is None:
         raise _refusal(tx, session)
@@ -79,7 +86,7 @@ def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
         from bethink.capture.events import queue_events  # noqa: PLC0415
 
         queue_events(tx, session, reserved.thread_id, first=first, rows=fresh)
-    return Appended(_numbers(rows, known, first), reserved.thread_id)
+    return Appended(_sources(session, rows, known, first), reserved.thread_id)
 
 
 def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
@@ -103,11 +110,14 @@ def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> d
     return known
 
 
-def _numbers(rows: list[Prepared], known: Mapping[str | None, Taken], first: int) -> list[int]:
+def _sources(session: Session, rows: list[Prepared], known: Mapping[str | None, Taken], first: int) -> list[Source]:
+    fresh = (Source(session.id, number) for number in range(first, first + len(rows)))
     if not known:
-        return list(range(first, first + len(rows)))
-    fresh = iter(range(first, first + len(rows)))
-    return [holder.number if (holder := known.get(row.idempotency_key)) else next(fresh) for row in rows]
+        return list(fresh)
+    return [
+        Source(holder.session_id, holder.number) if (holder := known.get(row.idempotency_key)) else next(fresh)
+        for row in rows
+    ]
 
 
 def _refusal(tx: Tx, session: Session) -> Exception:
@@ -128,9 +138,9 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
     )
 
 
-async def append_once(database: Database | None, body: Callable[[Tx], Appended], *, space: str) -> Appended:
+async def append_once(database: Database | None, body: Callable[[Tx], T], *, space: str, empty: T) -> T:
     """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
     try:
-        return await ask(database, body, space=space, empty=Appended([]))
+        return await ask(database, body, space=space, empty=empty)
     except Duplicate:
-        return await ask(database, body, space=space, empty=Appended([]))
+        return await ask(database, body, space=space, empty=empty)

@@ -1,7 +1,8 @@
 """Sessions open, and are marked by what happens in them."""
 
 from bethink.errors import Invalid
-from bethink.model.records import AgentKind, ConversationKey, Session, Trigger, checked_name
+from bethink.model.ids import new_id
+from bethink.model.records import AgentKind, ConversationKey, Micros, Session, Trigger, checked_name
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
 from bethink.store.db import Tx
@@ -26,6 +27,19 @@ def open_session(
         learns=makes_memory(speaker.kind) and not ephemeral,
     )
     return opened, True
+
+
+def nowhere(*, space: str, agent: str, key: ConversationKey) -> Session:
+    """Return the session that stands in for all where nothing is stored."""
+    return Session(
+        space=space,
+        id=new_id("ses"),
+        conversation_id=str(key),
+        agent_id=agent,
+        ordinal=1,
+        learns=False,
+        created_at=Micros(0),
+    )
 
 
 def mark_after_turn(tx: Tx, session: Session) -> bool:

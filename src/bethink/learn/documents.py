@@ -9,7 +9,7 @@ from bethink.extend import Redactor
 from bethink.learn import artefacts, changes, tree
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, diff_of
-from bethink.model.records import Micros, checked_name
+from bethink.model.records import When, checked_name, moment
 from bethink.model.text import clean
 from bethink.store import consolidation, documents, facts
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
@@ -137,23 +137,23 @@ class Documents:
         """Return the same files as one archive in memory; the same memory gives the same bytes."""
         return artefacts.archive(await self.files())
 
-    async def get(self, document_id: str, *, as_of: Micros | None = None) -> Document | None:
+    async def get(self, document_id: str, *, as_of: When | None = None) -> Document | None:
         """Return a document as it stands, or stood at a time. Raises `NotFound`."""
         return await self._read(
             lambda tx: tree.get(tx, space=self.space, document_id=document_id, at=_at(as_of)), empty=None
         )
 
-    async def find(self, path: str, *, as_of: Micros | None = None) -> Document | None:
+    async def find(self, path: str, *, as_of: When | None = None) -> Document | None:
         """Follow a path such as `~/memory/people`; None where it leads nowhere."""
         return await self._read(lambda tx: tree.resolve(tx, space=self.space, path=path, at=_at(as_of)), empty=None)
 
-    async def children(self, document_id: str | None = None, *, as_of: Micros | None = None) -> list[Document]:
+    async def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
         """Return what hangs below a document, or at the top, by name."""
         return await self._read(
             lambda tx: documents.children(tx, space=self.space, parent=document_id, at=_at(as_of)), empty=[]
         )
 
-    async def tree(self, *, as_of: Micros | None = None) -> dict[str, Document]:
+    async def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
         """Return every document by its path, as the tree stands or stood at a time."""
 
         def body(tx: Tx) -> dict[str, Document]:
@@ -181,7 +181,7 @@ class Documents:
             lambda tx: documents.sources(tx, space=self.space, document_id=document_id, version=version), empty=[]
         )
 
-    async def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Document]:
+    async def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Document]:
         """Return at most `top_k` documents that share words with the query, the best match first."""
         return await self._read(
             lambda tx: documents.search(tx, space=self.space, question=query, limit=top_k, at=_at(as_of)), empty=[]
@@ -203,5 +203,5 @@ class Documents:
         return await ask(self._database, body, space=self.space, empty=empty, read=True)
 
 
-def _at(as_of: Micros | None) -> int:
-    return NO_LIMIT if as_of is None else as_of
+def _at(as_of: When | None) -> int:
+    return NO_LIMIT if as_of is None else moment(as_of)

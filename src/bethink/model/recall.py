@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Micros, Origin, Source, checked_name
+from bethink.model.records import Fact, Maker, Micros, Origin, Session, Source, checked_name
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 _LAST_NUMBER = 2**63 - 1
@@ -47,6 +47,11 @@ class Ref(NamedTuple):
                 f"{text[:_SHOWN]!r} names nothing that can be recalled.", hint="Write kind:id:number, as in results."
             )
         return cls(RefKind(kind), checked_name(name, "the id of a memory"), int(number))
+
+    @classmethod
+    def read(cls, value: "Ref | str") -> "Ref":
+        """Take a name as it is, or read it from its text."""
+        return cls.parse(value) if isinstance(value, str) else value
 
 
 class Fate(StrEnum):
@@ -184,6 +189,14 @@ class Block:
         """Return it as messages for the Anthropic API, marked for its prompt cache: one of the user's, or none."""
         part = {"type": "text", "text": self.text, "cache_control": {"type": "ephemeral"}}
         return [{"role": "user", "content": [part]}] if self else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What `remember` stored: the session it went into, and a name for each message by which it can be explained."""
+
+    session: Session
+    refs: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

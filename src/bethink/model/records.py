@@ -1,10 +1,12 @@
 """What travels between the rooms: messages, sessions and the keys that name them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import NoneType
-from typing import NamedTuple, NewType
+from typing import NamedTuple, NewType, cast
 
 from bethink.errors import Invalid
 from bethink.model.text import JsonObject, clean
@@ -15,7 +17,12 @@ Micros = NewType("Micros", int)
 DAY = 86_400_000_000
 """A day in microseconds."""
 
+When = int | datetime | str
+"""A moment as callers give it; see `moment`."""
+
 _MAX_NAME = 200
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Role(StrEnum):
@@ -203,6 +210,27 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEntry:
+    """A session in a list, with the key of its conversation and the name of its agent."""
+
+    session: Session
+    conversation: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """How much was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text."""
+
+    messages: int = 0
+    facts: int = 0
+    session_memories: int = 0
+    documents: int = 0
+    threads: int = 0
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """Who speaks in a space."""
 
@@ -291,6 +319,41 @@ def checked_name(value: str, what: str) -> str:
     return value
 
 
+def space_of(space: str | None, user_id: str | None) -> str:
+    """Return the one space that is meant: `user_id` is another word for it."""
+    named = user_id if space is None else space
+    if named is None or (space is not None and user_id is not None and space != user_id):
+        raise Invalid("not exactly one space is named.", hint="Give space=…, or user_id=… which means the same.")
+    return named
+
+
+def moment(when: When) -> Micros:
+    """Read a moment: microseconds, a datetime (UTC unless it says otherwise), or ISO 8601. A bare day means its end."""
+    if isinstance(when, bool):
+        raise Invalid("a truth value is no moment.", hint="Give a day such as 2026-03-01.")
+    if isinstance(when, int):
+        return Micros(when)
+    if isinstance(when, str):
+        when = _read_moment(when)
+    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return Micros((aware - _EPOCH) // timedelta(microseconds=1))
+
+
+def moment_or_none(when: When | None) -> Micros | None:
+    """Read a moment where one was given."""
+    return None if when is None else moment(when)
+
+
+def _read_moment(text: str) -> datetime:
+    try:
+        read = datetime.fromisoformat(text)
+        return read + timedelta(days=1, microseconds=-1) if _DAY.fullmatch(text) else read
+    except (ValueError, OverflowError):
+        raise Invalid(
+            f"{text[:40]!r} is no moment.", hint="Write a day or a time as 2026-03-01 or 2026-03-01T12:00:00+01:00."
+        ) from None
+
+
 def message_from(value: "Message | Mapping[str, object]") -> Message:
     """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is.
 
@@ -298,6 +361,8 @@ def message_from(value: "Message | Mapping[str, object]") -> Message:
     """
     if isinstance(value, Message):
         return value
+    if not isinstance(cast("object", value), Mapping):
+        raise Invalid(f"a {type(value).__name__} is not a message.", hint="Give role and content.")
     fields = {**value, "content": ""} if value.get("content", "") is None else value
     try:
         return Message(**fields)  # pyright: ignore[reportArgumentType]

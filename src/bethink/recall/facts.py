@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from bethink.errors import NotFound
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Fact, Micros, Source, checked_name
+from bethink.model.records import Fact, Source, When, checked_name, moment_or_none
 from bethink.model.text import clean
 from bethink.store import facts
 from bethink.store.db import Database, Tx, ask
@@ -34,14 +35,35 @@ class Facts:
             repeatable=True,
         )  # fmt: skip
 
-    async def search(self, query: str, top_k: int, *, as_of: Micros | None = None) -> list[Fact]:
+    async def get(self, fact_id: str) -> Fact | None:
+        """Return a fact as it stands. Raises `NotFound`."""
+
+        def body(tx: Tx) -> Fact:
+            found = facts.find(tx, space=self.space, fact_id=fact_id)
+            if found is None:
+                raise NotFound(f"no fact {fact_id!r} in space {self.space!r}.")
+            return found
+
+        return await ask(self._database, body, space=self.space, empty=None, read=True)
+
+    async def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+        """Return facts by their ids, as they stand or stood at a time, from after one on."""
+        return await ask(
+            self._database,
+            lambda tx: facts.page(tx, space=self.space, as_of=moment_or_none(as_of), limit=limit, after=after),
+            space=self.space,
+            empty=[],
+            read=True,
+        )
+
+    async def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Fact]:
         """Return at most `top_k` facts that share words with the query, the best match first.
 
         A piece in double quotes must occur just so. With `as_of`, from what was known at that time.
         """
         return await ask(
             self._database,
-            lambda tx: facts.search(tx, space=self.space, question=query, limit=top_k, as_of=as_of),
+            lambda tx: facts.search(tx, space=self.space, question=query, limit=top_k, as_of=moment_or_none(as_of)),
             space=self.space,
             empty=[],
             read=True,

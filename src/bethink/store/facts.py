@@ -115,6 +115,12 @@ def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     return None if row is None else fact_of(row)
 
 
+def page(tx: Tx, *, space: str, as_of: Micros | None, limit: int, after: str) -> list[Fact]:
+    """Return the facts that are known, or were at a time, by their ids, from one on."""
+    at = NO_LIMIT if as_of is None else as_of
+    return [fact_of(row) for row in tx.all("page_facts", space=space, at=at, limit=limit, after=after)]
+
+
 def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
     """Return every version of a fact, oldest first."""
     return [fact_of(row) for row in tx.all("fact_versions", space=space, id=fact_id)]

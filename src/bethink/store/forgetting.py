@@ -1,35 +1,93 @@
 """Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
 
 from bethink.model.jobs import JobKind
-from bethink.store import facts, jobs, words
+from bethink.model.records import Forgotten
+from bethink.store import facts, jobs, sessions, words
 from bethink.store.db import Tx
 
 
-def forget_conversation(tx: Tx, *, space: str, conversation: str) -> None:
-    """Forget what was made of a conversation whose messages were removed in this transaction.
+def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
+    """Forget every message of a conversation that is locked, and what was made of them."""
+    found = sessions.ids_of(tx, space=space, conversation=conversation)
+    return forget_sessions(tx, space=space, conversation=conversation, gone=found)
 
-    Documents that rest on it lose their text at once, in every version, and are made again from what is left.
+
+def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
+    """Forget every message of some sessions of a conversation that is locked, and what was made of them."""
+    sessions.settle_purged(tx, space=space, sessions=gone)
+    removed = tx.run("forget_messages", space=space, sessions=gone)
+    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed)
+
+
+def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> Forgotten | None:
+    """Forget one message of a conversation that is locked. None if there is no such message.
+
+    What was made of its session as a whole goes with it, and is made again when something new is said there.
     """
-    sessions = [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
-    forgotten = tx.run("forget_conversation_memories", space=space, conversation=conversation)
-    tx.run("forget_conversation_answers", space=space, kind=JobKind.EXTRACT, conversation=conversation)
+    if not tx.run("forget_message", space=space, session=session_id, number=number):
+        return None
+    return _forget_derived(tx, space=space, conversation=conversation, gone=[session_id], removed=1)
+
+
+def _forget_derived(tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int) -> Forgotten:
+    # A thread and a summary go from one session of a conversation to the next, and what they hold with them.
+    every = sessions.ids_of(tx, space=space, conversation=conversation)
+    sessions.drop_summary(tx, space=space, conversation=conversation)
+    threads = tx.run("forget_threads", space=space, sessions=every)
+    memories = tx.run("forget_session_memories", space=space, sessions=gone)
+    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=gone)
     words.forget(tx, "messages", "session_memories")
-    gone = [*sessions, *facts.forget_unsupported(tx, space=space)]
-    forget_resting_on(tx, space=space, gone=gone, again=forgotten > 0)
+    lost = facts.forget_unsupported(tx, space=space)
+    touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
+    return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
 
 
-def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> None:
-    """Take the text of what is gone out of everything that rests on it, and promise to make it anew where needed."""
+def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten | None:
+    """Forget what is remembered of a session as a whole, until it is learnt from again. None if nothing was."""
+    if not tx.run("forget_session_memories", space=space, sessions=[session_id]):
+        return None
+    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
+    words.forget(tx, "session_memories")
+    return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
+
+
+def forget_document(tx: Tx, *, space: str, document_id: str) -> int:
+    """Take the text out of every version of a document; its place in the tree stays. Return how many it had."""
+    touched = tx.run("redact_versions", space=space, id=document_id)
+    if touched:
+        words.forget(tx, "documents")
+        _forget_writers(tx, space=space, gone=[document_id])
+    return touched
+
+
+def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
+    """Remove a space with all that is in it, and say how much that was. None if there is no such space."""
+    held = tx.one("count_space", space=space)
+    if held is None or not tx.run("forget_space", space=space):
+        return None
+    words.forget(tx, "messages", "session_memories", "facts", "documents")
+    return Forgotten(**held)
+
+
+def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> int:
+    """Take the text of what is gone out of everything that rests on it, and promise to make it anew where needed.
+
+    Documents lose their text at once, in every version. Return how many versions that were.
+    """
     # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
     if touched:
         words.forget(tx, "documents")
-    if not (again or touched):
-        return
+    if again or touched:
+        _forget_writers(tx, space=space, gone=gone)
+        jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
+    return touched
+
+
+def _forget_writers(tx: Tx, *, space: str, gone: list[str]) -> None:
     tx.run("clear_selection", space=space)
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     for row in tx.all("list_change_set_texts", space=space):
         if any(each in row["changes"] or each in row["selection"] for each in gone):
             tx.run("drop_change_set", space=space, run=row["run"])
-    jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)

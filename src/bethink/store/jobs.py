@@ -130,10 +130,15 @@ def settle(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
     tx.run("settle_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
 
 
-def settle_conversation(tx: Tx, *, space: str, conversation: str) -> None:
-    """Strike out the promises made for the sessions of a conversation."""
+def settle_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
+    """Strike out the promises made for sessions whose messages are gone."""
     due = tx.now + QUIET_CHECK
-    tx.run("settle_conversation_jobs", space=space, kind=JobKind.EXTRACT, conversation=conversation, due=due)
+    tx.run("settle_forgotten_jobs", space=space, kind=JobKind.EXTRACT, sessions=sessions, due=due)
+
+
+def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:
+    """Return the names of spaces that hold anything, in order, from one on."""
+    return [row["space_id"] for row in tx.all("list_spaces", limit=limit, after=after)]
 
 
 def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:

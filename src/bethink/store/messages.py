@@ -95,11 +95,6 @@ def count_of(tx: Tx, *, space: str, conversation: str) -> int:
     return 0 if row is None else row["count"]
 
 
-def purge(tx: Tx, *, space: str, conversation: str) -> int:
-    """Remove every message of a conversation and return how many there were."""
-    return tx.run("purge_messages", space=space, conversation=conversation)
-
-
 def _record(row: Row) -> Record:
     # The one place where a message's body is read: old bodies can move elsewhere behind it.
     return Record(

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from bethink.model.ids import new_id, shard_for
 from bethink.model.jobs import JobKind
-from bethink.model.records import Agent, AgentKind, EndReason, Session, Trigger
+from bethink.model.records import Agent, AgentKind, EndReason, Session, SessionEntry, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
@@ -131,10 +131,23 @@ def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int
     return cleared
 
 
-def settle_purged(tx: Tx, *, space: str, conversation: str) -> None:
-    """Clear the marks of a conversation whose messages are gone; their numbers are never given out again."""
-    tx.run("settle_purged", space=space, conversation=conversation)
-    jobs.settle_conversation(tx, space=space, conversation=conversation)
+def settle_purged(tx: Tx, *, space: str, sessions: list[str]) -> None:
+    """Clear the marks of sessions whose messages are gone; their numbers are never given out again."""
+    tx.run("settle_purged", space=space, sessions=sessions)
+    jobs.settle_forgotten(tx, space=space, sessions=sessions)
+
+
+def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
+    """Return the ids of a conversation's sessions, oldest first."""
+    return [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
+
+
+def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]:
+    """Return the sessions of a space, the newest first, from before one on."""
+    return [
+        SessionEntry(session=_session(row), conversation=row["key"], agent=row["name"])
+        for row in tx.all("list_sessions", space=space, limit=limit, before=before)
+    ]
 
 
 def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[Session]:

@@ -1,9 +1,10 @@
 """How sessions end, are marked and follow one another: shared by every room that ends one."""
 
 from bethink.errors import NotFound
+from bethink.model.jobs import JobKind
 from bethink.model.records import EndReason, Session, Trigger, checked_name
 from bethink.model.rules import trigger_of
-from bethink.store import messages, sessions
+from bethink.store import jobs, messages, sessions
 from bethink.store.db import Tx
 
 
@@ -38,6 +39,13 @@ def succeed_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
         ordinal=(last or ended).ordinal + 1,
         learns=ended.learns,
     )
+
+
+def promise_consolidation(tx: Tx, *, space: str) -> None:
+    """Promise a consolidation of a space. Raises `NotFound` if there is no such space."""
+    if not jobs.listed(tx, space=space, limit=1):
+        raise NotFound(f"no space {space!r}.")
+    jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 
 
 def mark_pending(tx: Tx, session: Session, *, trigger: Trigger) -> bool:

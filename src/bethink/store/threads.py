@@ -29,6 +29,11 @@ def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | 
     return None if row is None else _thread(row)
 
 
+def listed(tx: Tx, *, space: str, limit: int, after: str) -> list[Thread]:
+    """Return the threads of a space by their ids, from one on."""
+    return [_thread(row) for row in tx.all("list_threads", space=space, limit=limit, after=after)]
+
+
 def set_mode(tx: Tx, *, space: str, thread_id: str, mode: Mode) -> None:
     """Change how a thread takes its events."""
     tx.run("set_mode", space=space, id=thread_id, mode=mode)

@@ -108,6 +108,10 @@ class Desk:
         """Read a thread as it stands now."""
         return await self._read(lambda tx: process.get_thread(tx, space=self.space, thread_id=thread_id))
 
+    async def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
+        """Return the threads of the space by their ids, from after one on."""
+        return await self._read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
+
     async def delete_thread(self, thread_id: str) -> None:
         """Remove a thread and all it holds."""
         self._cache.pop(thread_id, None)

@@ -96,6 +96,11 @@ WHERE space_id = :space AND document_id = :document AND version = :version ORDER
 UPDATE documents SET title = :mark, description = '', body = '', redacted = 1
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
 
+-- name: redact_versions
+-- Take the text out of every version of a document.
+UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1
+WHERE space_id = :space AND id = :id AND redacted = 0;
+
 -- name: redact_resting_on
 -- Take the text out of every version that rests on one of these.
 UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1

@@ -67,6 +67,13 @@ SELECT id, version, content, kind, origin, source, tags, metadata, entities, sub
 FROM facts WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
 ORDER BY recorded_at, id;
 
+-- name: page_facts
+-- The facts known at a time by their ids, from one on.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
+ORDER BY id LIMIT :limit;
+
 -- name: facts_with_metadata (sqlite)
 -- Facts whose metadata holds a value under a key; the key is data, never a path.
 SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,

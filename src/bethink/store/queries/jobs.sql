@@ -73,12 +73,14 @@ WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND s
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
 WHERE space_id = :space AND kind = :kind AND key = :key;
 
--- name: settle_conversation_jobs
--- The same for every session of a conversation.
+-- name: settle_forgotten_jobs
+-- The same for sessions that hold nothing any more.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
-WHERE space_id = :space AND kind = :kind AND key IN (
-    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
-);
+WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
+
+-- name: list_spaces
+-- The spaces for which work was ever promised, by name: every one that holds anything.
+SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
 
 -- name: fence_writers
 -- Take from every writer of a space the claim it holds, and let its job begin again.

@@ -36,17 +36,13 @@ FROM session_memories WHERE space_id = :space AND session_id = :session;
 -- Forget what was made of a session.
 DELETE FROM session_memories WHERE space_id = :space AND session_id = :session;
 
--- name: forget_conversation_memories
--- Forget what was made of the sessions of a conversation.
-DELETE FROM session_memories WHERE space_id = :space AND session_id IN (
-    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
-);
+-- name: forget_session_memories
+-- Forget what was made of some sessions.
+DELETE FROM session_memories WHERE space_id = :space AND session_id in_list(:sessions);
 
--- name: forget_conversation_answers
--- Forget what models said about the sessions of a conversation.
-DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key IN (
-    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
-);
+-- name: forget_session_answers
+-- Forget what models said about some sessions.
+DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: forget_writers_answers
 -- Forget what models said about a space as a whole: it may repeat what is gone.

@@ -51,11 +51,13 @@ SELECT max(number) AS number FROM messages WHERE space_id = :space AND session_i
 SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
 WHERE m.space_id = :space AND s.conversation_id = :conversation;
 
--- name: purge_messages
--- Remove every message of a conversation.
-DELETE FROM messages WHERE space_id = :space AND session_id IN (
-    SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation
-);
+-- name: forget_messages
+-- Remove every message of some sessions.
+DELETE FROM messages WHERE space_id = :space AND session_id in_list(:sessions);
+
+-- name: forget_message
+-- Remove one message; its number is not given out again.
+DELETE FROM messages WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: list_filled_sessions
 -- The sessions of a conversation that hold messages, newest first.

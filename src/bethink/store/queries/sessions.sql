@@ -60,6 +60,29 @@ SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, end
        last_number, invalidated_at, marked_at, marked_by, processed_until
 FROM sessions WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 
+-- name: list_sessions
+-- The sessions of a space with whose they are, the newest first.
+SELECT s.space_id, s.id, s.conversation_id, s.agent_id, s.ordinal, s.learns, s.created_at, s.ended_at, s.end_reason,
+       s.last_number, s.invalidated_at, s.marked_at, s.marked_by, s.processed_until, c.key, a.name
+FROM sessions s
+JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
+JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
+WHERE s.space_id = :space AND (CAST(:before AS text) = '' OR s.id < :before)
+ORDER BY s.id DESC LIMIT :limit;
+
+-- name: count_space
+-- How much there is in a space: of facts those that hold or held, of documents the versions that have a text.
+SELECT
+    (SELECT count(*) FROM messages WHERE space_id = :space) AS messages,
+    (SELECT count(DISTINCT id) FROM facts WHERE space_id = :space) AS facts,
+    (SELECT count(*) FROM session_memories WHERE space_id = :space) AS session_memories,
+    (SELECT count(*) FROM documents WHERE space_id = :space AND redacted = 0) AS documents,
+    (SELECT count(*) FROM threads WHERE space_id = :space) AS threads;
+
+-- name: forget_space
+-- Remove a space with everything in it.
+DELETE FROM spaces WHERE id = :space;
+
 -- name: end_session
 -- Close a session; touches nothing if it is closed already.
 UPDATE sessions SET ended_at = :now, end_reason = :reason
@@ -109,7 +132,7 @@ WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 -- After a purge nothing is left to learn from: count from the last number given out.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END
-WHERE space_id = :space AND conversation_id = :conversation;
+WHERE space_id = :space AND id in_list(:sessions);
 
 -- name: set_summary
 -- Keep one summary per conversation, replacing the one before.

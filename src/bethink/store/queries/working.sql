@@ -11,6 +11,13 @@ SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_p
        forked_from, forked_at
 FROM threads WHERE space_id = :space AND id = :id;
 
+-- name: list_threads
+-- The threads of a space by their ids.
+SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
+       compressible_tokens, pending_compaction, pending_truncation, step_id, step_token, step_until, created_at,
+       forked_from, forked_at
+FROM threads WHERE space_id = :space AND id > :after ORDER BY id LIMIT :limit;
+
 -- name: lock_thread
 -- One thread, held until the transaction ends.
 SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
@@ -94,6 +101,14 @@ UPDATE threads SET session_id = :session WHERE space_id = :space AND id = :id;
 -- name: drop_thread
 -- Remove a thread and all it holds.
 DELETE FROM threads WHERE space_id = :space AND id = :id;
+
+-- name: forget_threads
+-- Remove the threads that work on some sessions, and every fork of them.
+WITH RECURSIVE gone (id) AS (
+    SELECT id FROM threads WHERE space_id = :space AND session_id in_list(:sessions)
+    UNION SELECT t.id FROM threads t JOIN gone g ON t.forked_from = g.id WHERE t.space_id = :space
+)
+DELETE FROM threads WHERE space_id = :space AND id IN (SELECT id FROM gone);
 
 -- name: insert_chunk
 -- Store a chunk; the same chunk made again is the same row.

@@ -1,0 +1,211 @@
+"""Access: the API keys of a deployment, made, found, rotated and revoked. Only digests of them are kept."""
+
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple
+
+from bethink.errors import Conflict, Invalid, NotFound, Unavailable
+from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.records import Micros, checked_name
+from bethink.store import api_keys
+from bethink.store.api_keys import Kept
+from bethink.store.db import Database, Tx
+from bethink.store.keys import deployment_key
+
+REMEMBERED = 5.0
+"""Seconds for which a key that was found good is not looked up again: a revocation is felt within them."""
+
+DAY = 86_400
+_MINUTE = 60_000_000
+_MOST_REMEMBERED = 10_000
+_MOST_SPACES = 1_000
+_KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
+_NOBODY = "0" * 64
+
+
+class _Seen(NamedTuple):
+    info: KeyInfo
+    until: float
+
+
+class Access:
+    """The keys of one deployment. Keep one and share it: it remembers for a moment which keys are good."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        *,
+        remembered: float = REMEMBERED,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._remembered = remembered
+        self._timer = timer
+        self._pepper = b""
+        self._seen: dict[str, _Seen] = {}
+
+    async def create(
+        self,
+        *,
+        name: str,
+        scopes: Collection[Scope | str],
+        spaces: Collection[str] | None = None,
+        expires_at: int | None = None,
+    ) -> NewKey:
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        label = checked_name(name, "a key's name")
+        allowed, places = _scopes(scopes), _spaces(spaces)
+
+        def body(tx: Tx) -> NewKey:
+            lifetime = None if expires_at is None else expires_at - tx.now
+            if lifetime is not None and lifetime <= 0:
+                raise Invalid("the key would have expired already.", hint="Give a time to come, in microseconds.")
+            return self._made(tx, name=label, scopes=allowed, spaces=places, lifetime=lifetime)
+
+        return await (await self._prepare(self._open())).transact(body)
+
+    async def find(self, key: str) -> KeyInfo | None:
+        """Return what a key's text is good for; None if it is unknown, expired or revoked.
+
+        One that was good is not looked up again for some seconds, so another process's revocation takes that long.
+        """
+        parts = _KEY.fullmatch(key)
+        if parts is None or self._database is None:
+            return None
+        await self._prepare(self._database)
+        digest = self._digest(key)
+        seen = self._seen.get(digest)
+        if seen is not None and self._timer() < seen.until:
+            return seen.info
+        now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
+        if not hmac.compare_digest(digest, kept.digest if kept else _NOBODY) or kept is None or not _good(kept, now):
+            self._seen.pop(digest, None)
+            return None
+        return self._remember(digest, await self._used(self._database, kept.info, now), now)
+
+    async def list(self) -> list[KeyInfo]:
+        """Return every key there ever was, the oldest first, those that are no longer good included."""
+        return await self._open().transact(api_keys.everything, read=True)
+
+    async def rotate(self, prefix: str, *, overlap: float = 86_400.0) -> NewKey:
+        """Make a key that may do the same, for as long; the old one expires after `overlap` seconds.
+
+        Raises `NotFound` for a prefix nobody has, and `Conflict` for a key that is no longer good.
+        """
+        if not 0 <= overlap <= 366 * DAY:
+            raise Invalid("the overlap is below 0 or above a year.", hint="Give seconds, 86400 for a day.")
+
+        def body(tx: Tx) -> NewKey:
+            kept = api_keys.find(tx, prefix=prefix)
+            if kept is None:
+                raise _unknown(prefix)
+            if not _good(kept, tx.now):
+                raise Conflict(f"the key {prefix} is no longer good.", hint="Make a new one.")
+            api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + round(overlap * 1_000_000))
+            info = kept.info
+            return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
+
+        made = await (await self._prepare(self._open())).transact(body)
+        self._forget(prefix)
+        return made
+
+    async def revoke(self, prefix: str) -> None:
+        """Let a key in no more, here at once and in other processes within seconds. Raises `NotFound`."""
+
+        def body(tx: Tx) -> None:
+            if not api_keys.revoke(tx, prefix=prefix):
+                raise _unknown(prefix)
+
+        await self._open().transact(body, repeatable=True)
+        self._forget(prefix)
+
+    def _made(
+        self,
+        tx: Tx,
+        *,
+        name: str,
+        scopes: frozenset[Scope],
+        spaces: frozenset[str] | None,
+        lifetime: int | None,
+    ) -> NewKey:
+        prefix = secrets.token_hex(6)
+        text = f"bt_{prefix}.{secrets.token_urlsafe(32)}"
+        info = KeyInfo(
+            prefix=prefix,
+            name=name,
+            scopes=scopes,
+            spaces=spaces,
+            created_at=tx.now,
+            expires_at=None if lifetime is None else Micros(tx.now + lifetime),
+        )
+        api_keys.insert(tx, info, digest=self._digest(text), lifetime=lifetime)
+        return NewKey(key=text, info=info)
+
+    async def _prepare(self, database: Database) -> Database:
+        # In a transaction of its own: a key that was rolled back must not be remembered.
+        if not self._pepper:
+            self._pepper = await database.transact(lambda tx: deployment_key(tx, "api_keys"), repeatable=True)
+        return database
+
+    async def _used(self, database: Database, info: KeyInfo, now: Micros) -> KeyInfo:
+        before = now - _MINUTE
+        if info.last_used_at is not None and info.last_used_at > before:
+            return info
+        await database.transact(lambda tx: api_keys.touch(tx, prefix=info.prefix, before=before), repeatable=True)
+        return replace(info, last_used_at=now)
+
+    def _remember(self, digest: str, info: KeyInfo, now: Micros) -> KeyInfo:
+        left = self._remembered if info.expires_at is None else (info.expires_at - now) / 1_000_000
+        self._seen.pop(digest, None)
+        self._seen[digest] = _Seen(info, self._timer() + min(self._remembered, left))
+        if len(self._seen) > _MOST_REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return info
+
+    def _forget(self, prefix: str) -> None:
+        self._seen = {digest: seen for digest, seen in self._seen.items() if seen.info.prefix != prefix}
+
+    def _digest(self, key: str) -> str:
+        return hmac.digest(self._pepper, key.encode(), sha256).hex()
+
+    def _open(self) -> Database:
+        if self._database is None:
+            raise Unavailable("there are no keys without a database.", hint="Name a file or a server.")
+        return self._database
+
+
+def _good(kept: Kept, now: int) -> bool:
+    expires = kept.info.expires_at
+    return kept.info.revoked_at is None and (expires is None or expires > now)
+
+
+def _unknown(prefix: str) -> NotFound:
+    return NotFound(f"no key {prefix[:20]!r}.", hint="List the keys to see their prefixes.")
+
+
+def _scopes(scopes: Collection[Scope | str]) -> frozenset[Scope]:
+    if isinstance(scopes, str):
+        raise Invalid("scopes are a list, not one text.", hint="Give ['read'], for instance.")
+    try:
+        found = frozenset(map(Scope, scopes))
+    except ValueError:
+        raise Invalid("a scope is unknown.", hint=f"Use some of {', '.join(Scope)}.") from None
+    if not found:
+        raise Invalid("a key without any scope opens nothing.", hint=f"Use some of {', '.join(Scope)}.")
+    return found
+
+
+def _spaces(spaces: Collection[str] | None) -> frozenset[str] | None:
+    if spaces is None:
+        return None
+    if isinstance(spaces, str):
+        raise Invalid("spaces are a list, not one text.", hint="Give ['alice'], for instance.")
+    found = frozenset(checked_name(space, "a space") for space in spaces)
+    if not 1 <= len(found) <= _MOST_SPACES:
+        raise Invalid(f"a key is for 1 to {_MOST_SPACES} spaces, or for all.", hint="Give None for all.")
+    return found

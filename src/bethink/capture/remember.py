@@ -1,0 +1,73 @@
+"""Remembering without ceremony: a text or some messages, into a conversation of their own, in one transaction."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from bethink.capture import log, sessions
+from bethink.extend import Redactor
+from bethink.model.records import AgentKind, ConversationKey, Message, Session, Trigger, checked_name, message_from
+from bethink.store.db import Tx
+from bethink.store.succession import get_session, mark_pending
+
+NOTES = ConversationKey(channel="remember", chat="notes")
+"""Where a text goes that belongs to no conversation."""
+
+_SPARE = 12
+"""Room that a key must leave for the number of a message."""
+
+
+class Stored(NamedTuple):
+    """Where messages went, and whether a session was opened for them."""
+
+    session: Session
+    appended: log.Appended
+    opened: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where messages are to go: a session that is open, else the active one of an agent's conversation."""
+
+    space: str
+    session: Session | None
+    conversation: ConversationKey
+    agent: str
+
+
+def nothing(place: Place) -> Stored:
+    """Say where messages would have gone, where nothing is stored."""
+    session = place.session or sessions.nowhere(space=place.space, agent=place.agent, key=place.conversation)
+    return Stored(session, log.Appended([]), opened=False)
+
+
+def drafts_of(
+    what: str | Iterable[Message | Mapping[str, object]], idempotency_key: str | None
+) -> list[Message | Mapping[str, object]]:
+    """List what is to be stored: a text is a user's message. Those without a key get the given one and their place."""
+    drafts = log.listed([Message(role="user", content=what)] if isinstance(what, str) else what)
+    if idempotency_key is None:
+        return drafts
+    checked_name(idempotency_key + "_" * _SPARE, "an idempotency key with the place of a message")
+    read = [message_from(draft) for draft in drafts]
+    return [
+        message if message.idempotency_key else replace(message, idempotency_key=f"{idempotency_key}:{place}")
+        for place, message in enumerate(read)
+    ]
+
+
+def storing(drafts: list[Message | Mapping[str, object]], place: Place, redactor: Redactor) -> Callable[[Tx], Stored]:
+    """Return the transaction that stores messages. In a conversation they are marked: nothing more is to come."""
+
+    def body(tx: Tx) -> Stored:
+        rows = log.prepare(drafts, redactor)
+        if place.session is not None:
+            return Stored(place.session, log.append(tx, place.session, rows), opened=False)
+        session, opened = sessions.open_session(
+            tx, space=place.space, agent=place.agent, kind=AgentKind.PRIMARY, key=place.conversation
+        )
+        appended = log.append(tx, session, rows)
+        mark_pending(tx, session, trigger=Trigger.IDLE)
+        return Stored(get_session(tx, space=place.space, session_id=session.id), appended, opened)
+
+    return body

@@ -1,0 +1,1 @@
+"""The client of a Bethink server: the same verbs, over HTTP."""

@@ -1,0 +1,216 @@
+"""One request and its answer: sent again where that is safe, and truthful about what may have happened."""
+
+import base64
+import json
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import anyio
+
+from bethink.client.problems import error_for, lost
+from bethink.client.wire import plain, read
+from bethink.errors import BethinkError, Invalid, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.model.text import clean
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+
+_PAGE = 200
+"""How many entries of a list are asked for at once."""
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+_MOST_PATIENCE = 60.0
+"""Seconds beyond which a server that says when to come back is not waited for."""
+
+_KEPT_OPEN = 3.0
+"""Seconds that an idle connection is kept: less than a server keeps it, so that it is not lost to a race."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request. One that `reads` changes nothing; a `repeatable` one may be carried out twice and is as once."""
+
+    method: str
+    path: str
+    body: Mapping[str, object] | None = None
+    reads: bool = False
+    repeatable: bool = False
+    timed: bool = True
+
+
+class _Failed(Exception):
+    """An attempt failed in a way that may be tried again, after `wait` seconds if the server said so."""
+
+    def __init__(self, error: BethinkError, *, unknown: bool, wait: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.unknown = unknown
+        self.wait = wait
+
+
+class Calls:
+    """The connections to one server. Safe to share between tasks."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str,
+        timeout: float,
+        retries: int,
+        pause: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise Misconfigured("the address of the server is no URL.", hint="Give one such as https://memory.example.")
+        if not key or not key.isascii() or not key.isprintable():
+            raise Misconfigured("the key is empty or not plain text.", hint="Give the text of a key: bt_….")
+        self._url = url.rstrip("/")
+        self._key = key
+        self._timeout = timeout
+        self._retries = retries
+        self._pause = pause
+        self._http: httpx2.AsyncClient | None = None
+
+    async def open(self) -> None:
+        """Make ready to connect; connections are made when they are needed."""
+        if self._http is not None:
+            return
+        try:
+            import httpx2  # noqa: PLC0415 - only who calls a server needs it
+        except ImportError as error:
+            raise Misconfigured(
+                "the client needs a package more.", hint="Run pip install 'bethink[client]'."
+            ) from error
+        self._http = httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {self._key}", "user-agent": "bethink-client"},
+            timeout=self._timeout,
+            limits=httpx2.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=_KEPT_OPEN),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        http, self._http = self._http, None
+        if http is not None:
+            await http.aclose()
+
+    async def ask(self, kind: type[T], asked: Asked) -> T:
+        """Send a request and read its answer; for the type None there is none."""
+        answer = await self._answered(asked)
+        return read(kind, None if kind is type(None) else _tree(answer))
+
+    async def pages(self, kind: type[T], path: str, *, limit: int | None, start: str = "", **query: object) -> list[T]:
+        """Read a list page by page, up to a limit, from after the entry that `start` names."""
+        found: list[T] = []
+        cursor = None if not start else base64.urlsafe_b64encode(start.encode()).decode().rstrip("=")
+        while limit is None or len(found) < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            where = queried(**query, limit=size, cursor=cursor)
+            page = await self.ask(dict[str, Any], Asked(method="GET", path=path + where, reads=True))
+            found += read(list[kind], page.get("items"))
+            cursor = page.get("next")
+            if cursor is None:
+                break
+        return found
+
+    async def _answered(self, asked: Asked) -> "httpx2.Response":
+        attempt, unknown = 0, False
+        while True:
+            try:
+                return await self._once(asked)
+            except _Failed as failed:
+                unknown = unknown or failed.unknown
+                pause = _pause_after(attempt) if failed.wait is None else failed.wait
+                safe = not unknown or asked.reads or asked.repeatable
+                if not safe or attempt >= self._retries or pause > _MOST_PATIENCE:
+                    raise _final(failed.error, asked, unknown=unknown) from failed.__cause__
+            await self._pause(pause)
+            attempt += 1
+
+    async def _once(self, asked: Asked) -> "httpx2.Response":
+        if self._http is None:
+            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+        import httpx2  # noqa: PLC0415 - as above
+
+        body = None if asked.body is None else _body(asked.body)
+        headers = None if body is None else {"content-type": "application/json"}
+        timeout = httpx2.USE_CLIENT_DEFAULT if asked.timed else httpx2.Timeout(self._timeout, read=None)
+        try:
+            response = await self._http.request(
+                asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout
+            )
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+            away = Unavailable("the server cannot be reached.", hint="Check its address, and whether it runs.")
+            raise _Failed(away, unknown=False) from error
+        except httpx2.TransportError as error:
+            gone = lost("the connection to the server was lost before it answered.", reads=asked.reads)
+            raise _Failed(gone, unknown=True) from error
+        if response.is_success:
+            return response
+        raise _refusal(response, asked)
+
+
+def _refusal(response: "httpx2.Response", asked: Asked) -> Exception:
+    error, nothing_done = error_for(response.status_code, response.content, reads=asked.reads)
+    wait = _seconds(response.headers.get("retry-after"))
+    if nothing_done:
+        return _Failed(error, unknown=False, wait=wait)
+    if isinstance(error, (OutcomeUnknown, Unavailable)) and response.status_code != 500:
+        return _Failed(error, unknown=True, wait=wait)
+    return error
+
+
+def _final(error: BethinkError, asked: Asked, *, unknown: bool) -> BethinkError:
+    # Who gave up on a refusal may have been heard the time before.
+    if unknown and not asked.reads and isinstance(error, Unavailable):
+        return lost("the connection to the server was lost before it answered.", reads=False)
+    return error
+
+
+def queried(**query: object) -> str:
+    """Write what is given as a query, with its question mark."""
+    given = {name: plain(value) for name, value in query.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
+
+def path_of(*steps: str) -> str:
+    """Write names as a path below /v1. No name can step out of its place."""
+    return "/v1" + "".join(f"/{_step(step)}" for step in steps)
+
+
+def _step(name: str) -> str:
+    if not name:
+        raise Invalid("an id is empty.", hint="Give the id as it was returned.")
+    return quote(clean(name), safe="") if name.strip(".") else name.replace(".", "%2E")
+
+
+def _body(given: Mapping[str, object]) -> bytes:
+    tree = plain(given)
+    try:
+        text = json.dumps(tree, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Invalid(
+            f"not JSON: {error}.", hint="Use objects, lists, strings, finite numbers and booleans."
+        ) from error
+    return clean(text).encode()
+
+
+def _tree(answer: "httpx2.Response") -> object:
+    try:
+        return json.loads(answer.content)
+    except ValueError as error:
+        raise Misconfigured("the answer is not JSON.", hint="Is this the address of a Bethink server?") from error
+
+
+def _pause_after(attempt: int) -> float:
+    longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
+    return random.uniform(longest / 2, longest)  # noqa: S311 - spreading retries, not a secret
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.isdigit() else None

@@ -1,0 +1,34 @@
+"""Messages as they are sent: each with an idempotency key, so that sending them again stores nothing twice."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from bethink.model.ids import new_id
+from bethink.model.records import Message, checked_name, message_from
+
+_SPARE = 12
+"""Room that a key must leave for the number of a message."""
+
+
+def drafts_of(
+    what: str | Iterable[Message | Mapping[str, object]], idempotency_key: str | None
+) -> list[dict[str, Any]]:
+    """List what is to be stored; those without a key get the given one, or a new one, and their place."""
+    key = idempotency_key or new_id("call")
+    checked_name(key + "_" * _SPARE, "an idempotency key with the place of a message")
+    messages = [Message(role="user", content=what)] if isinstance(what, str) else [message_from(each) for each in what]
+    return [{"idempotency_key": f"{key}:{place}", **_members(message)} for place, message in enumerate(messages)]
+
+
+def _members(message: Message) -> dict[str, Any]:
+    """Return what was said of a message; the rest follows at the other end as it did here."""
+    bare = Message(role=message.role, name=message.name, content="")
+    members = {field.name: getattr(message, field.name) for field in fields(message)}
+    kept = {name: value for name, value in members.items() if value != getattr(bare, name)}
+    return {
+        "role": message.role,
+        "content": message.content,
+        **kept,
+        **({"name": message.name} if message.name else {}),
+    }

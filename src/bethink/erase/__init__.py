@@ -1,0 +1,1 @@
+"""Forgetting: by lineage, in one transaction, and counted."""

@@ -1,0 +1,74 @@
+"""API keys: kept as a keyed digest, found by their public part. They belong to no space."""
+
+import json
+from typing import NamedTuple
+
+from bethink.model.access import KeyInfo, Scope
+from bethink.model.records import Micros
+from bethink.store.db import Row, Tx
+
+
+class Kept(NamedTuple):
+    """A key as it is kept: what is told of it, the digest of its whole text, and for how long one like it lasts."""
+
+    info: KeyInfo
+    digest: str
+    lifetime: int | None
+
+
+def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
+    """Let a new key in. Raises `Duplicate` if its prefix is taken."""
+    tx.run(
+        "insert_api_key",
+        prefix=info.prefix,
+        name=info.name,
+        digest=digest,
+        scopes=json.dumps(sorted(info.scopes)),
+        spaces=None if info.spaces is None else json.dumps(sorted(info.spaces), ensure_ascii=False),
+        now=info.created_at,
+        lifetime=lifetime,
+        expires_at=info.expires_at,
+    )
+
+
+def find(tx: Tx, *, prefix: str) -> Kept | None:
+    """Return a key by its public part, whether it is still good or not."""
+    row = tx.one("find_api_key", prefix=prefix)
+    return None if row is None else _kept(row)
+
+
+def everything(tx: Tx) -> list[KeyInfo]:
+    """Return every key there ever was, the oldest first."""
+    return [_kept(row).info for row in tx.all("list_api_keys")]
+
+
+def touch(tx: Tx, *, prefix: str, before: int) -> None:
+    """Note that a key was used, unless that was noted after `before`."""
+    tx.run("touch_api_key", prefix=prefix, now=tx.now, before=before)
+
+
+def shorten(tx: Tx, *, prefix: str, expires_at: int) -> None:
+    """Let a key expire by a time, unless it does so earlier."""
+    tx.run("shorten_api_key", prefix=prefix, expires_at=expires_at)
+
+
+def revoke(tx: Tx, *, prefix: str) -> bool:
+    """Let a key in no more. False if there is none by that prefix."""
+    return tx.run("revoke_api_key", prefix=prefix, now=tx.now) == 1
+
+
+def _kept(row: Row) -> Kept:
+    return Kept(
+        info=KeyInfo(
+            prefix=row["prefix"],
+            name=row["name"],
+            scopes=frozenset(map(Scope, json.loads(row["scopes"]))),
+            spaces=None if row["spaces"] is None else frozenset(json.loads(row["spaces"])),
+            created_at=Micros(row["created_at"]),
+            expires_at=row["expires_at"],
+            last_used_at=row["last_used_at"],
+            revoked_at=row["revoked_at"],
+        ),
+        digest=row["digest"],
+        lifetime=row["lifetime"],
+    )

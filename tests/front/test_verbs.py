@@ -1,0 +1,181 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+import bethink
+from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
+from bethink.model.records import Micros, moment
+from tests.conftest import KEY, FakeClock, said
+
+
+async def test_a_remembered_text_is_recalled_and_explained_by_its_name(memory: bethink.Memory) -> None:
+    stored = await memory.remember("I moved to Bergen in May.", space="alice")
+
+    found = await memory.recall("Where did I move to?", space="alice")
+    lineage = await memory.explain(stored.refs[0], space="alice")
+
+    assert found.items[0].ref == stored.refs[0]
+    assert lineage.text == "I moved to Bergen in May."
+    assert lineage.origin == "user"
+
+
+async def test_what_is_remembered_is_marked_and_learnt_from(memory: bethink.Memory) -> None:
+    stored = await memory.remember("I moved to Bergen in May.", space="alice")
+
+    assert [each.id for each in await memory.marks().find_invalidated()] == [stored.session.id]
+    assert stored.session.invalidated_at == 1
+
+
+async def test_messages_are_remembered_in_the_conversation_they_belong_to(memory: bethink.Memory) -> None:
+    talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Good day."}]
+    stored = await memory.remember(talk, space="alice", conversation=KEY, agent="butler")
+
+    [entry] = await memory.sessions(space="alice")
+    assert entry.session == stored.session
+    assert (entry.conversation, entry.agent) == (str(KEY), "butler")
+    assert [record.message.content for record in await memory.read(stored.session)] == ["Hello.", "Good day."]
+
+
+async def test_remembering_in_a_session_leaves_its_marks_to_whoever_keeps_it(
+    memory: bethink.Memory, session: bethink.Session
+) -> None:
+    stored = await memory.remember("Hello.", session=session)
+
+    assert stored.refs == (bethink.Ref.parse(f"message:{session.id}:1"),)
+    assert await memory.marks().find_invalidated() == []
+    with pytest.raises(Invalid):
+        await memory.remember("Hello.", session=session, space="bob")
+
+
+async def test_a_session_that_ended_remembers_nothing_more(memory: bethink.Memory, session: bethink.Session) -> None:
+    await memory.end_session(session)
+
+    with pytest.raises(SessionEnded):
+        await memory.remember("Hello.", session=session)
+
+
+async def test_a_repeated_key_names_what_is_stored_already_also_in_a_later_session(memory: bethink.Memory) -> None:
+    first = await memory.remember("Hello.", space="alice", idempotency_key="evt-7")
+    await memory.reset(first.session)
+    again = await memory.remember("Hello.", space="alice", idempotency_key="evt-7")
+
+    assert again.refs == first.refs
+    with pytest.raises(Conflict):
+        await memory.remember("Something else.", space="alice", idempotency_key="evt-7")
+
+
+async def test_each_message_of_a_batch_gets_a_key_of_its_own(memory: bethink.Memory) -> None:
+    talk = [*said("one", "two"), bethink.Message(role="user", content="three", idempotency_key="mine")]
+    stored = await memory.remember(talk, space="alice", idempotency_key="k")
+
+    keys = [record.message.idempotency_key for record in await memory.read(stored.session)]
+    assert keys == ["k:0", "k:1", "mine"]
+    assert (await memory.remember(talk, space="alice", idempotency_key="k")).refs == stored.refs
+
+
+async def test_a_user_id_is_another_word_for_a_space(memory: bethink.Memory) -> None:
+    await memory.remember("I live in Oslo.", user_id="alice")
+
+    assert (await memory.recall("Oslo", space="alice")).items
+    assert (await memory.recall("Oslo", user_id="alice", space="alice")).items
+    assert await memory.spaces() == ["alice"]
+    with pytest.raises(Invalid):
+        await memory.recall("Oslo", user_id="alice", space="bob")
+    with pytest.raises(Invalid):
+        await memory.recall("Oslo")
+
+
+async def test_sessions_come_in_pages_the_newest_first(memory: bethink.Memory) -> None:
+    opened = [
+        await memory.open_session(space="alice", conversation=bethink.ConversationKey(channel="cli", chat=str(number)))
+        for number in range(5)
+    ]
+    first = await memory.sessions(space="alice", limit=3)
+    rest = await memory.sessions(space="alice", limit=3, before=first[-1].session.id)
+
+    assert {each.session.id for each in [*first, *rest]} == {each.id for each in opened}
+    ids = [each.session.id for each in [*first, *rest]]
+    assert ids == sorted(ids, reverse=True)
+    assert await memory.sessions(space="bob") == []
+
+
+async def test_spaces_come_in_pages_by_name(memory: bethink.Memory) -> None:
+    for name in ("carol", "alice", "bob"):
+        await memory.remember("Hello.", space=name)
+
+    assert await memory.spaces(limit=2) == ["alice", "bob"]
+    assert await memory.spaces(limit=2, after="bob") == ["carol"]
+
+
+async def test_a_consolidation_can_be_promised_for_a_space_that_is_there(memory: bethink.Memory) -> None:
+    await memory.remember("Hello.", space="alice")
+    await memory.consolidate(space="alice")
+
+    assert "consolidate" in {job.kind for job in await memory.jobs(space="alice")}
+    with pytest.raises(NotFound):
+        await memory.consolidate(space="nobody")
+
+
+async def test_a_fact_is_read_by_its_id_and_facts_come_in_pages(memory: bethink.Memory) -> None:
+    facts = memory.facts(space="alice")
+    for name in ("c", "a", "b"):
+        await facts.index(bethink.Fact(id=name, content=f"fact {name}"))
+
+    assert [each.id for each in await facts.all(limit=2)] == ["a", "b"]
+    assert [each.id for each in await facts.all(limit=2, after="b")] == ["c"]
+    found = await facts.get("a")
+    assert found is not None
+    assert found.content == "fact a"
+    with pytest.raises(NotFound):
+        await memory.facts(space="bob").get("a")
+
+
+async def test_threads_come_in_pages(memory: bethink.Memory) -> None:
+    desk = memory.desk(space="alice")
+    for name in ("thread_b", "thread_a", "thread_c"):
+        await desk.open_thread(name)
+
+    assert [each.id for each in await desk.threads(limit=2)] == ["thread_a", "thread_b"]
+    assert [each.id for each in await desk.threads(after="thread_b")] == ["thread_c"]
+    assert await memory.desk(space="bob").threads() == []
+
+
+async def test_a_day_in_words_looks_back_to_its_end(memory: bethink.Memory, clock: FakeClock) -> None:
+    clock.time = moment("2026-03-01T12:00:00")
+    await memory.remember("I live in Oslo.", space="alice")
+    clock.time = moment("2026-03-02T00:00:01")
+    await memory.remember("I live in Bergen.", space="alice")
+
+    then = await memory.recall("Where do I live?", space="alice", as_of="2026-03-01")
+    assert [item.text for item in then.items if item.ref.kind == "message"] == ["I live in Oslo."]
+    with pytest.raises(Invalid):
+        await memory.recall("Where do I live?", space="alice", as_of="yesterday")
+
+
+def test_a_moment_is_read_from_whatever_says_when() -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    assert moment(Micros(7)) == 7
+    assert moment(noon) == moment("2026-03-01T12:00:00") == moment("2026-03-01T13:00:00+01:00")
+    assert moment(noon.replace(tzinfo=None)) == moment(noon.astimezone(timezone(timedelta(hours=5))))
+    assert moment("2026-03-01") == moment("2026-03-02T00:00:00") - 1
+    for wrong in ("2026-13-01", "", "soon"):
+        with pytest.raises(Invalid):
+            moment(wrong)
+
+
+async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -> None:
+    async with bethink.connect() as memory:
+        stored = await memory.remember("Hello.", space="alice")
+
+        assert stored.refs == ()
+        assert await memory.sessions(space="alice") == []
+        assert await memory.spaces() == []
+        assert (await memory.forget(everything=True, space="alice")).messages == 0
+        await memory.consolidate(space="alice")
+
+
+async def test_what_is_no_message_is_refused(memory: bethink.Memory) -> None:
+    for wrong in (["a text"], [None], [["role", "user"]], [{"role": "user"}], [7]):
+        with pytest.raises(Invalid):
+            await memory.remember(wrong, space="alice")  # pyright: ignore[reportArgumentType]

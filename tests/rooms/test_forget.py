@@ -1,0 +1,223 @@
+import apsw
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL, Identifier
+
+import bethink
+from bethink.errors import Invalid, NotFound
+from bethink.model.calls import ModelCall
+from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.working import Event, EventType
+from bethink.store.db import Database
+from tests.conftest import KEY, said
+from tests.rooms.learn_kit import DONE, a_fact, answer, worker
+from tools import postgres
+
+BIRD = "zebrafinch"
+
+
+def clever(call: ModelCall) -> str:
+    """Learn what each message says, and nothing about a bird where none is spoken of."""
+    if call.schema_name == "document_calls":
+        return DONE
+    if BIRD not in call.prompt:
+        return answer(raw="likes tea", summary="tea")
+    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2), raw=f"keeps a {BIRD}")
+
+
+async def learnt(memory: bethink.Memory, database: Database) -> bethink.Session:
+    """A session of two messages, with a thread, a summary, facts, a session memory and a document resting on it."""
+    session = await memory.open_session(space="alice", conversation=KEY)
+    desk = memory.desk(space="alice")
+    await desk.open_thread("thread_talk", session_id=session.id)
+    await memory.append(session, said(f"I keep a {BIRD}.", "I like tea."))
+    await desk.fork("thread_talk", at=1, into="thread_fork")
+    await memory.history(space="alice").set_summary(KEY, f"about a {BIRD}")
+    await memory.idle(session)
+    await worker(database, clever).run_once()
+    source = DocumentSource(kind=SourceKind.SESSION_MEMORY, id=session.id)
+    await memory.documents(space="alice").create(
+        Draft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+    )
+    return session
+
+
+def stored(target: str, superuser: str) -> str:
+    """Every value of every table, above row-level security."""
+    if not target.startswith("postgresql:"):
+        with apsw.Connection(target, flags=apsw.SQLITE_OPEN_READONLY) as connection:
+            ask = connection.execute  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            names = [row[0] for row in ask("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            return "".join(str(list(ask(f'SELECT * FROM "{name}"'))) for name in names)
+    database = str(conninfo_to_dict(target)["dbname"])
+    with psycopg.connect(postgres.in_database(superuser, database)) as connection:
+        names = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+        return "".join(
+            str(connection.execute(SQL("SELECT * FROM {}").format(Identifier(name))).fetchall()) for (name,) in names
+        )
+
+
+async def test_a_forgotten_message_leaves_nothing_that_was_made_of_it(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    session = await learnt(memory, database)
+    assert BIRD in stored(target, superuser_dsn)
+
+    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+
+    assert gone == bethink.Forgotten(messages=1, facts=1, session_memories=1, documents=1, threads=2)
+    assert BIRD not in stored(target, superuser_dsn)
+    assert [each.content for each in await memory.facts(space="alice").all()] == ["The user likes tea."]
+    assert [record.message.content for record in await memory.read(session)] == ["I like tea."]
+
+
+async def test_a_session_is_summed_up_again_once_something_new_is_said(
+    memory: bethink.Memory, database: Database
+) -> None:
+    session = await learnt(memory, database)
+    await memory.forget(f"message:{session.id}:1", space="alice")
+    assert await memory.session_memory(session) is None
+
+    await memory.append(session, said("Good morning."))
+    await memory.idle(session)
+    await worker(database, clever).run_once()
+
+    again = await memory.session_memory(session)
+    assert again is not None
+    assert again.raw_memory == "likes tea"
+    assert [each.content for each in await memory.facts(space="alice").all()] == ["The user likes tea."]
+
+
+async def test_a_forgotten_session_leaves_the_others_of_its_conversation(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    session = await learnt(memory, database)
+    following = await memory.reset(session)
+    await memory.append(following, said("Good morning."))
+
+    gone = await memory.forget(session=session, space="alice")
+
+    assert (gone.messages, gone.facts) == (2, 2)
+    assert BIRD not in stored(target, superuser_dsn)
+    assert [record.message.content for record in await memory.read(following)] == ["Good morning."]
+    assert await memory.marks().find_invalidated() == []
+
+
+async def test_a_forgotten_conversation_takes_all_its_sessions_along(
+    memory: bethink.Memory, database: Database
+) -> None:
+    session = await learnt(memory, database)
+    following = await memory.reset(session)
+    await memory.append(following, said("Good morning."))
+
+    gone = await memory.forget(conversation=KEY, space="alice")
+
+    assert gone.messages == 3
+    assert await memory.history(space="alice").length(KEY) == 0
+    with pytest.raises(NotFound):
+        await memory.forget(conversation=KEY, agent="nobody", space="alice")
+
+
+async def test_a_forgotten_space_leaves_not_one_row_and_touches_no_other(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    await learnt(memory, database)
+    await memory.recall("bird", space="alice", session=(await memory.sessions(space="alice"))[0].session)
+    await memory.remember("I keep a parrot.", space="bob")
+
+    gone = await memory.forget(everything=True, space="alice")
+
+    assert gone == bethink.Forgotten(messages=2, facts=2, session_memories=1, documents=1, threads=2)
+    left = stored(target, superuser_dsn)
+    assert BIRD not in left
+    assert "alice" not in left
+    assert (await memory.recall("parrot", space="bob")).items
+    with pytest.raises(NotFound):
+        await memory.forget(everything=True, space="alice")
+
+
+async def test_a_dry_run_counts_what_would_go_and_removes_nothing(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    session = await learnt(memory, database)
+    before = stored(target, superuser_dsn)
+
+    would = await memory.forget(session=session, space="alice", dry_run=True)
+    after = stored(target, superuser_dsn)
+    gone = await memory.forget(session=session, space="alice")
+
+    assert would == bethink.Forgotten(messages=2, facts=2, session_memories=1, documents=1, threads=2, dry_run=True)
+    assert after == before
+    assert (gone.messages, gone.facts, gone.documents) == (would.messages, would.facts, would.documents)
+
+
+async def test_a_forgotten_fact_takes_its_text_out_of_documents(memory: bethink.Memory) -> None:
+    await memory.facts(space="alice").index(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
+    source = DocumentSource(kind=SourceKind.FACT, id="bird")
+    written = await memory.documents(space="alice").create(
+        Draft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+    )
+    assert written is not None
+
+    gone = await memory.forget("fact:bird:1", space="alice")
+
+    assert (gone.facts, gone.documents) == (1, 1)
+    left = await memory.documents(space="alice").get(written.id)
+    assert left is not None
+    assert left.redacted
+
+
+async def test_a_forgotten_document_loses_the_text_of_every_version(memory: bethink.Memory) -> None:
+    documents = memory.documents(space="alice")
+    written = await documents.create(Draft(slug="pets", title="Pets", body=f"A {BIRD}."))
+    assert written is not None
+    await documents.update(written.id, Draft(slug="pets", title="Pets", body=f"Two of {BIRD}."), expected=1)
+
+    gone = await memory.forget(f"document:{written.id}:2", space="alice")
+
+    assert gone.documents == 2
+    assert all(BIRD not in version.body for version in await documents.history(written.id))
+    with pytest.raises(NotFound):
+        await memory.forget(f"document:{written.id}:2", space="alice")
+
+
+async def test_a_forgotten_session_memory_leaves_the_messages(memory: bethink.Memory, database: Database) -> None:
+    session = await learnt(memory, database)
+
+    gone = await memory.forget(f"session_memory:{session.id}:0", space="alice")
+
+    assert (gone.messages, gone.session_memories, gone.documents) == (0, 1, 1)
+    assert await memory.session_memory(session) is None
+    with pytest.raises(NotFound):
+        await memory.forget(f"session_memory:{session.id}:0", space="alice")
+
+
+async def test_nothing_of_another_space_can_be_forgotten(memory: bethink.Memory, database: Database) -> None:
+    session = await learnt(memory, database)
+
+    for ref in (f"message:{session.id}:1", f"session_memory:{session.id}:0", "fact:nothing:1", "document:nothing:1"):
+        with pytest.raises(NotFound):
+            await memory.forget(ref, space="bob")
+    with pytest.raises(Invalid):
+        await memory.forget(session=session, space="bob")
+    assert len(await memory.read(session)) == 2
+
+
+async def test_exactly_one_thing_is_forgotten_at_a_time(memory: bethink.Memory, session: bethink.Session) -> None:
+    for wrong in ({}, {"session": session, "everything": True}, {"ref": "fact:a:1", "conversation": KEY}):
+        with pytest.raises(Invalid):
+            await memory.forget(space="alice", **wrong)  # pyright: ignore[reportArgumentType]
+
+
+async def test_a_thread_of_no_forgotten_session_stays(memory: bethink.Memory, database: Database) -> None:
+    session = await learnt(memory, database)
+    desk = memory.desk(space="alice")
+    await desk.open_thread("thread_other")
+    await desk.dispatch("thread_other", Event(type=EventType.USER_MESSAGE, payload={"text": "Hello."}))
+
+    await memory.forget(session=session, space="alice")
+
+    assert [each.id for each in await desk.threads()] == ["thread_other"]
