@@ -21,6 +21,7 @@ DATABASES = ["sqlite", "postgres"]
 _TABLES = [
     "vector_indexes",
     "threads",
+    "api_keys",
     "spending",
     "deployment_keys",
     "answers",

@@ -1,0 +1,22 @@
+"""Serves one space over stdin and stdout, to the program that started this one."""
+
+import logging
+import sys
+
+from bethink.mcp.grant import Grant
+from bethink.memory import Memory
+from bethink.model.records import checked_name
+
+
+async def run_stdio(memory: Memory, *, space: str, may_write: bool = True, may_erase: bool = True) -> None:
+    """Open a memory, serve one space of it until stdin ends, and close it.
+
+    Only the protocol goes to stdout; logs go to stderr. Space and powers come from who starts it, never from a model.
+    """
+    from bethink.mcp.server import make_server  # noqa: PLC0415 - loads the protocol, which takes over a second
+
+    if not logging.getLogger().handlers:
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    grant = Grant(space=checked_name(space, "a space"), may_write=may_write, may_erase=may_erase)
+    async with memory:
+        await make_server(memory, scope=lambda: grant).run_stdio_async()

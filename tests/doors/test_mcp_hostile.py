@@ -1,0 +1,172 @@
+"""Arguments that no sane caller sends, and failures that nobody foresaw: an error each, and the server stays up."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+
+import bethink
+from bethink.errors import Busy
+from bethink.mcp import Grant, make_server, results
+from tests.doors.mcp_kit import TOOLS, over_stdio, problem, seed, structure
+
+ALL = Grant(space="alice", may_write=True, may_erase=True)
+LONG = "x" * 70_000
+WRONG: list[dict[str, Any]] = [
+    {},
+    {"question": None, "text": None, "ref": None, "query": None, "id": None},
+    {"question": 5, "text": 5, "ref": 5, "query": 5, "id": 5},
+    {"question": ["a"], "text": {"a": 1}, "ref": [], "query": {}, "id": [1]},
+    {"question": LONG, "text": LONG, "ref": LONG, "query": LONG, "id": LONG},
+]
+REFS = [
+    "", "fact", "fact:", "fact::1", "fact:x:-1", "fact:x:1.5", "fact:x:99999999999999999999", "message:ses_x:0",
+    "robot:x:1", "fact:\0:1", "fact:\x1b[2J:1", "fact:x:1\n", "document:x:1; DROP TABLE facts",
+    "fact:" + "y" * 300 + ":1", "~/", "~/../..", "~/memory/\0", "memory://", "memory://%00", "\u202eevil",
+]  # fmt: skip
+
+
+async def test_wrong_arguments_are_named_and_never_quoted(target: str) -> None:
+    await seed(target, "alice")
+    async with over_stdio(target, "alice") as client:
+        schemas = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+        for arguments in WRONG:
+            for name in TOOLS:
+                known = {key: value for key, value in arguments.items() if key in schemas[name]["properties"]}
+                if not known and not schemas[name].get("required"):
+                    continue
+                said = problem(await client.call_tool(name, known))
+                assert len(said) < 1_000
+                assert "xxxx" not in said
+        assert structure(await client.call_tool("recall", {"question": "cello"}))["items"]
+
+
+async def test_names_that_name_nothing_are_refused(target: str) -> None:
+    await seed(target, "alice")
+    async with over_stdio(target, "alice") as client:
+        for ref in REFS:
+            for name, arguments in [
+                ("read_memory", {"ref": ref}),
+                ("fetch", {"id": ref}),
+                ("explain", {"ref": ref}),
+                ("forget", {"ref": ref}),
+                ("update_memory", {"ref": ref, "text": "new"}),
+            ]:
+                said = problem(await client.call_tool(name, arguments))
+                assert "not foreseen" not in said, (name, ref)
+            if ref:
+                said = problem(await client.call_tool("timeline", {"around": ref}))
+                assert "not foreseen" not in said, ref
+
+
+async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) -> None:
+    odd = ["\0", "\x1b[31m", '" OR 1=1 --', "((((((", "NEAR(a b)", "%", "*", "\u202e\u200b", "🙂" * 1_000, "a " * 2_000]
+    async with over_stdio(target, "alice") as client:
+        for text in odd:
+            for name, argument in [("recall", "question"), ("search", "query"), ("remember", "text")]:
+                answer = await client.call_tool(name, {argument: text})
+                assert "not foreseen" not in json.dumps(answer.model_dump(mode="json")), (name, text[:20])
+        for arguments in [
+            {"question": "x", "as_of": "yesterday"},
+            {"question": "x", "as_of": "9999-12-31T23:59:59+14:00"},
+            {"question": "x", "limit": 0},
+            {"question": "x", "limit": 10**12},
+            {"question": "x", "budget": -1},
+            {"question": "x", "kinds": ["robot"]},
+            {"question": "x", "kinds": "message; DROP"},
+        ]:
+            answer = await client.call_tool("recall", arguments)
+            assert "not foreseen" not in json.dumps(answer.model_dump(mode="json")), arguments
+        assert "no argument" in problem(await client.call_tool("recall", {"question": "x", "y" * 10_000: 1}))
+        assert "there is no text" in problem(await client.call_tool("remember", {"text": " \n\t"}))
+        (note,) = structure(await client.call_tool("remember", {"text": "short"}))["refs"]
+        beyond = await client.call_tool("read_memory", {"ref": note, "offset": 10**9})
+        assert "has 5 characters" in problem(beyond)
+        assert "no tool" in problem(await client.call_tool("z" * 10_000, {}))
+        for arguments in ({"question": LONG}, {"space": "bob"}):
+            with pytest.raises(MCPError, match="takes other values"):
+                await client.get_prompt("load_context", arguments)
+
+
+@pytest.mark.parametrize("raised", [RuntimeError, ValueError, KeyError, ZeroDivisionError])
+async def test_what_was_not_foreseen_does_not_leak(
+    memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, raised: type[Exception]
+) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise raised("the secret of alice is 1234")
+
+    def fails_at_once(**_: object) -> None:
+        raise raised("the secret of alice is 1234")
+
+    for verb in ("recall", "context", "explain"):
+        monkeypatch.setattr(memory, verb, fails)
+    monkeypatch.setattr(memory, "documents", fails_at_once)
+    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+        said = problem(await client.call_tool("recall", {"question": "secret"}))
+        with pytest.raises(MCPError) as listed:
+            await client.list_resources()
+        with pytest.raises(MCPError) as prompted:
+            await client.get_prompt("load_context", {})
+        with pytest.raises(MCPError) as read:
+            await client.read_resource("memory://fact:x:1")
+
+    for text in (said, str(listed.value), str(prompted.value), str(read.value), caplog.text):
+        assert "1234" not in text
+        assert "not foreseen" in text or raised.__name__ in text
+
+
+async def test_an_answer_that_does_not_fit_its_schema_is_not_blamed_on_the_caller(
+    memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def misfit(*_: object, **__: object) -> dict[str, str]:
+        return {"results": "the secret is 1234"}
+
+    monkeypatch.setattr(results.Hits, "model_dump", misfit)
+    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+        said = problem(await client.call_tool("search", {"query": "x"}))
+
+    assert "not foreseen" in said
+    assert "1234" not in said + caplog.text
+
+
+async def test_an_error_of_ours_keeps_its_next_step(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise Busy("another writer held the file.")
+
+    for verb in ("recall", "context", "explain"):
+        monkeypatch.setattr(memory, verb, fails)
+    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+        said = problem(await client.call_tool("recall", {"question": "x"}))
+        with pytest.raises(MCPError, match="the same call may be made again"):
+            await client.get_prompt("load_context", {})
+        with pytest.raises(MCPError, match="the same call may be made again"):
+            await client.read_resource("memory://fact:x:1")
+
+    assert said.endswith("another writer held the file. Nothing was written; the same call may be made again.")
+
+
+async def test_without_a_database_every_tool_says_so_or_is_empty() -> None:
+    async with Client(make_server(bethink.Memory(None), scope=lambda: ALL)) as client:
+        assert structure(await client.call_tool("recall", {"question": "x"}))["missing"] == "nothing is stored here"
+        assert structure(await client.call_tool("list_memories", {"kind": "fact"}))["items"] == []
+        assert structure(await client.call_tool("timeline", {}))["items"] == []
+        assert (await client.list_resources()).resources == []
+        for ref in ("fact:x:1", "document:x:1", "message:x:1"):
+            problem(await client.call_tool("read_memory", {"ref": ref}))
+            problem(await client.call_tool("update_memory", {"ref": ref, "text": "new"}))
+        problem(await client.call_tool("timeline", {"around": "message:x:1"}))
+
+
+def test_making_a_server_leaves_the_logging_of_its_process_alone() -> None:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers[:] = []
+    try:
+        make_server(bethink.Memory(None), scope=lambda: ALL)
+        assert root.handlers == []
+        assert root.level == level
+    finally:
+        root.handlers[:] = before

@@ -1,0 +1,130 @@
+"""What was learnt and what was erased, seen through the tools; and requests that never reach them."""
+
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+import bethink
+from bethink.errors import Unavailable
+from bethink.mcp import Grant, http_app, make_server
+from bethink.model.access import KeyInfo
+from bethink.model.calls import ModelCall
+from bethink.plugins.scripted_model import ScriptedModel
+from tests.conftest import KEY
+from tests.doors.mcp_kit import Checked, problem, seed
+
+ALL = Grant(space="alice", may_write=True, may_erase=True)
+FACT = {
+    "statement": "User lives in Bergen",
+    "kind": "detail",
+    "sources": [1],
+    "entities": ["Bergen"],
+    "subject": "user",
+    "slot": "home_town",
+    "valid_from": "",
+    "valid_to": "",
+}
+
+
+def _answer(call: ModelCall) -> str:
+    del call
+    return json.dumps({"raw_memory": "Lives in Bergen.", "summary": "Home.", "slug": "home", "facts": [FACT]})
+
+
+async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str) -> None:
+    model = ScriptedModel(_answer)
+    async with bethink.connect(target, model=model, learn_at_start=False) as memory:
+        kept = await memory.remember("I live in Bergen", space="alice")
+        await memory.learn()
+        async with Client(make_server(memory, scope=lambda: ALL)) as client:
+            call = await Checked.of(client)
+            (item,) = (await call("list_memories", kind="fact"))["items"]
+            explained = await call("explain", ref=item["ref"])
+            (session,) = (await call("timeline"))["items"]
+            around = await call("timeline", around=session["ref"])
+            summary = await call("read_memory", ref=session["ref"])
+            refused = await client.call_tool("timeline", {"around": item["ref"]})
+
+    assert item["origin"] == "user"
+    assert explained["rests_on"] == [str(kept.refs[0])]
+    assert "I live in Bergen (user" in explained["memory"]
+    assert explained["made_by"].startswith(model.name)
+    assert session["kind"] == "session_memory"
+    assert [each["ref"] for each in around["items"]] == [str(kept.refs[0])]
+    assert "Lives in Bergen." in summary["memory"]
+    assert "is in no session" in problem(refused)
+
+
+async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
+    seeded = await seed(target, "alice")
+    async with bethink.connect(target, learn_at_start=False) as memory:
+        session = await memory.open_session(space="alice", conversation=KEY)
+        await memory.recall("Who plays the cello?", space="alice", session=session)
+        async with Client(make_server(memory, scope=lambda: ALL)) as client:
+            call = await Checked.of(client)
+            for ref in (seeded.message, seeded.document):
+                await call("forget", ref=ref)
+                said = problem(await client.call_tool("read_memory", {"ref": ref}))
+                assert "erased" in said, ref
+                assert "cello" not in said
+            explained = await call("explain", ref=seeded.message)
+
+    assert explained["erased"] is True
+    assert explained["shown_count"] == 1
+    assert "cello" not in json.dumps(explained)
+
+
+class _Down:
+    async def find(self, key: str, /) -> KeyInfo | None:
+        raise Unavailable("the database of alice is away.")
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("http", 503), ("websocket", 1003)])
+async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: int) -> None:
+    app, _ = http_app(bethink.Memory(None), _Down())
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    await app({"type": kind, "path": "/mcp", "method": "POST", "headers": []}, receive, send)
+
+    assert sent[0].get("status", sent[0].get("code")) == expected
+    assert b"alice" not in b"".join(message.get("body", b"") for message in sent)
+
+
+async def test_hosts_that_are_named_are_the_only_ones_answered(target: str) -> None:
+    memory = bethink.connect(target, learn_at_start=False)
+    async with memory:
+        made = await memory.access().create(name="test", scopes=["read"], spaces=["alice"])
+        app, running = http_app(
+            memory, memory.access(), hosts=["memory.example.com"], origins=["https://chat.example.com"]
+        )
+        answers: dict[tuple[str, str], int] = {}
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'}
+
+        async with running:
+            for host in ("memory.example.com", "evil.example.com"):
+                for origin in ("https://chat.example.com", "https://evil.example.com"):
+
+                    async def send(message: MutableMapping[str, Any], place: tuple[str, str] = (host, origin)) -> None:
+                        if message["type"] == "http.response.start":
+                            answers[place] = message["status"]
+
+                    headers = {
+                        "authorization": f"Bearer {made.key}", "host": host, "origin": origin,
+                        "content-type": "application/json", "accept": "application/json",
+                    }  # fmt: skip
+                    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+                    scope = {"type": "http", "path": "/mcp", "method": "POST", "headers": pairs, "query_string": b""}
+                    await app(scope, receive, send)
+
+    assert sorted(answers.values()) == [200, 403, 421, 421]
