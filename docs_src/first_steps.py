@@ -1,20 +1,10 @@
-"""Store what was said, learn from it, and follow what is remembered back to where it came from."""
+"""The first lines of the README."""
 
-import anyio
+import bethink.sync
 
-import bethink
-
-
-async def main() -> None:
-    async with bethink.connect("memory.db") as memory:
-        desk = bethink.ConversationKey(channel="cli", chat="desk")
-        session = await memory.open_session(space="alice", conversation=desk)
-        await memory.append(session, [{"role": "user", "content": "I moved to Bergen in May."}])
-        await memory.idle(session)
-
-        await memory.learn()
-        for item in (await memory.recall("Where did I move to?", space="alice", budget=1000)).items:
-            print(item.ref.kind, "|", item.text)
-
-
-anyio.run(main)
+with bethink.sync.connect("memory.db") as memory:
+    memory.remember("I am allergic to cashews, not to walnuts.", user_id="mira", idempotency_key="note-1")
+    best = memory.recall("What am I allergic to?", user_id="mira", budget=500).items[0]
+    print(best.text)
+    print("said by the", memory.explain(best.ref, user_id="mira").origin)
+    print(memory.forget(best.ref, user_id="mira", dry_run=True).messages, "message would be forgotten")

@@ -1,7 +1,10 @@
 """The examples run, and say what they should."""
 
+import re
 import subprocess
 import sys
+
+import pytest
 
 
 def test_the_stepping_example_goes_through_every_rung_of_the_ladder() -> None:
@@ -32,3 +35,55 @@ def test_the_consolidation_example_shows_a_move_a_change_of_mind_an_end_and_a_fo
     assert "User drinks tea" in tree
     for gone in ("Oslo", "coffee (", "juggl"):
         assert gone not in tree
+
+
+def _printed(name: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", f"examples.{name}"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+
+
+def test_the_chat_agent_knows_on_tuesday_what_it_was_told_on_monday() -> None:
+    monday, _, tuesday = _printed("chat_agent").partition("Tuesday, another process")
+
+    assert "begins with 0 things" in monday
+    assert "agent: I do not know that." in monday
+    assert "begins with 3 things" in tuesday
+    assert "agent: You told me: User lives in Bergen" in tuesday
+    assert "[^" not in tuesday
+    assert "User prefers an aisle seat (preference, used 1 times)" in tuesday
+    assert "because user said: When I fly, I prefer an aisle seat." in tuesday
+
+
+def test_the_second_coding_agent_knows_the_correction_and_nothing_that_a_tool_said() -> None:
+    monday, _, tuesday = _printed("coding_agent").partition("codex, tuesday, begins with")
+
+    assert "refused 1 not_the_users_word" in monday
+    assert "facts 1 succeeded" in monday
+    assert "Where is the cache? -> The cache is in SQLite" in tuesday
+    assert "How do I run the tests? -> Run the tests with make check" in tuesday
+    assert "The cache is in Redis: superseded" in tuesday
+    assert 'user said: "I was wrong this morning: the cache is in SQLite' in tuesday
+    assert "push straight to main" not in tuesday
+
+
+def test_the_support_desk_keeps_to_its_budget_says_what_it_left_out_and_looks_back() -> None:
+    printed = _printed("support_desk")
+    today, _, before = printed.partition("(2026-05-21)")
+    before, _, stepped = before.partition("Ticket 201, step by step")
+
+    used = [int(tokens) for tokens in re.findall(r"in (\d+) of 2000 tokens", printed)]
+    assert len(used) == 2
+    assert all(1500 < tokens <= 2000 for tokens in used)
+    assert "delivery address is 9 Mill Lane" in today
+    assert "superseded    such as 'Delivery address is 5 Quay Street'" in today
+    assert "fact of 2026-01-13: Delivery address is 5 Quay Street" in before
+    assert "Mill Lane" not in before
+    assert "over_budget" in today
+    assert "made again: the same" in printed
+    assert [line.count("over budget") for line in stepped.splitlines()[1:5]] == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["chat_agent", "coding_agent", "support_desk"])
+def test_an_example_prints_the_same_every_time(name: str) -> None:
+    assert _printed(name) == _printed(name)

@@ -1,0 +1,124 @@
+"""A chat agent that remembers: two runs of the same program, and the second knows what was said in the first.
+
+Run it with `python -m examples.chat_agent`. It needs no key: scripts stand in for the two models, marked below.
+"""
+
+import json
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import anyio
+
+import bethink
+from bethink.model.calls import ModelCall
+from bethink.model.recall import RefKind
+from bethink.plugins.scripted_model import ScriptedModel
+
+USER = "ida"
+CHAT = bethink.ConversationKey(channel="terminal", chat="ida")
+KINDS = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
+Tool = Callable[[str], Awaitable[str]]
+
+
+async def run(file: Path, said: list[str]) -> None:
+    """Run the program once: this is all that an agent does with its memory."""
+    async with bethink.connect(file, model=ScriptedModel(learnt_from), learn_at_start=False) as memory:
+        session = await memory.open_session(user_id=USER, conversation=CHAT)
+
+        # Once, when a session starts: what is known begins the prompt, and stays the same so that caches hold.
+        block = await memory.context(user_id=USER, session=session)
+        print(f"  (begins with {len(block.items)} things it knows, {block.tokens} tokens)")
+        prompt = block.to_openai()
+
+        async def recall(question: str) -> str:
+            # For the rest: a tool that the model may call. Each line ends in the label it can be cited by.
+            # Without messages: what was said in this session stands in the prompt already.
+            found = await memory.recall(question, user_id=USER, budget=300, limit=3, kinds=KINDS, session=session)
+            return "\n".join(f"{item.text} [^{item.label}]" for item in found.items) or f"({found.missing})"
+
+        for text in said:
+            print(f"  ida:   {text}")
+            await memory.append(session, [{"role": "user", "content": text}])
+            prompt.append({"role": "user", "content": text})
+            answer = await think(prompt, recall)
+            prompt.append({"role": "assistant", "content": answer})
+            # Counts what the answer rests on, and takes the labels out: people need not read them.
+            plain = await memory.cited(answer, session=session)
+            await memory.append(session, [{"role": "assistant", "content": plain}])
+            print(f"  agent: {plain}")
+
+        await memory.end_session(session)
+        await memory.learn()  # or run a worker beside it: bethink worker
+
+
+async def show(file: Path) -> None:
+    """Say what is known now, where each line comes from, and how often it was of use."""
+    async with bethink.connect(file, learn_at_start=False) as memory:
+        for fact in sorted(await memory.facts(user_id=USER).all(), key=lambda fact: fact.content):
+            lineage = await memory.explain(f"fact:{fact.id}:{fact.version}", user_id=USER)
+            used = lineage.usage.times if lineage.usage else 0
+            quotes = " / ".join(source.text for source in lineage.sources)
+            print(f"  {fact.content} ({fact.kind}, used {used} times)\n    because {fact.origin} said: {quotes}")
+
+
+# In place of the agent's own model: any chat API takes `prompt`, and `recall` as its tool.
+
+
+async def think(prompt: list[dict[str, object]], recall: Tool) -> str:
+    """Answer the last message: questions by looking them up, wishes by what the prompt begins with."""
+    question = str(prompt[-1]["content"])
+    if "?" not in question:
+        return "Noted."
+    if "book" in question:
+        wishes = [line for line in str(prompt[0]["content"]).splitlines() if "aisle" in line]
+        return f"As you like it: {_cited(wishes[0])}" if wishes else "Where do you like to sit?"
+    lines = (await recall(question)).splitlines()
+    return f"You told me: {lines[0]}" if "[^" in lines[0] else "I do not know that."
+
+
+def _cited(line: str) -> str:
+    text, _, label = line.removeprefix("- ").rpartition(" [^")
+    return f"{text.rpartition(' (')[0]} [^{label}"
+
+
+# In place of the model that learns: with a key, leave it out and set model="openai:NAME".
+
+FACTS: dict[str, dict[str, object]] = {
+    "I live in Bergen": {"statement": "User lives in Bergen", "kind": "detail", "slot": "home_town"},
+    "aisle seat": {"statement": "User prefers an aisle seat", "kind": "preference", "slot": "seat"},
+}
+
+
+def learnt_from(call: ModelCall) -> str:
+    """Say what a model would make of a session; sources are the numbers of its messages."""
+    if call.schema_name != "session_memory":
+        return '{"calls": [], "done": true}'
+    rest: dict[str, object] = {"entities": [], "subject": "user", "valid_from": None, "valid_to": None}
+    facts = [
+        fact | rest | {"sources": [FIRST_RUN.index(said) * 2 + 1]}
+        for words, fact in FACTS.items()
+        for said in FIRST_RUN
+        if words in said and said in call.prompt
+    ]
+    notes = "First chat: home and habits." if facts else ""
+    return json.dumps({"raw_memory": notes, "summary": notes, "slug": "first-chat" if facts else None, "facts": facts})
+
+
+FIRST_RUN = ["I live in Bergen, near the harbour.", "When I fly, I prefer an aisle seat.", "What is my blood type?"]
+SECOND_RUN = ["Where do I live?", "Can you book a flight to Oslo?"]
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "memory.db"
+        print("Monday")
+        await run(file, FIRST_RUN)
+        print("Tuesday, another process")
+        await run(file, SECOND_RUN)
+        print("What it knows, and why")
+        await show(file)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

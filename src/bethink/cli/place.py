@@ -1,0 +1,95 @@
+"""Finds the settings and the database that a command works with, and opens the memory they describe."""
+
+import os
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from bethink.errors import Misconfigured
+from bethink.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from bethink.memory import Memory
+
+SECRETS = ("embedder_api_key", "model_api_key", "redaction_key")
+_POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
+_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]*@")
+_PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The settings in force, the file they came from if any, and how the database was named."""
+
+    settings: Settings
+    file: str | None
+    named_by: str
+
+    @property
+    def target(self) -> str:
+        """The database, without its password."""
+        postgres = self.settings.module == "memory.postgres"
+        return masked(self.settings.postgres_dsn) if postgres else self.settings.database_path
+
+    def make(self, *, lasts: bool = False) -> "Memory":
+        """Make the memory, for the caller to open. Raises `Misconfigured` if it is switched off or has no place."""
+        from bethink.build import memory_from  # noqa: PLC0415 - it loads the databases
+
+        settings = self.settings
+        if not settings.enabled:
+            raise Misconfigured("memory is switched off.", hint=f"Set enabled = true ({settings.origins['enabled']}).")
+        if settings.module == "memory.postgres" and not settings.postgres_dsn:
+            raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or give --database.")
+        # Most commands end at once: what is to be learnt waits for `worker`, not for a thread that is cut off.
+        return memory_from(settings if lasts else replace(settings, learn_at_start=False))
+
+
+def find_place(config: str | None, database: str | None) -> Place:
+    """Read the settings: a file that is named or stands at its usual place, the environment, then --database."""
+    usual = config_folder() / "bethink.toml"
+    file = config or os.environ.get("BETHINK_CONFIG") or (str(usual) if usual.is_file() else None)
+    settings = load_settings(file, **arguments_of(database))  # pyright: ignore[reportArgumentType]
+    if settings.module == "memory.postgres":
+        return Place(settings=settings, file=file, named_by=settings.origins["postgres_dsn"])
+    if settings.database_path:
+        name = "sqlite_path" if settings.sqlite_path else "data_dir"
+        return Place(settings=settings, file=file, named_by=settings.origins[name])
+    named_by = "nothing names one, so the usual folder"
+    origins = MappingProxyType({**settings.origins, "data_dir": named_by})
+    return Place(settings=replace(settings, data_dir=str(data_folder()), origins=origins), file=file, named_by=named_by)
+
+
+def arguments_of(database: str | None) -> dict[str, str]:
+    """Return the settings that a target stands for: its module, and its path or address."""
+    if not database:
+        return {}
+    if _POSTGRES.search(database):
+        return {"module": "memory.postgres", "postgres_dsn": database}
+    if "://" in database:
+        scheme = database.partition("://")[0]  # the rest may hold a password
+        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
+    return {"module": "memory.sqlite", "sqlite_path": database}
+
+
+def data_folder() -> Path:
+    """Say where a person's own memory is unless told: the folder for data of this platform."""
+    return _folder("XDG_DATA_HOME", mac="Library/Application Support", other=".local/share")
+
+
+def config_folder() -> Path:
+    """Say where a person's own settings are unless told."""
+    return _folder("XDG_CONFIG_HOME", mac="Library/Application Support", other=".config")
+
+
+def _folder(variable: str, *, mac: str, other: str) -> Path:
+    given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
+    base = Path(given) if given else Path.home() / (mac if sys.platform == "darwin" else other)
+    return base / "bethink"
+
+
+def masked(value: str) -> str:
+    """Return an address without the password in it."""
+    return _PASSWORD_WORD.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))

@@ -1,0 +1,130 @@
+"""Commands that let Bethink work: consolidate, worker, serve and mcp."""
+
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bethink.cli.forgetting import DryRun, Yes
+from bethink.cli.frame import Answer, Door, command
+from bethink.cli.terminal import Line
+from bethink.errors import Misconfigured, Unavailable
+
+if TYPE_CHECKING:
+    from bethink.worker import RunReport
+
+app = typer.Typer()
+
+
+@command(app)
+async def consolidate(door: Door, *, dry_run: DryRun = False, yes: Yes = False) -> Answer:
+    """Turn what a space has learnt into documents, now. With a model this costs money, up to the daily cap."""
+    if dry_run:
+        waiting = [job for job in await door.memory.jobs(space=door.space) if job.status in ("queued", "failed")]
+        data = {"space": door.space, "model": door.place.settings.model or None, "waiting": waiting, "dry_run": True}
+        with_model = door.place.settings.model or "no model: documents will quote"
+        return Answer(data=data, lines=[Line(f"{len(waiting)} jobs wait in {door.space}; {with_model}")])
+    door.confirm(f"Consolidate space {door.space}?", yes=yes)
+    await door.memory.consolidate(space=door.space)
+    report = await door.memory.learn()
+    return Answer(data=report, lines=run_lines(report))
+
+
+@command(app)
+async def worker(
+    door: Door, *, once: Annotated[bool, typer.Option("--once", help="Do what is due, then end.")] = False
+) -> Answer:
+    """Learn from whatever is marked, until told to stop. It serves all spaces; SIGINT or SIGTERM ends it cleanly."""
+    if once:
+        report = await door.memory.learn()
+        return Answer(data=report, lines=run_lines(report))
+    door.note("working; stop with Ctrl-C")
+    stopped_by = await until_told(door.memory.work)
+    door.note("stopped; what was claimed is handed back")
+    return Answer(data={"stopped_by": stopped_by})
+
+
+def run_lines(report: "RunReport") -> list[Line]:
+    """Say what a run did."""
+    did = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(report.outcomes.items()))
+    lines = [Line(f"{report.claimed} jobs: {did or 'nothing was due'}")]
+    if report.held:
+        lines.append(Line(f"held: {report.held.replace('_', ' ')}"))
+    return lines
+
+
+async def until_told(work: Callable[[], Awaitable[None]]) -> str | None:
+    """Run something until a signal asks for the end, then cancel it and wait until it is over; say which it was."""
+    import anyio  # noqa: PLC0415
+
+    told: str | None = None
+
+    async def listen(scope: anyio.CancelScope) -> None:
+        nonlocal told
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for number in signals:
+                told = signal.Signals(number).name
+                scope.cancel()
+                return
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen, tasks.cancel_scope)
+        await work()
+        tasks.cancel_scope.cancel()
+    return told
+
+
+@command(app, opens=False)
+def serve(
+    door: Door,
+    *,
+    host: Annotated[str | None, typer.Option(help="The address to listen at.  [default: from the settings]")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen at.", min=0, max=65535)] = None,
+) -> Answer:
+    """Serve memory over HTTP, until told to stop."""
+    try:
+        from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise _missing("server", error) from error
+    given: dict[str, Any] = {"server_host": host, "server_port": port}
+    settings = replace(door.place.settings, **{name: value for name, value in given.items() if value is not None})
+    door.note(f"serving at http://{settings.server_host}:{settings.server_port}; stop with Ctrl-C")
+    # Before the server listens this ends the process; when it is done, it raises the signal once more, and we end well.
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        serve_http(settings)
+    except SystemExit as error:
+        if error.code:
+            raise Unavailable("the server did not start.", hint="Its log says why; is the port taken?") from error
+    return Answer()
+
+
+def _leave(number: int, frame: object) -> None:
+    del number, frame
+    raise SystemExit(0)
+
+
+@command(app, opens=False)
+async def mcp(
+    door: Door,
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Let nothing be written or forgotten.")] = False,
+    no_erase: Annotated[bool, typer.Option("--no-erase", help="Let nothing be forgotten.")] = False,
+) -> Answer:
+    """Offer one space as MCP tools on stdin and stdout. It ends with stdin."""
+    try:
+        import bethink.mcp.server  # noqa: PLC0415 - an extra
+        from bethink.mcp.stdio import run_stdio  # noqa: PLC0415
+    except ImportError as error:
+        raise _missing("mcp", error) from error
+    _ = bethink.mcp.server
+    memory = door.place.make(lasts=True)
+    await run_stdio(memory, space=door.space, may_write=not read_only, may_erase=not (read_only or no_erase))
+    return Answer()
+
+
+def _missing(extra: str, error: ImportError) -> Misconfigured:
+    what = f"{error.name or extra} is not installed."
+    return Misconfigured(what, hint=f"Install the extra: pip install 'bethink[{extra}]'.")

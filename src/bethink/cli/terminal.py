@@ -1,0 +1,168 @@
+"""What a terminal may be shown: texts without control characters, data on stdout, everything else on stderr."""
+
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TextIO
+
+# What can move a cursor, start a sequence, or turn the direction of a line around. Tabs and newlines stay.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_BREAK = re.compile("[\t\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line for people. `style` is a style of rich's, used only on a terminal with colour."""
+
+    text: str = ""
+    style: str = ""
+
+
+def shown(text: str) -> str:
+    """Return a text that can only be read: what would steer a terminal is spelt out."""
+    return _CONTROL.sub(_spelt, text)
+
+
+def one_line(text: str, width: int = 0) -> str:
+    """Return a text as one line, cut to so many signs if a width is given."""
+    line = shown(_BREAK.sub(" ", text))
+    return line if not width or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _spelt(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def to_json(value: object, stream: TextIO | None = None) -> str:
+    """Write JSON that a terminal cannot mistake for an order; as ASCII where the stream takes nothing else."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
+    text = json.dumps(value, ensure_ascii="utf" not in encoding.lower())
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[Line]:
+    """Lay rows out in columns, two blanks apart; the last is as wide as it is."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    every = [list(head), *cells] if head else cells
+    if not every:
+        return []
+    widths = [max(len(row[place]) for row in every) for place in range(len(every[0]))]
+    lines = ["  ".join([*map(str.ljust, row[:-1], widths), row[-1]]).rstrip() for row in every]
+    return [Line(line, "bold" if head and not number else "") for number, line in enumerate(lines)]
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Say whether somebody looks at a stream."""
+    return stream.isatty()
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Say whether a stream may be coloured: it is a terminal that can, and NO_COLOR is not set."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def write(lines: Iterable[Line], stream: TextIO) -> None:
+    """Write lines, coloured where a terminal takes it. Texts are never read as markup."""
+    if not has_colour(stream):
+        stream.writelines(f"{shown(line.text)}\n" for line in lines)
+        return
+    # Imported where something is coloured: it takes a while to load.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(Text(shown(line.text), style=line.style))
+
+
+@contextmanager
+def waiting() -> Generator[None]:
+    """Let Ctrl-C end a wait for input at once: an event loop would only take note of it until the input is there."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def ask_yes(question: str) -> bool:
+    """Ask somebody at a terminal. The question goes to stderr; anything but yes is no."""
+    sys.stderr.write(f"{shown(question)} [y/N] ")
+    sys.stderr.flush()
+    with waiting():
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Tells on stderr how far something is, how fast it goes and how long it will take."""
+
+    def __init__(self, what: str, total: int, *, quiet: bool, every: float = 5.0) -> None:
+        self._what = what
+        self._total = total
+        self._quiet = quiet
+        self._every = every
+        self.done = 0
+        self._begun = self._told = time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> "Progress":
+        if not self._quiet and has_colour(sys.stderr):
+            self._bar = _bar(self._what, self._total)
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif not self._quiet and error is None:
+            self._tell()
+
+    def advance(self, count: int) -> None:
+        """Note that so many more are done."""
+        self.done += count
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], advance=count, rate=f"{self._rate():.0f}/s")
+        elif not self._quiet and time.monotonic() - self._told >= self._every:
+            self._told = time.monotonic()
+            self._tell()
+
+    def _rate(self) -> float:
+        return self.done / max(time.monotonic() - self._begun, 1e-6)
+
+    def _tell(self) -> None:
+        rate = self._rate()
+        left = (self._total - self.done) / rate if rate else 0.0
+        sys.stderr.write(f"{self._what}: {self.done} of {self._total}, {rate:.0f}/s, {left:.0f} s left\n")
+        sys.stderr.flush()
+
+
+def _bar(what: str, total: int) -> Any:
+    # Imported where a bar is drawn: see above.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=Console(file=sys.stderr, markup=False, emoji=False, highlight=False),
+        transient=True,
+    )
+    bar.add_task(shown(what), total=total, rate="")
+    return bar

@@ -1,0 +1,129 @@
+"""Commands that look at what is going on: sessions, step and jobs."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bethink.cli.frame import Answer, Door, command
+from bethink.cli.terminal import Line, columns, one_line
+
+if TYPE_CHECKING:
+    from bethink.model.working import StateInfo, Thread
+    from bethink.working.desk import Desk, StepResult
+
+app = typer.Typer()
+
+Limit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
+_WIDTH = 100
+
+
+@command(app)
+async def sessions(
+    door: Door,
+    *,
+    limit: Limit = 20,
+    before: Annotated[str, typer.Option(metavar="ID", help="The id that the page before ended with.")] = "",
+) -> Answer:
+    """List the sessions of a space, the newest first."""
+    from bethink.cli.plain import when  # noqa: PLC0415
+
+    found = await door.memory.sessions(space=door.space, limit=limit, before=before)
+    rows = [
+        [
+            entry.session.id,
+            when(entry.session.created_at),
+            entry.session.end_reason or "open",
+            str(entry.session.last_number),
+            "waits to be learnt" if entry.session.invalidated_at is not None else "",
+            entry.agent,
+            entry.conversation,
+        ]
+        for entry in found
+    ]
+    head = ["SESSION", "BEGUN", "STATE", "MESSAGES", "MARK", "AGENT", "CONVERSATION"]
+    return Answer(data=found, lines=columns(rows, head=head) if rows else [])
+
+
+@command(app)
+async def jobs(door: Door, *, limit: Limit = 20) -> Answer:
+    """List the jobs of a space, the newest promise first."""
+    from bethink.cli.plain import when  # noqa: PLC0415
+
+    found = await door.memory.jobs(space=door.space, limit=limit)
+    rows = [
+        [
+            each.kind,
+            each.status,
+            str(each.attempts),
+            when(each.queued_at),
+            when(each.finished_at),
+            f"${each.usage.cost / 1e6:.4f}",
+            each.key,
+            one_line(each.last_error or "", _WIDTH),
+        ]
+        for each in found
+    ]
+    head = ["KIND", "STATUS", "TRIES", "PROMISED", "FINISHED", "COST", "OF", "ERROR"]
+    return Answer(data=found, lines=columns(rows, head=head) if rows else [])
+
+
+@command(app)
+async def step(
+    door: Door,
+    thread: Annotated[str | None, typer.Argument(help="A thread in stepping mode; nothing lists all threads.")] = None,
+    *,
+    show: Annotated[bool, typer.Option("--show", help="Show the states it has had, and take no step.")] = False,
+    state: Annotated[int | None, typer.Option(metavar="N", help="Show what it held in a state.", min=0)] = None,
+) -> Answer:
+    """Take a step of a thread's working memory, or look at it."""
+    desk = door.memory.desk(space=door.space)
+    if thread is None:
+        found = await desk.threads()
+        return Answer(data=found, lines=_threads(found))
+    if state is not None:
+        return await _state(desk, thread, state)
+    if show:
+        history = await desk.history(thread)
+        return Answer(data=history, lines=_states(history))
+    done = await desk.step(thread)
+    history = await desk.history(thread)
+    data = {
+        "event_processed": done.event_processed,
+        "compaction_performed": done.compaction_performed,
+        "truncation_performed": done.truncation_performed,
+        "has_pending_operations": done.has_pending_operations,
+        "queued_event_count": done.queued_event_count,
+        "state": history[-1] if history else None,
+    }
+    return Answer(data=data, lines=[Line(_stepped(done)), *_states(history[-1:])])
+
+
+async def _state(desk: "Desk", thread: str, number: int) -> Answer:
+    found = await desk.state_at(thread, number)
+    rows = [[each.type, each.subtype or "", str(each.tokens), one_line(each.text, _WIDTH)] for each in found.chunks]
+    return Answer(data=found, lines=columns(rows, head=["CHUNK", "KIND", "TOKENS", "TEXT"]) if rows else [])
+
+
+def _stepped(done: "StepResult") -> str:
+    what = {"an event": done.event_processed, "a compaction": done.compaction_performed}
+    what |= {"a truncation": done.truncation_performed}
+    did = next((name for name, happened in what.items() if happened), "nothing to do")
+    return f"{did}; {done.queued_event_count} events wait"
+
+
+def _states(history: "list[StateInfo]") -> list[Line]:
+    from bethink.cli.plain import when  # noqa: PLC0415
+
+    rows = [
+        [str(each.number), when(each.recorded_at), each.source, each.event_type or "", str(each.total_tokens)]
+        for each in history
+    ]
+    return columns(rows, head=["STATE", "AT", "SOURCE", "EVENT", "TOKENS"]) if rows else []
+
+
+def _threads(found: "list[Thread]") -> list[Line]:
+    rows = [
+        [each.id, each.mode, str(each.state_number), str(each.last_event - each.applied), str(each.total_tokens)]
+        for each in found
+    ]
+    return columns(rows, head=["THREAD", "MODE", "STATE", "WAITING", "TOKENS"]) if rows else []

@@ -1,0 +1,395 @@
+"""What all commands have in common: options, envelope, exit codes, prompts, and what a terminal is shown."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink.cli.frame import COMMON
+from bethink.cli.terminal import Line, has_colour, one_line, shown, to_json, write
+from tests.doors.cli_kit import ROOT, Stream, at_home, environment, ok, process, run
+from tools.make_cli_docs import commands
+
+LEAVES = {" ".join(path): command for path, command in commands()}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_has_the_common_options_and_help(name: str) -> None:
+    done = run(*name.split(), "--help")
+
+    assert done.code == 0
+    for option in COMMON:
+        assert f"--{option.replace('_', '-')}" in done.out, option
+    assert done.err == ""
+
+
+SUCCEEDING = {
+    "init": ["init"],
+    "completion": ["completion", "zsh"],
+    "config show": ["config", "show", "--origin"],
+    "demo": ["demo"],
+    "status": ["status"],
+    "doctor": ["doctor"],
+    "add": ["add", "tea"],
+    "import": ["import", "FILE", "--yes"],
+    "recall": ["recall", "tea", "--explain"],
+    "show": ["show", "MESSAGE"],
+    "log": ["log"],
+    "diff": ["diff", "~/memory", "0", "1"],
+    "restore": ["restore", "~/memory", "1", "--yes"],
+    "forget": ["forget", "--everything", "--yes"],
+    "sessions": ["sessions"],
+    "jobs": ["jobs"],
+    "step": ["step"],
+    "consolidate": ["consolidate", "--yes"],
+    "worker": ["worker", "--once"],
+    "keys create": ["keys", "create", "ci"],
+    "keys list": ["keys", "list"],
+    "keys rotate": ["keys", "rotate", "PREFIX"],
+    "keys revoke": ["keys", "revoke", "PREFIX", "--yes"],
+    "export": ["export"],
+}
+IN_A_PROCESS = {"serve", "mcp"}  # they serve until they are told to stop: see test_cli_processes
+
+
+def test_no_command_is_left_out_here() -> None:
+    assert set(SUCCEEDING) | IN_A_PROCESS == set(LEAVES)
+
+
+@pytest.mark.parametrize("name", SUCCEEDING)
+def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
+    lines = home / "lines.jsonl"
+    lines.write_text('{"role": "user", "content": "coffee"}\n', encoding="utf-8")
+    message = ok("add", "green tea")["refs"][0]
+    ok("worker", "--once")
+    prefix = ok("keys", "create", "old")["info"]["prefix"]
+    places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix}
+
+    done = run(*(places.get(word, word) for word in SUCCEEDING[name]), "--json", "--quiet")
+
+    assert done.code == 0, done.out
+    assert done.envelope["ok"] is True
+    assert done.err == ""
+
+
+FAILING = {
+    "init": (["init", "--config", "/dev/null/x"], 1),
+    "completion": (["completion", "tcsh"], 2),
+    "config show": (["config", "show", "--config", "missing.toml"], 4),
+    "demo": (["demo", "--keep", "/"], 1),
+    "status": (["status", "--database", "mysql://x"], 4),
+    "doctor": (["doctor", "--config", "missing.toml"], 4),
+    "add": (["add", "  "], 2),
+    "import": (["import", "missing.jsonl", "--yes"], 3),
+    "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
+    "show": (["show", "message:ses_none:1"], 3),
+    "log": (["log", "nothing-like-it"], 3),
+    "diff": (["diff", "nothing-like-it", "1", "2"], 3),
+    "restore": (["restore", "nothing-like-it", "1"], 3),
+    "forget": (["forget", "--session", "ses_none", "--yes"], 3),
+    "sessions": (["sessions", "--limit", "0"], 2),
+    "jobs": (["jobs", "--limit", "many"], 2),
+    "step": (["step", "thread_none"], 3),
+    "consolidate": (["consolidate"], 2),
+    "worker": (["worker", "--once", "--database", "mysql://x"], 4),
+    "serve": (["serve", "--port", "-1"], 2),
+    "mcp": (["mcp", "--database", "mysql://x"], 4),
+    "keys create": (["keys", "create", "ci", "--scope", "everything"], 2),
+    "keys list": (["keys", "list", "--space", "a", "--user-id", "b"], 2),
+    "keys rotate": (["keys", "rotate", "none"], 3),
+    "keys revoke": (["keys", "revoke", "none", "--yes"], 3),
+    "export": (["export", "--md", "x", "--jsonl"], 2),
+}
+
+
+def test_no_failure_is_left_out_here() -> None:
+    assert set(FAILING) == set(LEAVES)
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_every_command_fails_in_the_envelope(name: str) -> None:
+    words, code = FAILING[name]
+
+    done = run(*words, "--json")
+
+    assert done.code == code, done.out
+    assert done.envelope["error"]["message"]
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_every_command_tells_people_what_is_wrong_and_what_to_do(name: str) -> None:
+    words, code = FAILING[name]
+
+    done = run(*words)
+
+    assert done.code == code
+    assert "error: " in done.err
+    assert "hint: " in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_unknown_command_or_option_is_a_usage_error_in_either_form() -> None:
+    assert run("rekall", "--json").envelope["error"]["code"] == "usage"
+    assert "Did you mean 'recall'" in run("rekall").err
+    assert run("--json", "status").code == 2
+    assert run("recall").code == 2
+
+
+def test_a_word_after_two_dashes_is_no_option() -> None:
+    done = run("add", "--", "--json")
+
+    assert done.code == 0
+    assert ok("recall", "json")["items"][0]["text"] == "--json"
+
+
+def test_what_nobody_foresaw_is_told_as_a_defect_and_traced_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr("bethink.cli.place.find_place", broken)
+
+    quiet, loud = run("status"), run("status", "--verbose")
+
+    assert (quiet.code, loud.code) == (1, 1)
+    assert "error: unexpected RuntimeError: no such luck" in quiet.err
+    assert "Traceback" not in quiet.err
+    assert "Traceback" in loud.err
+
+
+def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bethink.cli.place.find_place", interrupted)
+
+    assert run("status", "--json").envelope["error"]["code"] == "interrupted"
+    assert run("status").code == 130
+
+
+def test_an_unset_extra_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bethink.server.app", None)
+    monkeypatch.setitem(sys.modules, "bethink.mcp.server", None)
+
+    for command, extra in (("serve", "bethink[server]"), ("mcp", "bethink[mcp]")):
+        done = run(command, "--json")
+        assert done.code == 4
+        assert extra in done.envelope["error"]["hint"]
+
+
+def test_user_id_is_another_word_for_space() -> None:
+    ok("add", "tea", "--user-id", "alice")
+
+    assert len(ok("sessions", "--space", "alice")) == 1
+    assert ok("sessions") == []
+
+
+ASKING = [["forget", "--everything"], ["consolidate"], ["import", "FILE"], ["keys", "revoke", "PREFIX"]]
+
+
+def _named(words: list[str], home: Path) -> list[str]:
+    ok("add", "tea")
+    (home / "lines.jsonl").write_text('{"role": "user", "content": "coffee"}\n', encoding="utf-8")
+    prefix = ok("keys", "create", "old")["info"]["prefix"]
+    return [{"FILE": str(home / "lines.jsonl"), "PREFIX": prefix}.get(word, word) for word in words]
+
+
+@pytest.mark.parametrize("words", ASKING, ids=lambda words: words[0])
+def test_without_a_terminal_nothing_is_asked_and_yes_is_needed(words: list[str], home: Path) -> None:
+    given = _named(words, home)
+
+    refused = run(*given, stdin="y\n")
+
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert run(*given, "--dry-run").code == 0
+    assert run(*given, "--yes").code == 0
+
+
+@pytest.mark.parametrize("words", ASKING, ids=lambda words: words[0])
+def test_at_a_terminal_one_is_asked_and_no_is_no(words: list[str], home: Path) -> None:
+    given = _named(words, home)
+
+    assert run(*given, stdin="\n", terminal=True).code == 2
+    accepted = run(*given, stdin="y\n", terminal=True)
+
+    assert accepted.code == 0
+    assert "[y/N]" in accepted.err
+
+
+def test_a_dry_run_changes_nothing() -> None:
+    ok("add", "tea")
+
+    would = ok("forget", "--everything", "--dry-run")
+
+    assert would["messages"] == 1
+    assert would["dry_run"] is True
+    assert len(ok("recall", "tea")["items"]) == 1
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m [bold red]shout[/] [link=http://x]y[/link] :smile: \u202egnp.exe\r\x08"
+
+
+def test_a_hostile_memory_steers_no_terminal_and_is_no_markup() -> None:
+    ok("add", HOSTILE, "--conversation", "cli:[red]x:")
+    name = ok("recall", "shout")["items"][0]["ref"]
+
+    for words in (
+        ["recall", "shout", "--explain"],
+        ["show", name],
+        ["sessions"],
+        ["export"],
+        ["recall", "shout", "--json"],
+    ):
+        for terminal in (False, True):
+            done = run(*words, terminal=terminal)
+            assert done.code == 0
+            bare = _without_colour(done.out + done.err) if terminal else done.out + done.err
+            assert not set(bare) & set("\x1b\x07\x9b\x08\r\u202e"), words
+            if words[0] != "sessions":
+                assert "[bold red]shout[/]" in bare
+                assert ":smile:" in bare
+
+
+def _without_colour(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_a_hostile_argument_comes_back_in_an_error_without_steering() -> None:
+    for words in (
+        ["show", HOSTILE],
+        [HOSTILE],
+        ["recall", "x", f"--{HOSTILE}"],
+        ["log", HOSTILE],
+        ["add", "x", "--space", HOSTILE],
+    ):
+        done = run(*words)
+        assert done.code in (2, 3)
+        assert not set(done.out + done.err) & set("\x1b\x07\x9b\x08\r\u202e"), words
+
+
+@given(st.text())
+def test_what_is_shown_holds_nothing_that_steers(text: str) -> None:
+    printed = shown(text)
+
+    assert all(sign in "\t\n" or (ord(sign) >= 0x20 and not 0x7F <= ord(sign) <= 0x9F) for sign in printed)
+    assert not set(printed) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\u200e\u200f")
+    assert "\n" not in one_line(text)
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_json_says_the_same_and_holds_nothing_that_steers(value: object) -> None:
+    printed = to_json(value, Stream())
+
+    assert json.loads(printed) == value
+    assert shown(printed) == printed
+
+
+def test_there_is_colour_only_at_a_terminal_that_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    coloured, plain, piped = Stream(terminal=True), Stream(terminal=True), Stream()
+
+    write([Line("head", "bold")], coloured)
+    write([Line("head", "bold")], piped)
+    monkeypatch.setenv("NO_COLOR", "1")
+    write([Line("head", "bold")], plain)
+
+    assert "\x1b[1m" in coloured.text()
+    assert plain.text() == piped.text() == "head\n"
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colour(Stream(terminal=True))
+
+
+def test_quiet_keeps_the_data_and_drops_the_notes() -> None:
+    assert "only time" in run("keys", "create", "a").err
+    quiet = run("keys", "create", "b", "--quiet")
+    assert quiet.out.startswith("bt_")
+    assert quiet.err == ""
+
+
+def test_the_version_and_a_bare_call_are_answered() -> None:
+    assert run("--version").out.startswith("bethink ")
+    assert "Commands:" in run().out
+    assert run().code == 0
+
+
+def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:
+    for number in range(3):
+        ok("add", f"{number} " + "tea " * 8_000)
+    with process(home, "export") as child:
+        assert child.stdout
+        assert child.stderr
+        child.stdout.read(10)
+        child.stdout.close()
+        errors = child.stderr.read()
+        code = child.wait(timeout=60)
+
+    assert code == 1
+    assert "Traceback" not in errors
+    assert "Exception" not in errors
+
+
+def test_help_is_quick(home: Path) -> None:
+    def cpu(*words: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *words], check=True, capture_output=True, cwd=ROOT, env=environment(home))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    cpu("-m", "bethink", "--help")  # the first writes bytecode
+    beside = min(cpu("-c", "import asyncio") for _ in range(5))
+    helped = min(cpu("-m", "bethink", "--help") for _ in range(5))
+
+    assert helped < 6 * beside, f"{helped:.3f} s beside {beside:.3f} s"
+
+
+def test_help_loads_nothing_heavy(home: Path) -> None:
+    heavy = ("anyio", "rich", "apsw", "bethink.build", "bethink.memory", "pydantic")
+    probe = (
+        "import sys; from bethink.cli.app import main; main(['--help']);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], check=True, capture_output=True, text=True, cwd=ROOT, env=environment(home)
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_the_extra_the_command_says_what_to_install(home: Path) -> None:
+    probe = "import sys; sys.modules['typer'] = None; from bethink.cli.app import main; sys.exit(main(['status']))"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], check=False, capture_output=True, text=True, cwd=ROOT, env=environment(home)
+    )
+
+    assert done.returncode == 4
+    assert "bethink[cli]" in done.stderr
+
+
+def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bethink", "add", "--json"],
+        check=False,
+        capture_output=True,
+        input=b"\xff\xfe\xff",
+        cwd=ROOT,
+        env=environment(home, PYTHONIOENCODING="utf-8:strict"),
+    )
+
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["message"] == "what comes from stdin is no text."

@@ -1,0 +1,221 @@
+"""Import and export: each line once, wherever it stopped, and out again as it came in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bethink.cli.terminal import Progress
+from tests.doors.cli_kit import at_home, ok, run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def on(target: str) -> list[str]:
+    return ["--database", target, "--space", "alice"]
+
+
+def written(folder: Path, *lines: Any) -> str:
+    path = folder / "lines.jsonl"
+    path.write_text(
+        "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), encoding="utf-8"
+    )
+    return str(path)
+
+
+def said(number: int, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "content": f"message {number}", **more}
+
+
+def test_lines_are_stored_once_however_often_it_is_run(home: Path, on: list[str]) -> None:
+    file = written(home, *(said(number) for number in range(250)))
+
+    first = ok("import", file, "--yes", *on)
+    again = ok("import", file, "--yes", *on)
+
+    assert (first["stored"], first["known"]) == (250, 0)
+    assert (again["stored"], again["known"]) == (0, 250)
+    assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
+
+
+def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
+    home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bethink.memory import Memory  # noqa: PLC0415
+
+    file = written(home, *(said(number) for number in range(250)))
+    remember, calls = Memory.remember, 0
+
+    async def breaks(self: Memory, *given: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return await remember(self, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "remember", breaks)
+        assert run("import", file, "--yes", *on).code == 130
+
+    resumed = run("import", file, "--yes", *on)
+
+    assert resumed.code == 0
+    assert "resumed: 200 lines were there already" in resumed.err
+    assert "50 of 250 stored, 200 were there already, 0 refused" in resumed.out
+    assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
+
+
+def test_lines_that_cannot_be_stored_are_named_and_the_others_are_stored(home: Path, on: list[str]) -> None:
+    lines = [
+        said(1),
+        "not json",
+        "[1]",
+        {"role": "king", "content": "x"},
+        {"role": "user", "content": ["x"]},
+        {"role": "user", "content": "x", "said_at": "soon"},
+        {"role": "user", "content": "x", "said_at": 1.5},
+        {"role": "user", "content": "x", "conversation": "no key"},
+        {"role": "user", "content": "x", "colour": "red"},
+        {"role": "user", "content": "x", "agent": 7},
+        said(2, idempotency_key="same"),
+        said(3, idempotency_key="same"),
+        said(4),
+    ]
+
+    done = run("import", written(home, *lines), "--yes", "--json", *on)
+
+    assert done.code == 5
+    report = done.envelope["data"]
+    assert (report["stored"], report["refused"]) == (3, 10)
+    assert report["refusals"][0].startswith("line 2: ")
+    assert "line 12: " in report["refusals"][-1]
+    assert done.envelope["error"]["code"] == "partial"
+
+
+def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: list[str]) -> None:
+    aside = home / "refused.jsonl"
+    file = written(home, said(1), {"role": "king", "content": "x"}, said(2), "broken")
+
+    assert run("import", file, "--yes", "--refused", str(aside), *on).code == 5
+    assert aside.read_text(encoding="utf-8") == '{"role": "king", "content": "x"}\nbroken\n'
+    aside.write_text(json.dumps(said(3)), encoding="utf-8")
+
+    assert ok("import", str(aside), "--yes", *on)["stored"] == 1
+    assert len(ok("export", *on)["messages"]) == 3
+
+
+def test_a_dry_run_reads_everything_and_stores_nothing(home: Path, on: list[str]) -> None:
+    done = run("import", written(home, said(1), "broken"), "--dry-run", *on)
+
+    assert done.code == 5
+    assert "1 of 2 could be stored" in done.out
+    assert "line 2" in done.err
+    assert ok("sessions", *on) == []
+
+
+def test_lines_can_come_from_stdin_and_an_empty_file_is_refused(home: Path, on: list[str]) -> None:
+    assert ok("import", "-", "--yes", *on, stdin=json.dumps(said(1)))["stored"] == 1
+    assert run("import", written(home), "--yes", *on).code == 2
+
+
+def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target: str) -> None:
+    lines = [
+        said(1, conversation="cli:a:", said_at="2026-01-01T10:00:00Z", session="one"),
+        {
+            "role": "assistant",
+            "content": "yes",
+            "conversation": "cli:a:",
+            "agent": "helper",
+            "said_at": "2026-01-01T10:00:01Z",
+        },
+        {
+            "role": "tool",
+            "content": "42 \u001b[31m 東京",
+            "name": "sum",
+            "tool_call_id": "call_1",
+            "is_error": True,
+            "metadata": {"a": [1, None]},
+            "conversation": "cli:b:",
+            "said_at": "2026-01-02T10:00:00.000001Z",
+        },
+        said(2, conversation="cli:a:", session="two", said_at="2026-01-03T00:00:00Z"),
+        said(3, conversation="cli:a:", session="two", tool_calls=[{"id": "x"}], said_at="2026-01-03T00:00:01Z"),
+    ]
+    ok("import", written(home, *lines), "--yes", *on)
+    first = run("export", *on)
+    out = home / "out.jsonl"
+
+    assert ok("export", "--output", str(out), *on) == {"messages": 5, "file": str(out)}
+    assert out.read_text(encoding="utf-8") == first.out
+    assert ok("export", *on)["messages"] == [json.loads(line) for line in first.out.splitlines()]
+    copy = ["--database", target, "--space", "copy"]
+    assert ok("import", str(out), "--yes", *copy)["stored"] == 5
+    assert _comparable(run("export", *copy).out) == _comparable(first.out)
+    assert len(ok("sessions", *copy)) == len(ok("sessions", *on)) == 4
+
+
+def _comparable(text: str) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in text.splitlines()]
+    names = {name: str(place) for place, name in enumerate(dict.fromkeys(line["session"] for line in lines))}
+    return [line | {"session": names[line["session"]]} for line in lines]
+
+
+def test_a_resumed_copy_of_many_sessions_opens_no_empty_ones(home: Path, on: list[str]) -> None:
+    lines = [said(number, conversation="cli:a:", session=str(number)) for number in range(4)]
+    file = written(home, *lines)
+    ok("import", file, "--yes", *on)
+
+    ok("import", file, "--yes", *on)
+
+    filled = [entry["session"]["last_number"] for entry in ok("sessions", *on)]
+    assert filled == [1, 1, 1, 1]
+
+
+def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
+    ok("add", "I drink tea.", *on)
+    ok("consolidate", "--yes", *on)
+
+    done = ok("export", "--md", str(home / "out"), *on)
+
+    assert "raw_memories.md" in done["files"]
+    assert len(done["files"]) > 1
+    for name in done["files"]:
+        assert (home / "out" / name).is_file()
+
+
+def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from bethink.learn.documents import Documents  # noqa: PLC0415
+
+    async def files(self: Documents) -> dict[str, str]:
+        return {"../escaped.md": "x"}
+
+    monkeypatch.setattr(Documents, "files", files)
+
+    assert run("export", "--md", str(home / "out"), *on).code == 1
+    assert not (home / "escaped.md").exists()
+
+
+def test_progress_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("lines", 10, quiet=False, every=0.0) as progress:
+        progress.advance(4)
+        progress.advance(6)
+
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("lines: 4 of 10, ")
+    assert told[-1].startswith("lines: 10 of 10, ")
+    assert told[-1].endswith("/s, 0 s left")
+
+
+def test_progress_at_a_terminal_is_a_bar_with_rate_and_time_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+    done = run("import", written(home, said(1)), "--yes", terminal=True)
+
+    assert done.code == 0
+    assert "1/1" in done.err
+    assert "/s" in done.err

@@ -1,0 +1,111 @@
+"""Commands that stay: worker, serve and mcp as real processes, told to stop by real signals."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli_kit import at_home, ok, process
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+def wait_for(child: "subprocess.Popen[str]", words: str) -> None:
+    """Read what a process says on stderr until it says this, and let the rest flow away."""
+    assert child.stderr
+    for line in child.stderr:
+        if words in line:
+            break
+    else:
+        raise AssertionError(f"it ended without saying {words!r}")
+    threading.Thread(target=child.stderr.read, daemon=True).start()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
+    home: Path, target: str, number: signal.Signals
+) -> None:
+    on = ["--database", target, "--space", "alice"]
+    session = ok("add", "I drink tea.", *on)["session"]
+    with process(home, "worker", "--verbose", "--json", *on) as child:
+        wait_for(child, "working")
+        _until(lambda: f"session_memory:{session}:0" in _refs(on))
+        child.send_signal(number)
+        assert child.stdout
+        out = child.stdout.read()
+        code = child.wait(timeout=60)
+
+    assert code == 0
+    assert json.loads(out) == {"ok": True, "data": {"stopped_by": number.name}, "error": None}
+    assert "running" not in {job["status"] for job in ok("jobs", *on)}
+
+
+def _refs(on: list[str]) -> set[str]:
+    return {item["ref"] for item in ok("recall", "tea", *on)["items"]}
+
+
+def _until(true: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if true():
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError("it never came true")
+
+
+def test_a_server_serves_until_it_is_told_to_stop(home: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with process(home, "serve", "--port", str(port), "--json") as child:
+        wait_for(child, "running on")
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        child.send_signal(signal.SIGTERM)
+        assert child.stdout
+        out = child.stdout.read()
+        code = child.wait(timeout=60)
+
+    assert code == 0
+    assert json.loads(out)["ok"] is True
+
+
+def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with process(home, "serve", "--port", str(taken.getsockname()[1]), "--json") as child:
+            out, _ = child.communicate(timeout=60)
+
+    assert child.returncode == 1
+    assert json.loads(out)["error"]["code"] == "unavailable"
+
+
+def test_mcp_speaks_on_stdin_and_stdout_and_ends_with_them(home: Path) -> None:
+    with process(home, "mcp", "--json") as child:
+        out, _ = child.communicate(timeout=60)
+
+    assert child.returncode == 0
+    assert json.loads(out) == {"ok": True, "data": None, "error": None}
+
+
+def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path) -> None:
+    ours, theirs = os.openpty()
+    try:
+        with process(home, "add", stdin=theirs) as child:
+            wait_for(child, "Write what to remember")
+            child.send_signal(signal.SIGINT)
+            code = child.wait(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert code == 130
+    assert ok("sessions") == []

@@ -1,0 +1,263 @@
+"""Setting up, and saying how things are: init, config, completion, doctor."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bethink.sync
+from bethink.errors import ModelUnavailable
+from bethink.settings import load_settings
+from tests.doors.cli_kit import ROOT, at_home, environment, ok, run
+from tools import make_cli_docs
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("add", "tea")
+    assert (home / ".local/share/bethink/memory.db").is_file()
+    assert "nothing names one" in run("status").out
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "elsewhere"))
+
+    assert ok("recall", "tea")["items"] == []
+    assert (home / "elsewhere/bethink/memory.db").is_file()
+
+
+def test_init_writes_a_file_that_is_found_afterwards(home: Path) -> None:
+    done = ok("init")
+
+    path = Path(done["file"])
+    assert path == home / ".config/bethink/bethink.toml"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert done["next"]
+    status = ok("status")
+    assert status["settings_file"] == str(path)
+    assert status["named_by"] == f"file {path}"
+    assert run("init").code == 1
+    assert run("init", "--force").code == 0
+
+
+@pytest.mark.parametrize("name", ["own.db", 'a "quoted" \\ naïve.db'])
+def test_init_takes_a_database_and_a_place_for_the_file(home: Path, name: str) -> None:
+    config = home / "deep" / "my.toml"
+
+    done = run("init", "--config", str(config), "--database", str(home / name))
+
+    assert done.code == 0
+    assert f"--config {config}" in done.out
+    assert load_settings(config, environ={}).sqlite_path == str(home / name)
+    ok("add", "tea", "--config", str(config))
+    assert (home / name).is_file()
+
+
+def test_init_takes_a_server(home: Path) -> None:
+    config = home / "my.toml"
+
+    ok("init", "--config", str(config), "--database", "postgresql://mira:secret@db/memory")
+
+    settings = load_settings(config, environ={})
+    assert settings.module == "memory.postgres"
+    assert settings.postgres_dsn == "postgresql://mira:secret@db/memory"
+
+
+def test_the_settings_are_shown_with_their_origins_and_without_secrets(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = home / "my.toml"
+    config.write_text('model = "openai:x"\nmodel_api_key = "sk-verysecret"\n', encoding="utf-8")
+    monkeypatch.setenv("BETHINK_EMBEDDER_BASE_URL", "http://mira:hunter2@127.0.0.1/v1")
+
+    done = run("config", "show", "--origin", "--config", str(config))
+    shown = ok("config", "show", "--origin", "--config", str(config))["settings"]
+
+    assert shown["model"] == {"value": "openai:x", "origin": f"file {config}"}
+    assert shown["model_api_key"]["value"] == "***"
+    assert shown["embedder_base_url"] == {"value": "http://mira:***@127.0.0.1/v1", "origin": "environment"}
+    assert "verysecret" not in done.out
+    assert "hunter2" not in done.out
+    assert ok("config", "show")["settings"]["redaction_key"] == ""
+
+
+def test_a_variable_nobody_knows_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BETHINK_SPACE", "alice")
+
+    done = run("status")
+
+    assert done.code == 4
+    assert "BETHINK_SPACE is no setting" in done.err
+
+
+@pytest.mark.parametrize("words", [["status"], ["add", "x"]])
+def test_memory_that_is_switched_off_or_has_no_address_is_said_so(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BETHINK_MODULE", "memory.postgres")
+    assert "no address" in run(*words).err
+    monkeypatch.setenv("BETHINK_ENABLED", "false")
+    done = run(*words)
+    assert done.code == 4
+    assert "switched off" in done.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_the_completion_script_of_each_shell_is_printed(shell: str) -> None:
+    assert "_BETHINK_COMPLETE" in run("completion", shell).out
+
+
+def test_the_shell_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/fish")
+
+    assert ok("completion")["shell"] == "fish"
+
+
+def test_a_shell_gets_its_completions(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bethink"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(home, _BETHINK_COMPLETE="complete_bash", COMP_WORDS="bethink re", COMP_CWORD="1"),
+    )
+
+    assert done.stdout.split() == ["recall", "restore"]
+
+
+def named(checks: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {check["name"]: check for check in checks}
+
+
+def test_doctor_finds_a_healthy_memory_healthy(target: str) -> None:
+    ok("add", "tea", "--database", target)
+
+    done = run("doctor", "--database", target)
+    checks = named(ok("doctor", "--database", target)["checks"])
+
+    assert done.code == 0
+    assert "✗" not in done.out
+    assert {"clock", "settings", "database", "jobs", "given up", "audit", "spending", "model", "embedder"} <= set(
+        checks
+    )
+    assert "1 spaces" in checks["database"]["found"]
+
+
+def test_doctor_names_what_is_broken_and_how_to_mend_it(home: Path) -> None:
+    (home / "no.db").write_text("this is no database, but it is long enough to be read as one" * 20, encoding="utf-8")
+
+    done = run("doctor", "--database", str(home / "no.db"))
+
+    assert done.code == 1
+    assert "✗ database: " in done.out
+    assert "  fix: " in done.out
+    assert "1 of 6 checks failed" in done.err
+
+
+def test_doctor_finds_a_folder_it_may_not_write_to(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = os.access
+
+    def access(path: Any, mode: int) -> bool:
+        return mode != os.W_OK and allowed(path, mode)
+
+    monkeypatch.setattr(os, "access", access)
+
+    checks = named(run("doctor", "--json").envelope["data"]["checks"])
+
+    assert checks["folder"]["ok"] is False
+    assert "write" in checks["folder"]["fix"]
+
+
+def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bethink.worker import Audit, Worker  # noqa: PLC0415
+
+    async def audit(self: Worker, **_: Any) -> Audit:
+        from bethink.model.jobs import JobKind, JobStatus, Usage  # noqa: PLC0415
+
+        return Audit(
+            counts={(JobKind.EXTRACT, JobStatus.DEAD): 2},
+            overdue=3,
+            abandoned=0,
+            facts_without_source=1,
+            broken_sessions=0,
+            spaces_checked=1,
+            spent_today=Usage(cost=6_000_000),
+            daily_cap=5_000_000,
+        )
+
+    monkeypatch.setattr(Worker, "audit", audit)
+
+    done = run("doctor", "--json")
+    checks = named(done.envelope["data"]["checks"])
+
+    assert done.code == 1
+    assert "worker" in checks["jobs"]["fix"]
+    assert [name for name, check in checks.items() if not check["ok"]] == ["jobs", "given up", "audit", "spending"]
+
+
+def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Away:
+        name = "scripted:away"
+        window = 1
+
+        async def answer(self, call: object) -> None:
+            raise ModelUnavailable("nobody answers.")
+
+        async def embed(self, texts: object) -> None:
+            raise ModelUnavailable("nobody embeds.")
+
+    def made(settings: object) -> Away:
+        return Away()
+
+    monkeypatch.setattr("bethink.providers.model_from", made)
+    monkeypatch.setattr("bethink.providers.embedder_from", made)
+
+    asleep, asked = run("doctor"), run("doctor", "--online")
+
+    assert asleep.code == 0
+    assert "not asked without --online" in asleep.out
+    assert asked.code == 1
+    assert "✗ model: nobody answers." in asked.out
+    assert "✗ embedder: nobody embeds." in asked.out
+
+
+def test_a_dead_clock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.cli.health._FIRST_YEAR", 2099)
+
+    assert "✗ clock" in run("doctor").out
+
+
+def test_the_page_about_the_commands_is_what_the_generator_writes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["make_cli_docs", "--check"])
+    assert make_cli_docs.main() == 0, capsys.readouterr().out
+
+    stale = tmp_path / "cli.md"
+    monkeypatch.setattr(make_cli_docs, "_TARGET", stale)
+    assert make_cli_docs.main() == 1
+    monkeypatch.setattr(sys, "argv", ["make_cli_docs"])
+    assert make_cli_docs.main() == 0
+    assert "## bethink recall" in stale.read_text(encoding="utf-8")
+
+
+def test_a_database_of_another_program_can_be_named_by_the_environment(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BETHINK_DATA_DIR", str(home / "data"))
+    ok("add", "tea")
+
+    with bethink.sync.connect(home / "data" / "memory.db", learn=False) as memory:
+        assert memory.recall("tea", space="default").items
+    assert json.loads(run("status", "--json").out)["data"]["named_by"] == "environment"

@@ -1,0 +1,276 @@
+"""The commands over the verbs, on both databases."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bethink
+import bethink.sync
+from bethink.model.calls import ModelCall
+from bethink.model.documents import Draft
+from bethink.model.working import Event, EventType, Mode
+from bethink.plugins.scripted_model import ScriptedModel
+from tests.doors.cli_kit import Done, at_home, ok, run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def on(target: str) -> list[str]:
+    """What names the database and the space in every call."""
+    return ["--database", target, "--space", "alice"]
+
+
+def test_what_is_added_is_recalled_shown_and_forgotten(on: list[str]) -> None:
+    [ref] = ok("add", "I moved to Bergen in May.", *on)["refs"]
+
+    found = ok("recall", "Where did I move to?", *on)["items"]
+    assert [item["ref"] for item in found] == [ref]
+    shown = ok("show", ref, *on)
+    assert shown["text"] == "I moved to Bergen in May."
+    assert ok("forget", ref, "--yes", *on)["messages"] == 1
+    assert run("show", ref, *on).code == 3
+    assert ok("recall", "Where did I move to?", *on)["items"] == []
+
+
+def test_a_text_from_stdin_and_a_repeated_key_are_stored_once(on: list[str]) -> None:
+    first = ok("add", "--key", "k", *on, stdin="green tea\n")
+    again = ok("add", "-", "--key", "k", *on, stdin="green tea\n")
+
+    assert first["refs"] == again["refs"]
+
+
+def test_the_answer_for_people_names_what_it_comes_from(on: list[str]) -> None:
+    [ref] = ok("add", "I moved to Bergen in May.", *on)["refs"]
+
+    done = run("recall", "Bergen", "--explain", *on)
+
+    assert "I moved to Bergen in May." in done.out
+    assert "message from user" in done.out
+    assert ref in done.out
+    assert "why: words" in done.out
+    nothing = run("recall", "zebra", *on)
+    assert nothing.out == ""
+    assert "note: nothing shares a word" in nothing.err
+
+
+def test_recall_can_be_limited_in_number_tokens_kind_and_time(on: list[str]) -> None:
+    for number in range(5):
+        ok("add", f"tea number {number}", *on)
+
+    assert len(ok("recall", "tea", "--limit", "2", *on)["items"]) == 2
+    assert ok("recall", "tea", "--budget", "12", *on)["tokens"] <= 12
+    assert ok("recall", "tea", "--kind", "fact", *on)["items"] == []
+    assert ok("recall", "tea", "--as-of", "2020-01-01", *on)["items"] == []
+    assert run("recall", "tea", "--kind", "rumour", *on).code == 2
+
+
+def test_one_space_never_sees_another(target: str) -> None:
+    [ref] = ok("add", "a secret garden", "--database", target, "--space", "alice")["refs"]
+
+    other = ["--database", target, "--space", "bob"]
+    assert ok("recall", "garden", *other)["items"] == []
+    assert run("show", ref, *other).code == 3
+    assert run("forget", ref, "--yes", *other).code == 3
+    assert ok("sessions", *other) == []
+
+
+def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        documents = memory.documents(space="alice")
+        made = documents.create(Draft(slug="trip", title="Trip", body="to Oslo"))
+        assert made
+        documents.update(made.id, Draft(slug="trip", title="Trip", body="to Bergen"), expected=1)
+
+    assert [version["version"] for version in ok("log", made.id, *on)] == [1, 2]
+    assert "~/trip" in run("log", *on).out
+    changed = run("diff", "~/trip", "1", "2", *on).out
+    assert "-to Oslo" in changed
+    assert "+to Bergen" in changed
+    assert "+to Oslo" in run("restore", made.id, "1", "--dry-run", *on).out
+    assert ok("log", made.id, *on)[-1]["version"] == 2
+    assert ok("restore", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
+    assert run("diff", made.id, "1", "9", *on).code == 3
+
+
+def test_a_path_whose_tilde_the_shell_has_replaced_is_still_one(target: str, on: list[str], home: Path) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        memory.documents(space="alice").create(Draft(slug="trip", title="Trip"))
+
+    assert len(ok("log", f"{home}/trip", *on)) == 1
+
+
+def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        documents = memory.documents(space="alice")
+        made = documents.create(Draft(slug="trip", title="Trip", body="to Oslo"))
+        assert made
+        documents.delete(made.id, expected=1)
+
+    assert run("log", "~/trip", *on).code == 3
+    assert ok("restore", made.id, "1", "--yes", *on)["body"] == "to Oslo"
+    assert len(ok("log", "~/trip", *on)) == 2
+
+
+def test_a_fact_has_a_log_of_what_was_held_to_be_so(target: str, on: list[str]) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        facts = memory.facts(space="alice")
+        facts.index(bethink.Fact(id="home", content="lives in Oslo"))
+        facts.index(bethink.Fact(id="home", content="lives in Bergen"))
+
+    assert [each["content"] for each in ok("log", "home", *on)] == ["lives in Oslo", "lives in Bergen"]
+    assert "lives in Bergen" in run("log", "fact:home:2", *on).out
+
+
+def test_sessions_are_listed_newest_first_and_page_by_page(on: list[str]) -> None:
+    for chat in "abc":
+        ok("add", "tea", "--conversation", f"cli:{chat}:", *on)
+
+    names = [entry["conversation"] for entry in ok("sessions", *on)]
+    assert names == ["cli:c:", "cli:b:", "cli:a:"]
+    first = ok("sessions", "--limit", "2", *on)
+    rest = ok("sessions", "--before", first[-1]["session"]["id"], *on)
+    assert [entry["conversation"] for entry in rest] == ["cli:a:"]
+    assert "waits to be learnt" in run("sessions", *on).out
+
+
+def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
+    ok("add", "green tea", "--conversation", "cli:a:", *on)
+    session = ok("add", "black tea", "--conversation", "cli:b:", *on)["session"]
+
+    assert ok("forget", "--session", session, "--yes", *on)["messages"] == 1
+    assert ok("forget", "--conversation", "cli:a:", "--yes", *on)["messages"] == 1
+    assert ok("recall", "tea", *on)["items"] == []
+    assert run("forget", "--conversation", "cli:z:", "--yes", *on).code == 3
+    assert run("forget", *on).code == 2
+    assert run("forget", session, "--everything", *on).code == 2
+
+
+def test_a_thread_is_stepped_and_its_states_are_seen(target: str, on: list[str]) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        desk = memory.desk(space="alice")
+        desk.open_thread("thread_roof", mode=Mode.STEPPING)
+        desk.open_thread("thread_auto")
+        desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
+
+    assert {thread["id"] for thread in ok("step", *on)} == {"thread_roof", "thread_auto"}
+    stepped = ok("step", "thread_roof", *on)
+    assert stepped["event_processed"] is True
+    assert stepped["queued_event_count"] == 0
+    assert "nothing to do" in run("step", "thread_roof", *on).out
+    states = ok("step", "thread_roof", "--show", *on)
+    held = run("step", "thread_roof", "--state", str(states[-1]["number"]), *on)
+    assert "Mend the roof." in held.out
+    assert "USER_MESSAGE" in run("step", "thread_roof", "--show", *on).out
+    assert run("step", "thread_auto", *on).code == 1
+
+
+def test_a_worker_learns_once_and_the_jobs_say_so(on: list[str]) -> None:
+    ok("add", "I drink tea.", *on)
+    assert {job["status"] for job in ok("jobs", *on)} == {"queued"}
+
+    ok("worker", "--once", *on)
+
+    assert "succeeded" in {job["outcome"] for job in ok("jobs", *on) if job["kind"] == "extract"}
+    assert "extract" in run("jobs", *on).out
+    assert run("worker", "--once", *on).out.startswith("0 jobs")
+
+
+def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
+    ok("add", "I drink tea.", *on)
+    assert ok("consolidate", "--dry-run", *on)["dry_run"] is True
+    assert ok("log", *on) == {}
+
+    ok("consolidate", "--yes", *on)
+
+    assert "~/memory" in ok("log", *on)
+    assert run("consolidate", "--yes", "--database", on[1], "--space", "nobody").code == 3
+
+
+def test_a_key_is_made_listed_rotated_and_revoked(on: list[str]) -> None:
+    made = ok("keys", "create", "ci", "--scope", "read", "--for-space", "alice", "--expires", "2100-01-01", *on)
+    prefix = made["info"]["prefix"]
+    assert made["key"].startswith(f"bt_{prefix}.")
+    assert made["info"]["scopes"] == ["read"]
+    assert made["info"]["expires_at"].startswith("2100-01-01T23:59:59")
+
+    rotated = ok("keys", "rotate", prefix, "--overlap", "60", *on)["info"]["prefix"]
+    assert {prefix, rotated} <= {key["prefix"] for key in ok("keys", "list", *on)}
+    assert "would revoke" in run("keys", "revoke", rotated, "--dry-run", *on).out
+    assert ok("keys", "revoke", rotated, "--yes", *on)["key"]["revoked_at"]
+    table = run("keys", "list", *on)
+    assert rotated in table.out
+    assert made["key"].partition(".")[2] not in table.out
+    assert run("keys", "rotate", rotated, *on).code == 1
+
+
+def test_status_says_what_there_is_and_how_it_was_found(on: list[str]) -> None:
+    ok("add", "tea", *on)
+
+    status = ok("status", *on)
+
+    assert status["named_by"] == "argument"
+    assert status["space"] == "alice"
+    assert status["spaces"] == 1
+    assert status["newest_session"].endswith("Z")
+    assert status["jobs"]
+    assert "alice (one of 1)" in run("status", *on).out
+
+
+def test_a_password_in_the_address_is_never_printed() -> None:
+    done: list[Done] = []
+    target = "postgresql://mira:hunter2@127.0.0.1:1/none"
+    for words in (["config", "show", "--origin"], ["status"], ["doctor"], ["add", "x"]):
+        done += [run(*words, "--database", target), run(*words, "--database", target, "--json")]
+
+    assert not any("hunter2" in each.out + each.err for each in done)
+    assert any("mira:***@" in each.out for each in done)
+
+
+def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]) -> None:
+    [message] = ok("add", "I drink tea.", *on)["refs"]
+    session = message.split(":")[1]
+    ok("worker", "--once", *on)
+    with bethink.sync.connect(target, learn=False) as memory:
+        facts = memory.facts(space="alice")
+        facts.index(bethink.Fact(id="home", content="lives in Oslo"))
+        facts.index(bethink.Fact(id="home", content="lives in Bergen"))
+        memory.recall("tea", space="alice", session=memory.get_session(space="alice", session_id=session))
+        memory.used([message], space="alice")
+
+    said = run("show", message, *on).out
+    assert "used in  session_memory:" in said
+    assert f"for recall to {session}" in said
+    assert "1 times" in said
+    learnt = run("show", f"session_memory:{session}:0", *on).out
+    assert f"rests on  {message}" in learnt
+    assert "made by  no model" in learnt
+    assert "job  extract succeeded" in learnt
+    was = run("show", "fact:home:1", *on).out
+    assert "superseded by  fact:home:2" in was
+    assert "to now  lives in Bergen" in was
+    [document] = [each["id"] for path, each in ok("log", *on).items() if path.endswith("MEMORY.md")]
+    assert "rests on  session_memory:" in run("show", f"document:{document}:1", *on).out
+
+
+def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: list[str]) -> None:
+    fact = {"statement": "User drinks tea", "kind": "detail", "sources": [1], "entities": [], "subject": "user"}
+    fact |= {"slot": None, "valid_from": None, "valid_to": None}
+    session = {"raw_memory": "Tea.", "summary": "Tea.", "slug": "tea", "facts": [fact]}
+
+    def answer(call: ModelCall) -> str:
+        return json.dumps(session if call.schema_name == "session_memory" else {"calls": [], "done": True})
+
+    [message] = ok("add", "I drink tea every morning.", *on)["refs"]
+    with bethink.sync.connect(target, model=ScriptedModel(answer)) as memory:
+        memory.learn()
+
+    [found] = ok("recall", "tea", "--kind", "fact", *on)["items"]
+    shown = run("show", found["ref"], *on).out
+    assert f"I drink tea every morning. (user, {message})" in shown
+    explained = run("recall", "tea", "--kind", "fact", "--explain", "--budget", "500", *on).out
+    assert "from: I drink tea every morning. (user)" in explained

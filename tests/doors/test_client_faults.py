@@ -1,0 +1,293 @@
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bethink import Client, Session
+from bethink.errors import (
+    BethinkError,
+    Busy,
+    Conflict,
+    Denied,
+    Invalid,
+    Misconfigured,
+    ModelUnavailable,
+    NotFound,
+    OutcomeUnknown,
+    SessionEnded,
+    Stale,
+    Unavailable,
+)
+from bethink.model.documents import Draft
+from bethink.model.records import Micros
+from tests.doors.client_kit import GONE, KEY, Answer, client_of, problem, scripted
+
+SESSION = Session(
+    space="alice", id="ses_1", conversation_id="c", agent_id="a", ordinal=1, learns=True, created_at=Micros(1)
+)
+STORED = Answer(status=201, body={"numbers": [1]})
+NOTHING = Answer(status=200, body={"question": "q"})
+BUSY = problem(503, "Busy")
+
+Verb = Callable[[Client], Awaitable[object]]
+
+
+def append(client: Client) -> Awaitable[object]:
+    return client.append(SESSION, [{"role": "user", "content": "tea"}])
+
+
+def recall(client: Client) -> Awaitable[object]:
+    return client.recall("q", space="alice")
+
+
+def forget(client: Client) -> Awaitable[object]:
+    return client.forget(space="alice", everything=True)
+
+
+async def test_a_message_whose_answer_was_lost_is_sent_again_with_the_same_key() -> None:
+    with scripted([GONE, GONE, STORED]) as server:
+        client, pauses = client_of(server.url)
+        async with client:
+            assert await append(client) == [1]
+
+    first, second, third = server.requests
+    assert first == second == third
+    assert first[2]["messages"][0]["idempotency_key"].startswith("call_")
+    assert len(pauses.seconds) == 2
+    assert 0 < pauses.seconds[0] < pauses.seconds[1] * 2
+
+
+async def test_two_calls_have_two_keys() -> None:
+    with scripted([STORED]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            await append(client)
+            await append(client)
+
+    first, second = (request[2]["messages"][0]["idempotency_key"] for request in server.requests)
+    assert first != second
+
+
+ONLY_ONCE: list[Verb] = [
+    forget,
+    lambda client: client.used(["fact:f:1"], space="alice"),
+    lambda client: client.cited("x", session=SESSION),
+    lambda client: client.recall("q", space="alice", session=SESSION),
+    lambda client: client.context(space="alice", session=SESSION),
+    lambda client: client.idle(SESSION),
+    lambda client: client.facts(space="alice").delete("f"),
+    lambda client: client.documents(space="alice").create(Draft(slug="a", title="A")),
+    lambda client: client.access().create(name="n", scopes=["read"]),
+]
+
+
+@pytest.mark.parametrize("verb", ONLY_ONCE)
+async def test_what_must_not_be_done_twice_is_not_sent_again_when_its_outcome_is_unknown(verb: Verb) -> None:
+    with scripted([GONE]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            with pytest.raises(OutcomeUnknown):
+                await verb(client)
+
+    assert len(server.requests) == 1
+
+
+async def test_a_refusal_that_did_nothing_lets_anything_be_sent_again() -> None:
+    with scripted([BUSY, problem(429, "TooManyRequests", retry_after="7"), Answer(status=200, body={})]) as server:
+        client, pauses = client_of(server.url)
+        async with client:
+            await forget(client)
+
+    assert len(server.requests) == 3
+    assert pauses.seconds[1] == 7
+
+
+async def test_a_read_is_sent_again_and_in_the_end_nothing_was_written() -> None:
+    with scripted([GONE]) as server:
+        client, pauses = client_of(server.url, retries=3)
+        async with client:
+            with pytest.raises(Unavailable) as lost:
+                await recall(client)
+
+    assert len(server.requests) == 4
+    assert len(pauses.seconds) == 3
+    assert lost.value.hint == Unavailable.default_hint
+
+
+async def test_a_write_that_may_have_been_heard_once_is_not_said_to_have_failed() -> None:
+    with scripted([GONE, BUSY]) as server:
+        client, _ = client_of(server.url, retries=2)
+        async with client:
+            with pytest.raises(OutcomeUnknown):
+                await append(client)
+
+
+async def test_who_was_never_heard_wrote_nothing() -> None:
+    with scripted([GONE]) as server:
+        url = server.url
+    client, pauses = client_of(url, retries=2)
+    async with client:
+        for verb in (append, recall, forget):
+            with pytest.raises(Unavailable):
+                await verb(client)
+
+    assert len(pauses.seconds) == 6
+
+
+async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for() -> None:
+    with scripted([problem(429, "TooManyRequests", retry_after="3600")]) as server:
+        client, pauses = client_of(server.url)
+        async with client:
+            with pytest.raises(Unavailable):
+                await append(client)
+
+    assert pauses.seconds == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (problem(401, "Unauthorized"), Denied),
+        (problem(403, "Forbidden"), Denied),
+        (problem(404, "NotFound"), NotFound),
+        (problem(409, "Conflict"), Conflict),
+        (problem(409, "SessionEnded"), SessionEnded),
+        (problem(413, "TooLarge"), Invalid),
+        (problem(422, "Invalid"), Invalid),
+        (problem(421, "MisdirectedRequest"), Invalid),
+        (problem(503, "Busy"), Busy),
+        (problem(503, "ModelUnavailable"), ModelUnavailable),
+        (problem(500, "InternalError"), Unavailable),
+        (problem(503, "OutcomeUnknown"), OutcomeUnknown),
+    ],
+)
+async def test_a_problem_is_raised_as_the_error_it_names(answer: Answer, kind: type[BethinkError]) -> None:
+    with scripted([answer]) as server:
+        client, _ = client_of(server.url, retries=0)
+        async with client:
+            with pytest.raises(kind) as raised:
+                await recall(client)
+
+    assert type(raised.value) is kind
+    assert (raised.value.args[0], raised.value.hint) == (f"told {answer.body['code']}.", "Do so.")
+
+
+async def test_an_inner_error_of_the_server_leaves_a_write_unknown_and_is_not_repeated() -> None:
+    with scripted([problem(500, "InternalError")]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            with pytest.raises(OutcomeUnknown):
+                await append(client)
+
+    assert len(server.requests) == 1
+
+
+async def test_a_stale_write_is_told_the_current_version() -> None:
+    with scripted([problem(409, "Stale", current=7), problem(409, "Stale", current=None)]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            for current in (7, None):
+                with pytest.raises(Stale) as stale:
+                    await client.documents(space="alice").delete("d", expected=1)
+                assert stale.value.current == current
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=200, body=b"<html>hello</html>"),
+        Answer(status=200, body=[]),
+        Answer(status=200, body={"items": []}),
+        Answer(status=200, body={"question": 3}),
+        Answer(status=200, body={"question": "q", "items": [{"ref": "nothing:x:1"}]}),
+        Answer(status=302, body=b"", headers={"location": "http://127.0.0.1:9/"}),
+        Answer(status=404, body=b"not here"),
+    ],
+)
+async def test_what_is_no_bethink_server_is_told_as_such(answer: Answer) -> None:
+    with scripted([answer]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            with pytest.raises(Misconfigured) as wrong:
+                await recall(client)
+
+    assert "server" in wrong.value.hint
+
+
+async def test_a_gateway_that_lost_the_server_is_asked_again_for_what_is_safe() -> None:
+    with scripted([Answer(status=502, body=b"<html>"), Answer(status=504, body=b""), STORED]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            assert await append(client) == [1]
+        with pytest.raises(Unavailable):
+            await append(client)
+
+
+async def test_a_newer_server_may_say_more() -> None:
+    with scripted([Answer(status=200, body={"question": "q", "mood": "fine", "items": []})]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            assert not await recall(client)
+
+
+async def test_no_name_steps_out_of_its_place() -> None:
+    with scripted([NOTHING]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            for space in ("..", ".", "a/b", "a?b#c", "ä %2e", "%2e%2e"):
+                await client.recall("q", space=space)
+            with pytest.raises(Invalid):
+                await client.recall("q", space="")
+
+    assert [request[1].count("/") for request in server.requests] == [4] * 6
+    assert server.requests[0][1] == "/v1/spaces/%2E%2E/recall"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"), [("memory.example", KEY), ("ftp://x", KEY), ("http://x", ""), ("http://x", "a\nb")]
+)
+def test_an_address_or_a_key_that_cannot_be_is_refused_without_repeating_it(url: str, key: str) -> None:
+    with pytest.raises(Misconfigured) as wrong:
+        Client(url, key=key)
+
+    assert not key or key not in str(wrong.value)
+
+
+async def test_a_client_that_is_not_open_says_so() -> None:
+    client = Client("http://127.0.0.1:9", key=KEY)
+    with pytest.raises(Unavailable, match="not open"):
+        await recall(client)
+
+
+async def test_opening_and_closing_twice_does_no_harm() -> None:
+    with scripted([NOTHING]) as server:
+        client, _ = client_of(server.url)
+        await client.open()
+        async with client:
+            await recall(client)
+        await client.close()
+
+
+def test_importing_the_client_loads_nothing_heavy() -> None:
+    code = (
+        "import bethink, sys, json; bethink.Client('http://x', key='k');"
+        "print(json.dumps([name for name in ('httpx2', 'pydantic', 'apsw', 'bethink.store.db', 'bethink.memory')"
+        " if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == []
+
+
+def test_without_its_package_the_client_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['httpx2'] = None\n"
+        "import anyio, bethink\n"
+        "try:\n    anyio.run(bethink.Client('http://x', key='k').open)\n"
+        "except bethink.errors.Misconfigured as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "bethink[client]" in done.stdout

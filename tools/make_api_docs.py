@@ -1,0 +1,189 @@
+"""Writes docs/reference/python.md: signatures and docstrings of what `import bethink` offers, read from the source."""
+
+import argparse
+import ast
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import bethink
+
+_ROOT = Path(__file__).resolve().parent.parent
+_PAGE = _ROOT / "docs" / "reference" / "python.md"
+_WIDTH = 100
+_SETTINGS_PAGE = "Every field is a setting: see [Settings](settings.md)."
+
+_HEAD = """\
+# Python
+
+What `import bethink` offers. `bethink.sync` has `connect` and the same verbs without `await`. Wherever a verb takes
+`space`, it takes `user_id` instead, which means the same; exactly one must be given. `as_of` is a day, a moment in ISO
+8601, a `datetime`, or microseconds; a bare day means its end, UTC. How to use these: [Recall](../howto/recall.md),
+[Let it learn](../howto/learning.md), [Documents](../howto/documents.md), [Forget](../howto/forget.md).
+
+This page is made by `python -m tools.make_api_docs`.
+"""
+
+_FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.md#errors).\n"
+
+_GROUPS = {
+    "Opening a memory": ("connect", "load_settings", "Settings", "open_history_store", "AgentStores"),
+    "The verbs": ("Memory", "Client"),
+    "The rooms of a space": ("Facts", "Documents", "Desk", "History", "LiveHistory"),
+    "What goes in": ("Message", "Role", "Origin", "ConversationKey", "AgentKind", "Fact"),
+    "What comes out": (
+        "Session", "Record", "Remembered", "Recall", "Recalled", "Ref", "Block", "Lineage", "Forgotten",
+    ),
+}  # fmt: skip
+
+_MADE_BY_HAND = ("AgentStores", "Client")
+"""Classes that callers construct; the others come from `connect` or from a verb."""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def page() -> str:
+    """Write the whole page."""
+    missing = set(bethink.__all__) ^ {name for names in _GROUPS.values() for name in names}
+    if missing:
+        raise SystemExit(f"make_api_docs: give these a group, or take them out: {', '.join(sorted(missing))}")
+    parts = [_HEAD]
+    for group, names in _GROUPS.items():
+        parts.append(f"## {group}\n")
+        parts += [_described(name) for name in names]
+    parts.append(f"## Errors\n\n```text\n{_tree_of_errors()}\n```\n\n{_FOOT}")
+    return "\n".join(parts)
+
+
+def _tree_of_errors() -> str:
+    text = ast.get_docstring(_source("bethink.errors")) or ""
+    return text.partition("\n\n")[2]
+
+
+def _source(module: str) -> ast.Module:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"make_api_docs: no module {module}")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+
+
+def _described(name: str) -> str:
+    module = getattr(bethink, name).__module__
+    node = next(
+        each for each in _source(module).body if isinstance(each, ast.ClassDef | _Function) and each.name == name
+    )
+    if isinstance(node, ast.ClassDef):
+        return _class(node)
+    return f"### {name}\n\n{_fenced(_signature(node, 'bethink.'))}\n\n{_doc(node)}\n"
+
+
+def _class(node: ast.ClassDef) -> str:
+    parts = [f"### {node.name}\n\n{_doc(node)}\n"]
+    if node.name == "Settings":
+        return f"{parts[0]}\n{_SETTINGS_PAGE}\n"
+    if fields := _fields(node):
+        parts.append(f"{_fenced(fields)}\n")
+    methods = [each for each in node.body if isinstance(each, _Function)]
+    made = next((each for each in methods if each.name == "__init__"), None)
+    if made is not None and node.name in _MADE_BY_HAND:
+        made.name = node.name
+        parts.append(f"{_fenced(_signature(made, '').removesuffix(' -> None'))}\n")
+    if node.name == "Client":
+        parts.append("It has the verbs of [`Memory`](#memory), with the same arguments and results.\n")
+        return "\n".join(parts)
+    for each in methods:
+        if each.name.startswith("_"):
+            continue
+        heading = f"#### {node.name}.{each.name}"
+        parts.append(f"{heading}\n\n{_fenced(_signature(each, f'{node.name}.'))}\n\n{_doc(each)}\n")
+    return "\n".join(parts)
+
+
+def _fields(node: ast.ClassDef) -> str:
+    lines: list[str] = []
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.target.id[0] != "_":
+            lines.append(_named(each.target.id, each.annotation, each.value))
+        elif isinstance(each, ast.Assign) and ast.unparse(each.targets[0]).isupper():
+            lines += [] if ast.unparse(each).startswith("_") else [ast.unparse(each)]
+    return "\n".join(lines)
+
+
+def _named(name: str, annotation: ast.expr | None, default: ast.expr | None) -> str:
+    typed = name if annotation is None else f"{name}: {_type(annotation)}"
+    return typed if default is None else f"{typed} = {_default(default)}"
+
+
+def _default(value: ast.expr) -> str:
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        given = {each.arg: ast.unparse(each.value) for each in value.keywords}
+        return given.get("default") or f"{given['default_factory'].partition('[')[0]}()"
+    return "..." if isinstance(value, ast.Name) and value.id.startswith("_") else ast.unparse(value)
+
+
+def _type(annotation: ast.expr) -> str:
+    # A name that is imported for checking only stands in quotes; readers need not see them.
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return annotation.value
+    return ast.unparse(annotation)
+
+
+def _signature(node: _Function, owner: str) -> str:
+    """Write how it is called: on one line if that is short, else one argument a line."""
+    result = "" if node.returns is None else _type(node.returns)
+    if any(ast.unparse(each) == "property" for each in node.decorator_list):
+        return f"{owner}{node.name}: {result}"
+    start = f"{'await ' if isinstance(node, ast.AsyncFunctionDef) else ''}{owner}{node.name}"
+    arguments = _arguments(node.args)
+    line = f"{start}({', '.join(arguments)}) -> {result}"
+    if len(line) <= _WIDTH:
+        return line
+    parts = "\n".join(f"    {part}," for part in arguments)
+    return f"{start}(\n{parts}\n) -> {result}"
+
+
+def _arguments(given: ast.arguments) -> list[str]:
+    plain = [*given.posonlyargs, *given.args]
+    missing: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults))
+    written = [
+        _named(each.arg, each.annotation, default)
+        for each, default in zip(plain, [*missing, *given.defaults], strict=True)
+        if each.arg not in ("self", "cls")
+    ]
+    if given.vararg is not None:
+        written.append(f"*{_named(given.vararg.arg, given.vararg.annotation, None)}")
+    elif given.kwonlyargs:
+        written.append("*")
+    written += [
+        _named(each.arg, each.annotation, default)
+        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
+    if given.kwarg is not None:
+        written.append(f"**{_named(given.kwarg.arg, given.kwarg.annotation, None)}")
+    return written
+
+
+def _fenced(text: str) -> str:
+    return f"```py\n{text}\n```"
+
+
+def _doc(node: ast.ClassDef | _Function) -> str:
+    return ast.get_docstring(node) or ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail if the page is not what would be written")
+    options = parser.parse_args()
+    text = page()
+    if not options.check:
+        _PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if not _PAGE.exists() or _PAGE.read_text(encoding="utf-8") != text:
+        print("docs/reference/python.md is not what the source says: run python -m tools.make_api_docs")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
