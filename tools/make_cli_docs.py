@@ -15,8 +15,8 @@ _TARGET = _ROOT / "docs" / "reference" / "cli.md"
 _HEAD = """\
 # Command line
 
-Written by `python -m tools.make_cli_docs` from the commands themselves. Install it with the extra `cli`; where
-`bethink` is not on the path, `python -m bethink` is the same.
+Written by `python -m tools.make_cli_docs` from the commands themselves. It comes with
+`pip install bethink`; where `bethink` is not on the path, `python -m bethink` is the same.
 
 Data goes to stdout, notes and progress to stderr. `--json` answers every command with one envelope,
 `{"ok": bool, "data": …, "error": {"code", "message", "hint"} | null}`. Nothing is asked where nobody can answer: what

@@ -3,7 +3,6 @@
 import logging
 import math
 import os
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -22,7 +21,7 @@ from bethink.plugins.default_redactor import guard_logs, redactor_for
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.providers import embedder_from, model_from, reranker_from
 from bethink.recall.facts import Facts
-from bethink.settings import Settings, load_settings
+from bethink.settings import Settings, load_settings, settings_of
 from bethink.startup import Startup
 from bethink.store.db import Database
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
@@ -37,8 +36,6 @@ DEFAULT_SPACE = "default"
 
 _MAX_HELD = 10_000
 _log = logging.getLogger("bethink")
-
-_POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 
 Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
 
@@ -258,15 +255,7 @@ def connect(
 
     Without a target, the settings file and the environment decide. Further arguments are settings.
     """
-    name = str(target)
-    if _POSTGRES.search(name):
-        arguments |= {"module": "memory.postgres", "postgres_dsn": name}
-    elif "://" in name:
-        scheme = name.partition("://")[0]  # the rest may hold a password
-        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
-    elif name:
-        arguments |= {"module": "memory.sqlite", "sqlite_path": name}
-    settings = load_settings(**arguments)  # pyright: ignore[reportArgumentType]
+    settings = load_settings(**arguments, **settings_of(str(target)))  # pyright: ignore[reportArgumentType]
     return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder)
 
 

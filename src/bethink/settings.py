@@ -118,6 +118,7 @@ class Settings:
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN", "BETHINK_TEST_MODEL_URL", "BETHINK_TEST_MODEL_OUTPUT")
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
+_POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
 _SECRET = ("embedder_api_key", "model_api_key", "redaction_key")
@@ -154,6 +155,19 @@ def load_settings(
             values[name] = _typed(name, value, origin)
             origins[name] = origin
     return Settings(**cast("dict[str, Any]", values), agents=agents, origins=MappingProxyType(origins))
+
+
+def settings_of(target: str) -> dict[str, str]:
+    """Return the settings that a target stands for: its module, and its path or address; none for no target."""
+    if not target:
+        return {}
+    if _POSTGRES.search(target):
+        return {"module": "memory.postgres", "postgres_dsn": target}
+    scheme, is_address, _ = target.partition("://")  # the rest may hold a password
+    if is_address:
+        hint = "Give a path, or postgresql://…; a server is asked through bethink.Client."
+        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint=hint)
+    return {"module": "memory.sqlite", "sqlite_path": target}
 
 
 def _read(path: Path) -> dict[str, object]:

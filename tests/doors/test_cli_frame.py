@@ -371,16 +371,6 @@ def test_help_loads_nothing_heavy(home: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_without_the_extra_the_command_says_what_to_install(home: Path) -> None:
-    probe = "import sys; sys.modules['typer'] = None; from bethink.cli.app import main; sys.exit(main(['status']))"
-    done = subprocess.run(
-        [sys.executable, "-c", probe], check=False, capture_output=True, text=True, cwd=ROOT, env=environment(home)
-    )
-
-    assert done.returncode == 4
-    assert "bethink[cli]" in done.stderr
-
-
 def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bethink", "add", "--json"],

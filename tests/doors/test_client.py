@@ -317,9 +317,11 @@ def test_the_blocking_client_does_what_the_other_does(served: Served) -> None:
 def test_the_snippet_of_the_page_does_the_same_with_a_server(served: Served, tmp_path: Path) -> None:
     environ = {**os.environ, "MEMORY_URL": served.url, "MEMORY_KEY": served.key}
     snippet = Path(__file__).parents[2] / "docs_src" / "client.py"
+    folder = tmp_path / "empty"
+    folder.mkdir()
     done = subprocess.run(
-        [sys.executable, str(snippet)], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
+        [sys.executable, str(snippet)], cwd=folder, env=environ, capture_output=True, text=True, check=True
     )
 
     assert done.stdout.splitlines()[1:] == ["Anna plays the cello on Fridays", "user"]
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())

@@ -159,9 +159,11 @@ def test_a_moment_is_read_from_whatever_says_when() -> None:
     assert moment(noon) == moment("2026-03-01T12:00:00") == moment("2026-03-01T13:00:00+01:00")
     assert moment(noon.replace(tzinfo=None)) == moment(noon.astimezone(timezone(timedelta(hours=5))))
     assert moment("2026-03-01") == moment("2026-03-02T00:00:00") - 1
-    for wrong in ("2026-13-01", "", "soon"):
+    for wrong in ("2026-13-01", "", "soon", 2**63, -(2**63), True, 1.5, None):
         with pytest.raises(Invalid):
-            moment(wrong)
+            moment(wrong)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(Invalid):
+        bethink.Message(role="user", content="", said_at=Micros(2**63))
 
 
 async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -> None:

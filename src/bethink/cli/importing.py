@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
@@ -28,7 +27,6 @@ app = typer.Typer()
 
 _BATCH = 100
 _TOLD = 10
-_LAST_MOMENT = 2**62  # what both databases can hold, and a hundred thousand years
 
 
 class Spot(NamedTuple):
@@ -225,7 +223,7 @@ def _drafts(path: Path, digest: str, conversation: str, report: Report) -> Itera
 
 
 def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
-    from bethink.model.records import ConversationKey, message_from, moment  # noqa: PLC0415
+    from bethink.model.records import ConversationKey, message_from, moment_or_none  # noqa: PLC0415
 
     read: object = json.loads(raw)
     if not isinstance(read, dict):
@@ -236,13 +234,10 @@ def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
     )
     ConversationKey.parse(spot.conversation)
     fields: Mapping[str, object] = {key: value for key, value in tree.items() if key not in Spot._fields}
-    said_at = tree.get("said_at")
-    if not isinstance(said_at, (int, str, NoneType)) or (isinstance(said_at, int) and abs(said_at) > _LAST_MOMENT):
-        raise Invalid("said_at is no moment.")
     message = message_from(
         {
             **fields,
-            "said_at": None if said_at is None else moment(said_at),
+            "said_at": moment_or_none(tree.get("said_at")),
             "idempotency_key": tree.get("idempotency_key") or f"import:{digest}:{number}",
         }
     )

@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bethink.errors import Misconfigured
-from bethink.settings import Settings, load_settings
+from bethink.settings import Settings, load_settings, settings_of
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
 
 SECRETS = ("embedder_api_key", "model_api_key", "redaction_key")
-_POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]*@")
 _PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
 
@@ -51,7 +50,7 @@ def find_place(config: str | None, database: str | None) -> Place:
     """Read the settings: a file that is named or stands at its usual place, the environment, then --database."""
     usual = config_folder() / "bethink.toml"
     file = config or os.environ.get("BETHINK_CONFIG") or (str(usual) if usual.is_file() else None)
-    settings = load_settings(file, **arguments_of(database))  # pyright: ignore[reportArgumentType]
+    settings = load_settings(file, **settings_of(database or ""))  # pyright: ignore[reportArgumentType]
     if settings.module == "memory.postgres":
         return Place(settings=settings, file=file, named_by=settings.origins["postgres_dsn"])
     if settings.database_path:
@@ -60,18 +59,6 @@ def find_place(config: str | None, database: str | None) -> Place:
     named_by = "nothing names one, so the usual folder"
     origins = MappingProxyType({**settings.origins, "data_dir": named_by})
     return Place(settings=replace(settings, data_dir=str(data_folder()), origins=origins), file=file, named_by=named_by)
-
-
-def arguments_of(database: str | None) -> dict[str, str]:
-    """Return the settings that a target stands for: its module, and its path or address."""
-    if not database:
-        return {}
-    if _POSTGRES.search(database):
-        return {"module": "memory.postgres", "postgres_dsn": database}
-    if "://" in database:
-        scheme = database.partition("://")[0]  # the rest may hold a password
-        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint="Give a path, or postgresql://….")
-    return {"module": "memory.sqlite", "sqlite_path": database}
 
 
 def data_folder() -> Path:

@@ -61,9 +61,9 @@ async def init(
 
 
 def _database(target: str | None, *, folder: Path) -> str:
-    from bethink.cli.place import arguments_of  # noqa: PLC0415
+    from bethink.settings import settings_of  # noqa: PLC0415
 
-    given = arguments_of(target)
+    given = settings_of(target or "")
     if not given:
         return f"# One file in this folder holds everything.\ndata_dir = {_quoted(str(folder))}"
     module, *rest = given.items()

@@ -21,6 +21,7 @@ When = int | datetime | str
 """A moment as callers give it; see `moment`."""
 
 _MAX_NAME = 200
+_LAST_MOMENT = 2**62  # both databases hold it, and it is a hundred thousand years away
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -147,6 +148,8 @@ class Message:
             _check_kind(call, "tool call", (Mapping,))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         object.__setattr__(self, "origin", origin)
+        if self.said_at is not None:
+            moment(self.said_at)
         if self.idempotency_key is not None:
             checked_name(self.idempotency_key, "an idempotency key")
 
@@ -329,9 +332,11 @@ def space_of(space: str | None, user_id: str | None) -> str:
 
 def moment(when: When) -> Micros:
     """Read a moment: microseconds, a datetime (UTC unless it says otherwise), or ISO 8601. A bare day means its end."""
-    if isinstance(when, bool):
-        raise Invalid("a truth value is no moment.", hint="Give a day such as 2026-03-01.")
+    if isinstance(when, bool) or not isinstance(cast("object", when), (int, datetime, str)):
+        raise Invalid(f"a {type(when).__name__} is no moment.", hint="Give a day such as 2026-03-01.")
     if isinstance(when, int):
+        if abs(when) > _LAST_MOMENT:
+            raise Invalid(f"{when} is no moment.", hint="Give microseconds since 1970, or a day such as 2026-03-01.")
         return Micros(when)
     if isinstance(when, str):
         when = _read_moment(when)
