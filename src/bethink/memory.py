@@ -117,13 +117,13 @@ class Memory:
         learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background.
         """
         place = space_of(space, user_id)
-        session, opened = await ask(
-            self._database,
+        if self._database is None:
+            return sessions.nowhere(space=place, agent=agent, key=conversation)
+        session, opened = await self._database.transact(
             lambda tx: sessions.open_session(
                 tx, space=place, agent=agent, kind=kind, key=conversation, ephemeral=ephemeral
             ),
             space=place,
-            empty=(sessions.nowhere(space=place, agent=agent, key=conversation), False),
             repeatable=True,
         )
         self._begin(session, opened=opened)
@@ -172,7 +172,9 @@ class Memory:
         )
         _shown_to(session, place.space)
         body = remember.storing(remember.drafts_of(what, idempotency_key), place, self._redactor)
-        stored = await log.append_once(self._database, body, space=place.space, empty=remember.nothing(place))
+        if self._database is None:
+            return Remembered(session=remember.nowhere(place))
+        stored = await log.append_once(self._database, body, space=place.space)
         self._begin(stored.session, opened=stored.opened)
         if stored.appended.thread_id is not None:
             await self._advance(place.space, stored.appended.thread_id)
@@ -189,7 +191,9 @@ class Memory:
         def body(tx: Tx) -> log.Appended:
             return log.append(tx, session, log.prepare(drafts, self._redactor))
 
-        appended = await log.append_once(self._database, body, space=session.space, empty=log.Appended([]))
+        if self._database is None:
+            return []
+        appended = await log.append_once(self._database, body, space=session.space)
         if appended.thread_id is not None:
             await self._advance(session.space, appended.thread_id)
         return appended.numbers

@@ -36,8 +36,9 @@ class History:
             session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, session, rows)
 
-        numbers = (await log.append_once(self._database, body, space=self.space, empty=log.Appended([]))).numbers
-        return numbers[0] if numbers else None
+        if self._database is None:
+            return None
+        return (await log.append_once(self._database, body, space=self.space)).numbers[0]
 
     async def recent(self, key: ConversationKey, n: int) -> list[Record]:
         """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""

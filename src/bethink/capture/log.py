@@ -9,7 +9,7 @@ from bethink.model.framing import unframed
 from bethink.model.records import Message, Record, Session, Source, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
-from bethink.store.db import NO_LIMIT, Database, Tx, ask
+from bethink.store.db import NO_LIMIT, Database, Tx
 from bethink.store.messages import Prepared, Taken
 
 T = TypeVar("T")
@@ -138,9 +138,9 @@ def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Rec
     )
 
 
-async def append_once(database: Database | None, body: Callable[[Tx], T], *, space: str, empty: T) -> T:
+async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:
     """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
     try:
-        return await ask(database, body, space=space, empty=empty)
+        return await database.transact(body, space=space)
     except Duplicate:
-        return await ask(database, body, space=space, empty=empty)
+        return await database.transact(body, space=space)

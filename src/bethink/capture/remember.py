@@ -35,10 +35,9 @@ class Place:
     agent: str
 
 
-def nothing(place: Place) -> Stored:
-    """Say where messages would have gone, where nothing is stored."""
-    session = place.session or sessions.nowhere(space=place.space, agent=place.agent, key=place.conversation)
-    return Stored(session, log.Appended([]), opened=False)
+def nowhere(place: Place) -> Session:
+    """Return the session into which messages would have gone, where nothing is stored."""
+    return place.session or sessions.nowhere(space=place.space, agent=place.agent, key=place.conversation)
 
 
 def drafts_of(

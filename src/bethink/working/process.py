@@ -76,7 +76,12 @@ def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thr
 
 
 def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode) -> Thread:
-    """Return a thread, making it and its empty first state if there is none by this id."""
+    """Return a thread, making it and its empty first state if there is none by this id.
+
+    Raises `NotFound` if the session it is to work on is not in the space.
+    """
+    if session_id is not None:
+        succession.get_session(tx, space=space, session_id=session_id)
     if threads.create(tx, space=space, thread_id=thread_id, session_id=session_id, mode=mode):
         thread = get_thread(tx, space=space, thread_id=thread_id)
         states.record(tx, thread=thread, number=0, source=Source.INITIAL)

@@ -1,0 +1,203 @@
+"""Makes up requests for the isolation campaign: keys, spaces, ids and filters each come from anywhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from bethink.model.access import Scope
+from bethink.server.wire import cursor_to
+
+SPACES = tuple(f"space-{number}" for number in range(6))
+_WORDS = ("parrot", "figs", "garden", "Oslo", "lunch", "Anna", "train", "when", "who", "leak0x", '"likes figs"')
+_WHEN = ("2001-01-01", "2030-01-01", 1, 2**52)
+
+Request = tuple[str, str, Scope, object]
+"""Method, path, the scope it needs, and a body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key's text, and what it should be good for."""
+
+    text: str
+    scopes: frozenset[Scope] = frozenset()
+    spaces: frozenset[str] | None = frozenset()
+
+    def allows(self, space: str, scope: Scope) -> bool:
+        return scope in self.scopes and (self.spaces is None or space in self.spaces)
+
+
+@dataclass(kw_only=True)
+class World:
+    """What there is, and whose it is."""
+
+    keys: list[Key] = field(default_factory=list[Key])
+    sessions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    owners: dict[bytes, str] = field(default_factory=dict[bytes, str])
+    before: dict[str, object] = field(default_factory=dict[str, object])
+
+
+class Requests:
+    """Makes up requests: the space of the path, the key, and the ids and filters each come from anywhere."""
+
+    def __init__(self, world: World, random: Random) -> None:
+        self._world = world
+        self._random = random
+
+    def key(self) -> Key:
+        return self._random.choice(self._world.keys)
+
+    def space(self, key: Key) -> str:
+        if key.spaces and self._random.random() < 0.8:
+            return self._random.choice(sorted(key.spaces))
+        return self._random.choice((*SPACES, "nowhere", "space-", "space-1%00", "*"))
+
+    def one(self, space: str) -> Request:
+        """Return method, path, the scope it needs, and a body."""
+        make = self._random.choice(_MAKERS)
+        return make(self, space)
+
+    def any_session(self) -> str:
+        return self._random.choice([each for ids in self._world.sessions.values() for each in ids])
+
+    def foreign_session(self, space: str) -> str:
+        others = [each for name, ids in self._world.sessions.items() if name != space for each in ids]
+        return self._random.choice(others)
+
+    def name(self, *shared: str) -> str:
+        return self._random.choice((*shared, *(f"only-{space}" for space in SPACES), "none", "%25", "' OR 1=1 --"))
+
+    def foreign_name(self, space: str) -> str:
+        return f"only-{self._random.choice([each for each in SPACES if each != space])}"
+
+    def words(self) -> str:
+        return " ".join(self._random.choices(_WORDS, k=self._random.randint(1, 4)))
+
+    def maybe(self, **members: Callable[[], object]) -> dict[str, object]:
+        return {name: make() for name, make in members.items() if self._random.random() < 0.4}
+
+    def when(self) -> object:
+        return self._random.choice(_WHEN)
+
+    def limit(self) -> int:
+        return self._random.choice((1, 2, 10, 1000))
+
+    def ref(self) -> str:
+        choose = self._random.choice
+        return choose(
+            (
+                f"message:{self.any_session()}:{self._random.randint(1, 4)}",
+                f"session_memory:{self.any_session()}:0",
+                f"fact:{self.name('fact-1')}:1",
+                f"document:{self.name('doc-1')}:1",
+            )
+        )
+
+    def recall(self, space: str) -> Request:
+        body: dict[str, object] = {"question": self.words()}
+        body |= self.maybe(
+            limit=self.limit,
+            as_of=self.when,
+            session_id=self.any_session,
+            explain=lambda: True,
+            budget=lambda: 500,
+            kinds=lambda: ["message", "fact", "document", "session_memory"],
+            origins=lambda: ["user", "import"],
+        )
+        if self._random.random() < 0.3:
+            body = {
+                name: value for name, value in body.items() if name in ("question", "as_of", "session_id", "budget")
+            }
+            return "POST", f"/v1/spaces/{space}/context", Scope.READ, body
+        return "POST", f"/v1/spaces/{space}/recall", Scope.READ, body
+
+    def read(self, space: str) -> Request:
+        session, fact = self.any_session(), self.name("fact-1", "fact-2")
+        document, thread = self.name("doc-1"), self.name("thread-1")
+        path = self._random.choice(
+            (
+                "sessions", f"sessions/{session}", f"sessions/{session}/messages", f"sessions/{session}/memory",
+                "facts", f"facts/{fact}", f"facts/{fact}/versions", f"facts/{fact}/sources",
+                "documents", f"documents/{document}", f"documents/{document}/versions",
+                f"documents/{document}/diff?before=0&after=1", f"documents/{document}/sources?version=1",
+                "files", "changes", "jobs", "shown", f"memories/{self.ref()}",
+                "threads", f"threads/{thread}", f"threads/{thread}/states", f"threads/{thread}/states/1",
+                f"threads/{thread}/diff?before=0&after=1", f"threads/{thread}/prompt?budget=1000",
+            )
+        )  # fmt: skip
+        return "GET", f"/v1/spaces/{space}/{path}{self._filters(path)}", Scope.READ, None
+
+    def _filters(self, path: str) -> str:
+        """Narrow what can be narrowed, also by cursors that come from another space."""
+        known: dict[str, dict[str, Callable[[], object]]] = {
+            "sessions": {"limit": self.limit, "cursor": lambda: cursor_to(self.any_session())},
+            "facts": {
+                "query": lambda: self.words().replace(" ", "+").replace('"', ""),
+                "top_k": self.limit, "as_of": self.when, "limit": self.limit,
+                "cursor": lambda: cursor_to(self.name("fact-1").replace("%25", "%")),
+            },
+            "documents": {"query": lambda: "train+Oslo", "top_k": self.limit, "as_of": self.when},
+            "threads": {"limit": self.limit, "cursor": lambda: cursor_to("only-space-0")},
+            "shown": {"session_id": self.any_session, "as_of": self.when, "limit": self.limit},
+            "jobs": {"limit": self.limit},
+        }  # fmt: skip
+        query = self.maybe(**known.get(path, {}))
+        return f"?{'&'.join(f'{name}={value}' for name, value in query.items())}" if query else ""
+
+    def write(self, space: str) -> Request:
+        said = f"written in {space} by a campaign"
+        message = {"role": "user", "content": said} | self.maybe(idempotency_key=lambda: "desk:1")
+        session = self.any_session()
+        return self._random.choice(
+            (
+                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"text": said}),
+                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"messages": [message], "session_id": session}),
+                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"text": said, "conversation": "cli:desk:"}),
+                ("POST", f"/v1/spaces/{space}/sessions", Scope.WRITE, {"conversation": "cli:new:"}),
+                ("POST", f"/v1/spaces/{space}/sessions/{session}/messages", Scope.WRITE, {"messages": [message]}),
+                ("POST", f"/v1/spaces/{space}/sessions/{session}/cited", Scope.WRITE, {"answer": said}),
+                ("PUT", f"/v1/spaces/{space}/facts/fact-3", Scope.WRITE, {"content": said}),
+                ("POST", f"/v1/spaces/{space}/used", Scope.WRITE, {"refs": [self.ref(), self.ref()]}),
+                (
+                    "POST",
+                    f"/v1/spaces/{space}/documents",
+                    Scope.WRITE,
+                    {"slug": "new", "title": "N", "parent": self.name("doc-1")},
+                ),
+                ("POST", f"/v1/spaces/{space}/threads", Scope.WRITE, {"session_id": self.any_session()}),
+                ("POST", f"/v1/spaces/{space}/threads/thread-1/fork", Scope.WRITE, {"at": 1}),
+            )
+        )
+
+    def harm(self, space: str) -> Request:
+        """Try to change or erase what is only in another space."""
+        session, name = self.foreign_session(space), self.foreign_name(space)
+        at = f"/v1/spaces/{space}"
+        draft = {"slug": "taken", "title": "Taken", "body": "taken", "expected": 1}
+        event = {"event": {"type": "USER_MESSAGE", "payload": {"text": "taken"}}}
+        return self._random.choice(
+            (
+                ("POST", f"{at}/forget", Scope.ERASE, {"session_id": session}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"message:{session}:1"}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"fact:{name}:1"}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"everything": True, "dry_run": True}),
+                ("DELETE", f"{at}/facts/{name}", Scope.ERASE, None),
+                ("DELETE", f"{at}/documents/{name}?expected=1", Scope.ERASE, None),
+                ("DELETE", f"{at}/threads/{name}", Scope.ERASE, None),
+                ("PUT", f"{at}/documents/{name}", Scope.WRITE, draft),
+                ("POST", f"{at}/threads/{name}/events", Scope.WRITE, event),
+                ("POST", f"{at}/sessions/{session}/end", Scope.WRITE, None),
+                ("POST", f"{at}/sessions/{session}/reset", Scope.WRITE, None),
+                (
+                    "POST",
+                    f"{at}/sessions/{session}/messages",
+                    Scope.WRITE,
+                    {"messages": [{"role": "user", "content": "leak"}]},
+                ),
+            )
+        )
+
+
+_MAKERS: tuple[Callable[[Requests, str], Request], ...] = (
+    Requests.recall, Requests.recall, Requests.read, Requests.read, Requests.read, Requests.write, Requests.harm,
+)  # fmt: skip

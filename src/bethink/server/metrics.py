@@ -1,0 +1,90 @@
+"""What Prometheus reads: counts and times of requests, and how learning stands. No space is ever a label."""
+
+import time
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from bethink.errors import BethinkError
+from bethink.memory import Memory
+from bethink.model.jobs import JobKind, JobStatus
+from bethink.server.names import NAMESPACE
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_WAITING = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.FAILED)
+_FRESH = 15.0
+"""Seconds for which one look at the tables serves every reader."""
+
+
+class Metrics:
+    """The figures of one server, in a registry of their own."""
+
+    def __init__(self, *, timer: Callable[[], float] = time.monotonic) -> None:
+        self.registry = CollectorRegistry()
+        self._timer = timer
+        self._looked: float | None = None
+        self._requests = self._counter("requests_total", "Requests answered.", "method", "route", "status")
+        self._seconds = self._histogram("request_seconds", "Time to answer.", "method", "route")
+        self._capture = self._counter("capture_total", "Requests to store messages.", "result")
+        self._capture_seconds = self._histogram("capture_seconds", "Time to store messages durably.")
+        self._recall_seconds = self._histogram("recall_seconds", "Time to recall.")
+        self._erasure_seconds = self._histogram("erasure_seconds", "Time to forget.")
+        self.in_progress = self._gauge("requests_in_progress", "Requests at work.")
+        self._depth = self._gauge("queue_depth", "Jobs that wait, run, or are tried again.", "stage")
+        self._dead = self._gauge("dead_letter", "Jobs that were given up.", "stage")
+        self._overdue = self._gauge("jobs_overdue", "Jobs that nobody has claimed in time.")
+        self._violations = self._gauge("invariant_violations", "What must never be, at the last look.")
+        self._cost = self._gauge("llm_cost_usd_today", "What models were paid today, UTC.")
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request by the template of its route."""
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def captured(self, status: int, seconds: float) -> None:
+        """Count a request to store messages; only those that were stored are timed."""
+        result = "ok" if status < 400 else "refused" if status < 500 else "failed"
+        self._capture.labels(result).inc()
+        if status < 400:
+            self._capture_seconds.observe(seconds)
+
+    def recalled(self, status: int, seconds: float) -> None:
+        """Time a request to recall that was answered."""
+        if status < 400:
+            self._recall_seconds.observe(seconds)
+
+    def forgot(self, status: int, seconds: float) -> None:
+        """Time a request to forget that was done."""
+        if status < 400:
+            self._erasure_seconds.observe(seconds)
+
+    async def page(self, memory: Memory) -> bytes:
+        """Write every figure down; those of learning are as fresh as the last look at the tables."""
+        now = self._timer()
+        if self._looked is None or now - self._looked >= _FRESH:
+            self._looked = now
+            await self._look(memory)
+        return generate_latest(self.registry)
+
+    async def _look(self, memory: Memory) -> None:
+        try:
+            audit = await memory.audit()
+        except BethinkError:
+            return  # where nothing is learnt there is nothing to tell, and a database that is away has other signs
+        for stage in JobKind:
+            waiting = sum(audit.counts.get((stage, status), 0) for status in _WAITING)
+            self._depth.labels(stage).set(waiting)
+            self._dead.labels(stage).set(audit.counts.get((stage, JobStatus.DEAD), 0))
+        self._overdue.set(audit.overdue)
+        self._violations.set(audit.violations)
+        self._cost.set(audit.spent_today.cost / 1_000_000)
+
+    def _counter(self, name: str, about: str, *labels: str) -> Counter:
+        return Counter(name, about, labels, namespace=NAMESPACE, registry=self.registry)
+
+    def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
+        return Gauge(name, about, labels, namespace=NAMESPACE, registry=self.registry)
+
+    def _histogram(self, name: str, about: str, *labels: str) -> Histogram:
+        return Histogram(name, about, labels, namespace=NAMESPACE, registry=self.registry, buckets=_SECONDS)

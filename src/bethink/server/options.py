@@ -1,0 +1,40 @@
+"""How the server is run: what it is called by, and how much it takes."""
+
+from dataclasses import dataclass
+
+from bethink.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """The limits of a server. `allowed_hosts` are names without a port; `*` allows any. `mcp` serves /mcp, too."""
+
+    allowed_hosts: frozenset[str] = frozenset({"localhost", "127.0.0.1", "[::1]"})
+    allowed_origins: frozenset[str] = frozenset()
+    max_body: int = 1_000_000
+    max_message: int = 65_536
+    max_messages: int = 100
+    max_depth: int = 32
+    rate: float = 200.0
+    burst: int = 400
+    max_concurrency: int = 256
+    mcp: bool = True
+
+
+def options_from(settings: Settings) -> ServerOptions:
+    """Read the options out of the settings."""
+    return ServerOptions(
+        allowed_hosts=_words(settings.server_allowed_hosts),
+        allowed_origins=_words(settings.server_allowed_origins),
+        max_body=settings.server_max_body,
+        max_message=settings.server_max_message,
+        max_messages=settings.server_max_messages,
+        max_depth=settings.server_max_depth,
+        rate=settings.server_rate,
+        burst=settings.server_burst,
+        max_concurrency=settings.server_max_concurrency,
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(filter(None, (word.strip().lower() for word in text.split(","))))

@@ -1,0 +1,205 @@
+"""What went wrong, as problem details (RFC 9457): the one place where errors become answers."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bethink.errors import (
+    BethinkError,
+    Conflict,
+    Invalid,
+    ModelError,
+    ModelUnavailable,
+    NotFound,
+    OutcomeUnknown,
+    Stale,
+    Unavailable,
+)
+
+MEDIA_TYPE = "application/problem+json"
+_RETRY_AFTER = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One answer that is not a success. `more` holds members beyond the usual ones, such as `current`."""
+
+    status: int
+    title: str
+    detail: str = ""
+    hint: str = ""
+    code: str
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    headers: Sequence[tuple[bytes, bytes]] = ()
+
+    def body(self) -> bytes:
+        """Write it as JSON."""
+        members = {
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "hint": self.hint,
+            "code": self.code,
+            **self.more,
+        }
+        return json.dumps(members, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class Refused(Exception):
+    """A request is turned away at the door."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+
+
+def retry_after(seconds: float) -> tuple[bytes, bytes]:
+    """Say when to come back, in whole seconds and never at once."""
+    return (b"retry-after", str(max(1, min(3600, math.ceil(seconds)))).encode())
+
+
+def problem_for(error: Exception) -> Problem:
+    """Say what an error means for whoever asked. What is our own fault is told without detail: it is in the log."""
+    match error:
+        case Refused():
+            return error.problem
+        case Stale():
+            return _told(error, 409, "Stale", more={"current": error.current})
+        case Conflict():
+            return _told(error, 409, "Conflict")
+        case NotFound():
+            return _told(error, 404, "Not found")
+        case Invalid():
+            return _told(error, 422, "Invalid")
+        case _:
+            return _untold(error)
+
+
+def _told(error: BethinkError, status: int, title: str, more: Mapping[str, Any] | None = None) -> Problem:
+    said = str(error.args[0]) if error.args else ""
+    return Problem(status=status, title=title, detail=said, hint=error.hint, code=type(error).__name__, more=more or {})
+
+
+def _untold(error: Exception) -> Problem:
+    match error:
+        case OutcomeUnknown():
+            return _away(
+                error,
+                "The connection to the database was lost while committing: it may or may not be stored.",
+                "Repeat it with the same Idempotency-Key, which stores nothing twice; read before repeating the rest.",
+            )
+        case Unavailable():
+            return _away(error, "The database cannot be used right now; nothing was written.", "Try again later.")
+        case ModelUnavailable():
+            seconds = _RETRY_AFTER if error.retry_after is None else error.retry_after
+            return _away(error, "The model cannot be reached right now.", "Try again later.", seconds)
+        case ModelError():
+            code = type(error).__name__
+            return Problem(status=502, title="Bad gateway", detail="The model did not do its part.", code=code)
+        case _:
+            return Problem(
+                status=500,
+                title="Internal error",
+                detail="Something is wrong here that is not your doing.",
+                hint="Look for the request's id in the server's log.",
+                code="InternalError",
+            )
+
+
+def _away(error: Exception, detail: str, hint: str, seconds: float = _RETRY_AFTER) -> Problem:
+    return Problem(
+        status=503,
+        title="Unavailable",
+        detail=detail,
+        hint=hint,
+        code=type(error).__name__,
+        headers=[retry_after(seconds)],
+    )
+
+
+def refused(
+    status: int,
+    title: str,
+    detail: str,
+    *,
+    hint: str = "",
+    code: str | None = None,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+    more: Mapping[str, Any] | None = None,
+) -> Refused:
+    """Make a refusal to raise."""
+    named = code or title.title().replace(" ", "")
+    return Refused(
+        Problem(status=status, title=title, detail=detail, hint=hint, code=named, headers=headers, more=more or {})
+    )
+
+
+SCHEMA: dict[str, Any] = {
+    "title": "Problem",
+    "type": "object",
+    "description": "Problem details (RFC 9457). `code` names the error, `hint` the next step.",
+    "required": ["type", "title", "status", "detail", "hint", "code"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "hint": {"type": "string"},
+        "code": {"type": "string"},
+        "current": {
+            "anyOf": [{"type": "integer"}, {"type": "null"}],
+            "description": "With code Stale: the version that is current.",
+        },
+        "errors": {
+            "type": "array",
+            "description": "With code Invalid: where the request does not fit, and why.",
+            "items": {
+                "type": "object",
+                "properties": {"at": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+    },
+}
+
+_SAID = {
+    400: "The request cannot be read.",
+    401: "No key, or one that is unknown, expired or revoked.",
+    403: "The key lacks the scope, or the request comes from a web page that is not allowed.",
+    404: "Nothing here by that name, or a space that the key does not have.",
+    409: "The request and what is stored disagree.",
+    413: "Too large: the body, a message, or the number of messages.",
+    415: "The body is not JSON.",
+    421: "Called by a name that is not allowed.",
+    422: "The request does not fit.",
+    429: "Too many requests of this key.",
+    502: "The model did not do its part.",
+    503: "Too busy, or the database cannot be used right now.",
+}
+_RETRYING = (429, 503)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the answers of a route that are no success, for its OpenAPI."""
+    return {status: _described(status) for status in statuses}
+
+
+def _described(status: int) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "description": _SAID[status],
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    if status in _RETRYING:
+        said["headers"] = {
+            "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
+        }
+    if status == 401:
+        said["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    return said
+
+
+def nothing() -> Refused:
+    """Refuse where a verb has nothing to return."""
+    return refused(404, "Not found", "Nothing is stored here.", code="NotFound")

@@ -1,0 +1,254 @@
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import pytest
+
+from bethink.access import Access
+from bethink.errors import Conflict, Invalid, NotFound, Unavailable
+from bethink.model.access import Scope
+from bethink.store.db import Database, Tx
+from tests.conftest import FakeClock
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+
+
+@dataclass
+class Timer:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def timer() -> Timer:
+    return Timer()
+
+
+@pytest.fixture
+def access(database: Database, timer: Timer) -> Access:
+    return Access(database, timer=timer)
+
+
+async def rows(database: Database) -> str:
+    def body(tx: Tx) -> str:
+        return json.dumps([dict(row) for row in tx.all("list_api_keys")], default=str)
+
+    return await database.transact(body, read=True)
+
+
+async def test_a_key_opens_what_it_was_made_for_and_nothing_else(access: Access) -> None:
+    made = await access.create(name="reader", scopes=["read"], spaces=["alice", "bob"])
+
+    found = await access.find(made.key)
+
+    assert found is not None
+    assert (found.prefix, found.name, found.scopes) == (made.info.prefix, "reader", {Scope.READ})
+    assert found.opens("alice")
+    assert found.opens("bob")
+    assert not found.opens("carol")
+    assert (await access.create(name="all", scopes=Scope)).info.opens("anybody")
+
+
+async def test_a_secret_has_256_bits_and_is_kept_and_shown_nowhere(access: Access, database: Database) -> None:
+    made = await access.create(name="reader", scopes=["read"])
+    head, _, secret = made.key.partition(".")
+
+    assert head == f"bt_{made.info.prefix}"
+    assert len(secret) == 43
+    assert secret not in repr(made) + repr(made.info) + repr(await access.list()) + repr(access)
+    assert secret not in await rows(database)
+    assert (await access.create(name="reader", scopes=["read"])).key.partition(".")[2] != secret
+
+
+SPOILT: dict[str, Callable[[str], str]] = {
+    "last digit": lambda key: key[:-1] + ("A" if key[-1] != "A" else "B"),
+    "other kind": lambda key: key.replace("bt_", "bx_"),
+    "other prefix": lambda key: "bt_000000000000" + key[15:],
+    "longer": lambda key: key + "x",
+    "upper case": lambda key: key.upper(),
+    "empty": lambda key: key[:0],
+    "prefix only": lambda key: key.partition(".")[0],
+    "not ascii": lambda key: "bt_" + "é" * 12 + key[15:],
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+async def test_a_key_that_is_not_quite_right_opens_nothing(access: Access, how: str) -> None:
+    made = await access.create(name="reader", scopes=["read"])
+    assert await access.find(made.key) is not None
+
+    assert await access.find(SPOILT[how](made.key)) is None
+
+
+async def test_a_key_made_under_another_deployment_opens_nothing_here(
+    access: Access, database: Database, timer: Timer
+) -> None:
+    made = await access.create(name="reader", scopes=["read"])
+
+    await database.transact(lambda tx: tx.script("UPDATE deployment_keys SET value = substr(value, 3) || '00'"))
+
+    assert await Access(database, timer=timer).find(made.key) is None
+
+
+async def test_a_key_expires_even_while_it_is_remembered(access: Access, clock: FakeClock, timer: Timer) -> None:
+    made = await access.create(name="short", scopes=["read"], expires_at=clock.time + 2 * SECOND)
+    assert await access.find(made.key) is not None
+
+    timer.now += 1.9
+    clock.time += int(1.9 * SECOND)
+    assert await access.find(made.key) is not None
+    timer.now += 0.2
+    clock.time += int(0.2 * SECOND)
+
+    assert await access.find(made.key) is None
+
+
+async def test_a_revoked_key_is_refused_at_once_here_and_within_seconds_elsewhere(
+    access: Access, database: Database, timer: Timer
+) -> None:
+    elsewhere = Access(database, timer=timer)
+    made = await access.create(name="reader", scopes=["read"])
+    assert await access.find(made.key) is not None
+    assert await elsewhere.find(made.key) is not None
+
+    await access.revoke(made.info.prefix)
+
+    assert await access.find(made.key) is None
+    timer.now += 4.9
+    assert await elsewhere.find(made.key) is not None  # remembered: the price of not asking each time
+    timer.now += 0.2
+    assert await elsewhere.find(made.key) is None
+    [told] = [each for each in await access.list() if each.prefix == made.info.prefix]
+    assert told.revoked_at is not None
+
+
+async def test_a_key_that_was_found_good_costs_no_transaction_for_some_seconds(
+    access: Access, database: Database, timer: Timer
+) -> None:
+    made = await access.create(name="reader", scopes=["read"])
+    assert await access.find(made.key) is not None
+
+    await database.close()
+
+    timer.now += 4.9
+    assert await access.find(made.key) is not None
+    timer.now += 0.2
+    with pytest.raises(Unavailable):
+        await access.find(made.key)
+    await database.open()
+
+
+async def test_the_last_use_is_noted_at_most_once_a_minute(
+    access: Access, database: Database, clock: FakeClock, timer: Timer
+) -> None:
+    made = await access.create(name="reader", scopes=["read"])
+
+    async def used() -> int | None:
+        timer.now += 10
+        assert await access.find(made.key) is not None
+        [told] = [each for each in await access.list() if each.prefix == made.info.prefix]
+        return told.last_used_at
+
+    first = await used()
+    clock.time += MINUTE // 2
+    assert await used() == first
+    clock.time += MINUTE // 2
+    later = await used()
+
+    assert first is not None
+    assert later is not None
+    assert later >= first + MINUTE
+
+
+async def test_a_rotated_key_stays_good_for_the_overlap_and_its_successor_may_do_the_same(
+    access: Access, clock: FakeClock, timer: Timer
+) -> None:
+    old = await access.create(
+        name="app", scopes=["read", "write"], spaces=["alice"], expires_at=clock.time + 10 * MINUTE
+    )
+    clock.time += 5 * MINUTE
+
+    new = await access.rotate(old.info.prefix, overlap=60)
+
+    assert (new.info.name, new.info.scopes, new.info.spaces) == ("app", old.info.scopes, old.info.spaces)
+    assert new.info.expires_at is not None
+    assert abs(new.info.expires_at - clock.time - 10 * MINUTE) < SECOND  # as long as the first was made for
+    assert await access.find(old.key) is not None
+    assert await access.find(new.key) is not None
+    clock.time += MINUTE + SECOND
+    timer.now += 61
+    assert await access.find(old.key) is None
+    assert await access.find(new.key) is not None
+    with pytest.raises(Conflict):
+        await access.rotate(old.info.prefix)
+
+
+async def test_rotating_never_lets_a_key_live_longer(access: Access, clock: FakeClock) -> None:
+    old = await access.create(name="app", scopes=["read"], expires_at=clock.time + MINUTE)
+
+    await access.rotate(old.info.prefix, overlap=86_400)
+
+    [told] = [each for each in await access.list() if each.prefix == old.info.prefix]
+    assert told.expires_at == old.info.expires_at
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"scopes": []},
+        {"scopes": "read"},
+        {"scopes": ["everything"]},
+        {"spaces": []},
+        {"spaces": "alice"},
+        {"spaces": [""]},
+        {"spaces": ["a\0b"]},
+        {"name": ""},
+        {"name": "x" * 201},
+        {"expires_at": 1},
+    ],
+)
+async def test_a_key_that_makes_no_sense_is_not_made(access: Access, wrong: dict[str, Any]) -> None:
+    before = len(await access.list())
+
+    arguments: dict[str, Any] = {"name": "reader", "scopes": ["read"], **wrong}
+    with pytest.raises(Invalid):
+        await access.create(**arguments)
+
+    assert len(await access.list()) == before
+
+
+async def test_what_is_not_there_can_be_neither_revoked_nor_rotated(access: Access) -> None:
+    with pytest.raises(NotFound):
+        await access.revoke("000000000000")
+    with pytest.raises(NotFound):
+        await access.rotate("000000000000")
+    with pytest.raises(Invalid):
+        await access.rotate("000000000000", overlap=-1)
+
+
+async def test_keys_made_by_two_at_the_same_moment_are_good_for_both(database: Database) -> None:
+    first, second = Access(database), Access(database)
+    made: list[str] = []
+
+    async def make(access: Access) -> None:
+        made.append((await access.create(name="reader", scopes=["read"])).key)
+
+    async with anyio.create_task_group() as tasks:
+        for access in (first, second):
+            tasks.start_soon(make, access)
+
+    for access in (first, second, Access(database)):
+        assert [await access.find(key) is not None for key in made] == [True, True]
+
+
+async def test_without_a_database_nobody_has_a_key() -> None:
+    access = Access(None)
+
+    assert await access.find("bt_000000000000." + "A" * 43) is None
+    with pytest.raises(Unavailable):
+        await access.create(name="reader", scopes=["read"])

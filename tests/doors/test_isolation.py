@@ -1,0 +1,134 @@
+"""Every route with no key, a wrong scope and another space's key; and, in short, the campaign of faults.isolation."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from bethink.model.access import Scope
+from faults.isolation import try_walls
+from faults.places import Place
+from faults.walls import Wall, without_filters
+from tests.doors.server_kit import CANARY, Operation, Served, furnish, operations, serving
+from tools import postgres
+
+OPERATIONS = operations()
+IN_SPACES = [each for each in OPERATIONS if "{space}" in each.path]
+
+
+@pytest.fixture
+async def served(target: str) -> AsyncIterator[Served]:
+    async with serving(target) as served:
+        yield served
+
+
+def test_every_route_but_the_two_about_health_needs_a_key() -> None:
+    assert len(OPERATIONS) > 60
+    assert {each.scope for each in OPERATIONS if each.scope is None} == {None}
+    assert [each.name for each in OPERATIONS if each.scope is None] == ["metrics"]
+    assert all(each.scope != Scope.ADMIN for each in IN_SPACES)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_not_a_row(
+    served: Served, operation: Operation
+) -> None:
+    things = await furnish(served.memory, "alice")
+    path = things.path(operation.path) + operation.query
+
+    async def asked(key: str) -> tuple[int, bytes]:
+        answer = await served(operation.method, path, operation.body, key=key)
+        return answer.status, answer.body
+
+    refused = {"nobody": await asked(""), "stranger": await asked("bt_000000000000." + "A" * 43)}
+    assert {status for status, _ in refused.values()} == {401}
+    if operation.scope is not None:
+        others = [scope for scope in Scope if scope != operation.scope]
+        refused["wrong scope"] = await asked(await served.key_for(*others))
+        assert refused["wrong scope"][0] == 403
+    if "{space}" in operation.path:
+        refused["other space"] = await asked(await served.key_for(spaces=["bob"]))
+        nowhere = await served(
+            operation.method, path.replace("alice", "nowhere"), key=await served.key_for(spaces=["bob"])
+        )
+        assert refused["other space"] == (404, nowhere.body)  # a space that is there looks like one that is not
+    assert not [who for who, (_, body) in refused.items() if CANARY.encode() in body]
+
+    allowed = await asked(await served.key_for(*([operation.scope] if operation.scope else []), spaces=["alice"]))
+    assert allowed[0] not in (401, 403)
+    assert b"No such space" not in allowed[1]
+
+
+async def test_a_refused_request_changes_nothing(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    before = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.facts(space="alice").length()
+    bob = await served.key_for(spaces=["bob"])
+
+    for operation in IN_SPACES:
+        for key in ("", bob):
+            await served(operation.method, things.path(operation.path) + operation.query, operation.body, key=key)
+
+    after = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.facts(space="alice").length()
+    session = await served.memory.get_session(space="alice", session_id=things.session_id)
+    assert after == before
+    assert session is not None
+    assert (session.last_number, session.ended_at, session.invalidated_at) == (2, None, None)
+
+
+async def test_ids_of_another_space_are_not_there(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    await furnish(served.memory, "bob", "budgerigar")
+    bob = await served.key_for(spaces=["bob"])
+
+    for operation in IN_SPACES:
+        if operation.path.count("{") == 1:
+            continue
+        path = things.path(operation.path).replace("/alice/", "/bob/") + operation.query
+        answer = await served(operation.method, path, operation.body, key=bob)
+        assert CANARY.encode() not in answer.body, operation.name
+        if operation.name not in ("put_fact", "fact_versions", "fact_sources", "document_versions", "document_sources"):
+            assert answer.status in (404, 409) or answer.status == 204, operation.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wall", [Wall.BOTH, Wall.QUERIES, Wall.ROWS])
+async def test_either_wall_alone_keeps_spaces_apart_on_postgresql(
+    superuser_dsn: str, fresh_dsn: str, tmp_path: Path, wall: Wall
+) -> None:
+    found = await try_walls(_server(superuser_dsn, fresh_dsn, tmp_path), wall, requests=300, seed=11)
+
+    assert found.foreign + found.failures == []
+    assert found.answered > 60
+
+
+@pytest.mark.slow
+async def test_the_one_wall_of_sqlite_keeps_spaces_apart(tmp_path: Path) -> None:
+    found = await try_walls(_file(tmp_path), Wall.BOTH, requests=300, seed=12)
+
+    assert found.foreign + found.failures == []
+    assert found.answered > 60
+
+
+@pytest.mark.slow
+async def test_without_any_wall_the_campaign_finds_foreign_rows(
+    superuser_dsn: str, fresh_dsn: str, tmp_path: Path
+) -> None:
+    for where in (_file(tmp_path), _server(superuser_dsn, fresh_dsn, tmp_path)):
+        found = await try_walls(where, Wall.NONE, requests=100, seed=13)
+        assert len(found.foreign) > 10, where.database
+
+
+def test_a_query_that_forgets_its_space_is_what_the_second_wall_is_tried_with() -> None:
+    with without_filters() as changed:
+        assert changed > 200
+
+
+def _file(folder: Path) -> Place:
+    path = str(folder / "memory.db")
+    return Place(database="sqlite", target=path, raw=path, ledger=folder)
+
+
+def _server(superuser: str, dsn: str, folder: Path) -> Place:
+    raw = postgres.in_database(superuser, str(conninfo_to_dict(dsn)["dbname"]))
+    return Place(database="postgres", target=dsn, raw=raw, ledger=folder)

@@ -1,0 +1,39 @@
+"""The OpenAPI, believed: what it allows is sent, and what it forbids. `benchmarks.fuzz` does it at length."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fuzz import fuzz
+from bethink.memory import Memory
+from tests.doors.server_kit import operations
+
+
+@pytest.mark.slow
+def test_whatever_is_sent_the_answer_is_documented_and_never_a_5xx(target: str) -> None:
+    tally = fuzz(target, cases=150, seed=7)
+
+    assert tally.failures == []
+    assert max(tally.statuses) < 500
+    assert tally.cases == 150
+    assert len(tally.operations) >= len(operations())
+    assert {200, 201, 401, 404, 422} <= set(tally.statuses)
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_not_documented_and_an_error_of_ours_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*args: object, **kwargs: object) -> None:
+        raise RuntimeError
+
+    async def wrong(*args: object, **kwargs: object) -> list[str]:
+        return ["not a job"]
+
+    monkeypatch.setattr(Memory, "recall", broken)
+    monkeypatch.setattr(Memory, "jobs", wrong)
+
+    tally = fuzz(str(tmp_path / "memory.db"), cases=140, seed=7)
+
+    assert any("recall" in failure and "500" in failure for failure in tally.failures)
+    assert any("/jobs" in failure for failure in tally.failures)

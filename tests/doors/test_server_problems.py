@@ -1,0 +1,97 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bethink import errors
+from bethink.server.problems import problem_for
+from tests.doors.server_kit import serving
+
+SECRET = "/var/lib/secret.db hunter2"
+
+
+def made(kind: type[errors.BethinkError]) -> errors.BethinkError:
+    if kind is errors.Stale:
+        return errors.Stale(SECRET, current=3)
+    return kind(SECRET)
+
+
+EXPECTED = {
+    "Invalid": 422, "NotFound": 404, "Conflict": 409, "Duplicate": 409, "LostClaim": 409, "SessionEnded": 409,
+    "Stale": 409, "Unavailable": 503, "Busy": 503, "OutcomeUnknown": 503, "ModelUnavailable": 503, "ModelError": 502,
+    "ModelTimeout": 502, "BadAnswer": 502, "Misconfigured": 500, "StoreError": 500, "Corrupt": 500,
+    "BethinkError": 500, "Denied": 500,
+}  # fmt: skip
+KINDS: list[type[errors.BethinkError]] = [
+    kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.BethinkError)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_error_has_its_status_and_our_own_faults_are_told_without_detail(kind: type[errors.BethinkError]) -> None:
+    problem = problem_for(made(kind))
+
+    assert problem.status == EXPECTED[kind.__name__]
+    if problem.status >= 500:
+        assert SECRET.encode() not in problem.body()
+    else:
+        assert SECRET.encode() in problem.body()
+        assert problem.code == kind.__name__
+    if problem.status == 503:
+        assert dict(problem.headers)[b"retry-after"].isdigit()
+
+
+def test_what_is_stale_says_what_is_current_and_what_is_unknown_says_how_to_repeat() -> None:
+    assert b'"current": 3' in problem_for(made(errors.Stale)).body()
+    assert "Idempotency-Key" in problem_for(errors.OutcomeUnknown("lost.")).hint
+    away = problem_for(errors.ModelUnavailable("busy.", retry_after=7.2))
+    assert dict(away.headers)[b"retry-after"] == b"8"
+
+
+def test_an_error_nobody_foresaw_is_told_without_a_word_of_it() -> None:
+    problem = problem_for(RuntimeError(SECRET))
+
+    assert (problem.status, problem.code) == (500, "InternalError")
+    assert b"hunter2" not in problem.body()
+
+
+async def test_an_error_nobody_foresaw_is_answered_and_logged_by_place_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+
+        async def burst(*args: object, **kwargs: object) -> None:
+            raise RuntimeError(SECRET)
+
+        served.memory.recall = burst  # pyright: ignore[reportAttributeAccessIssue]
+        with caplog.at_level("INFO", logger="bethink.server"):
+            answer = await served("POST", "/v1/spaces/alice/recall", {"question": "x"})
+
+    assert answer.status == 500
+    assert b"hunter2" not in answer.body
+    assert "hunter2" not in caplog.text
+    [record] = [record for record in caplog.records if record.name == "bethink.server"]
+    fields: dict[str, Any] = vars(record)["fields"]
+    assert fields["error"] == "RuntimeError"
+    assert "burst" in fields["where"]
+    assert fields["request_id"] == answer.headers["x-request-id"]
+
+
+async def test_a_path_or_a_method_that_is_not_there_is_told_as_a_problem(tmp_path: Path) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+        nowhere = await served("GET", "/v2/nothing")
+        wrong = await served("PATCH", "/v1/spaces/alice/facts")
+
+    assert (nowhere.status, nowhere.headers["content-type"]) == (404, "application/problem+json")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET")
+    assert set(nowhere.json()) == {"type", "title", "status", "detail", "hint", "code"}
+
+
+async def test_what_does_not_fit_is_named_and_not_repeated(tmp_path: Path) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+        body = {"messages": [{"role": "hunter2", "content": "x", "hunter2": 1}]}
+        refused = await served("POST", "/v1/spaces/alice/remember", body)
+
+    assert refused.status == 422
+    assert {error["at"] for error in refused.json()["errors"]} >= {"body.messages.0.role"}
+    assert "hunter2" not in str([error["message"] for error in refused.json()["errors"]])

@@ -1,0 +1,283 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bethink.model.recall import Ref
+from tests.doors.server_kit import CANARY, Operation, Served, Things, furnish, operations, serving
+
+S = "/v1/spaces/alice"
+
+
+@pytest.fixture
+async def served(target: str) -> AsyncIterator[Served]:
+    async with serving(target) as served:
+        yield served
+
+
+async def test_what_is_remembered_is_recalled_explained_used_and_forgotten(served: Served) -> None:
+    stored = await served("POST", f"{S}/remember", {"text": "My sister Anna lives in Oslo."})
+    assert stored.status == 201
+    [ref] = stored.json()["refs"]
+    assert str(Ref.parse(ref)) == ref
+
+    found = (await served("POST", f"{S}/recall", {"question": "Where does my sister live?", "explain": True})).json()
+    assert [item["ref"] for item in found["items"]] == [ref]
+    assert found["items"][0]["origin"] == "user"
+    assert set(next(iter(found["candidates"][0]["signals"].values()))) == {"raw", "normalised", "added"}
+
+    lineage = (await served("GET", f"{S}/memories/{ref}")).json()
+    assert (lineage["ref"], lineage["text"]) == (ref, "My sister Anna lives in Oslo.")
+    assert (await served("POST", f"{S}/used", {"refs": [ref]})).json() == {"counted": 1}
+
+    would = (await served("POST", f"{S}/forget", {"ref": ref, "dry_run": True})).json()
+    assert (would["messages"], would["dry_run"]) == (1, True)
+    assert (await served("POST", f"{S}/forget", {"ref": ref})).json()["messages"] == 1
+    assert (await served("POST", f"{S}/recall", {"question": "Where does my sister live?"})).json()["items"] == []
+
+
+async def test_a_repeated_idempotency_key_stores_nothing_twice(served: Served) -> None:
+    again = {"headers": {"idempotency-key": "call-1"}}
+    two = {"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]}
+
+    first = await served("POST", f"{S}/remember", two, **again)
+    second = await served("POST", f"{S}/remember", two, **again)
+    other = await served("POST", f"{S}/remember", {"text": "three"}, **again)
+
+    assert (first.status, second.status, other.status) == (201, 201, 409)
+    assert first.json()["refs"] == second.json()["refs"]
+    session = first.json()["session"]["id"]
+    records = (await served("GET", f"{S}/sessions/{session}/messages")).json()["items"]
+    assert [record["message"]["idempotency_key"] for record in records] == ["call-1:0", "call-1:1"]
+
+    path = f"{S}/sessions/{session}/messages"
+    numbers = [await served("POST", path, two, headers={"idempotency-key": "call-2"}) for _ in range(2)]
+    assert [each.json()["numbers"] for each in numbers] == [[3, 4], [3, 4]]
+
+
+@pytest.mark.parametrize("key", ["", "two words", "x" * 181, "a\tb"])
+async def test_an_idempotency_key_that_cannot_be_one_is_refused(served: Served, key: str) -> None:
+    refused = await served("POST", f"{S}/remember", {"text": "one"}, headers={"idempotency-key": key})
+
+    assert refused.status == 422
+    assert refused.json()["errors"][0]["at"] == "header.idempotency-key"
+
+
+async def test_a_session_goes_from_its_opening_to_its_end(served: Served) -> None:
+    opened = await served("POST", f"{S}/sessions", {"conversation": "cli:desk:", "agent": "helper"})
+    assert opened.status == 201
+    path = f"{S}/sessions/{opened.json()['id']}"
+    messages = [{"role": "user", "content": f"message {number}"} for number in range(3)]
+    assert (await served("POST", f"{path}/messages", {"messages": messages})).json() == {"numbers": [1, 2, 3]}
+
+    assert (await served("POST", f"{path}/end_turn")).json() == {"done": False}
+    assert (await served("POST", f"{path}/idle", {})).json() == {"done": True}
+    assert (await served("GET", path)).json()["invalidated_at"] == 3
+    assert (await served("GET", f"{path}/memory")).status == 404
+    assert (await served("POST", "/v1/learn")).json()["outcomes"]["succeeded"] >= 1
+    assert (await served("GET", f"{path}/memory")).json()["until"] == 3
+    assert (await served("POST", f"{path}/retry")).json() == {"done": False}
+    assert (await served("POST", f"{path}/cited", {"answer": "yes"})).json() == {"answer": "yes"}
+
+    after = (await served("POST", f"{path}/reset", {"emergency": True})).json()
+    assert after["ordinal"] == 2
+    refused = await served("POST", f"{path}/messages", {"messages": messages})
+    assert (refused.status, refused.json()["code"]) == (409, "SessionEnded")
+    path = f"{S}/sessions/{after['id']}"
+    third = (await served("POST", f"{path}/compacted")).json()
+    assert (await served("POST", f"{S}/sessions/{third['id']}/end")).json()["end_reason"] == "closed"
+
+
+async def test_a_session_that_was_forgotten_or_ended_takes_nothing_though_it_was_just_written_to(
+    served: Served,
+) -> None:
+    one = {"messages": [{"role": "user", "content": "one"}]}
+    opened = (await served("POST", f"{S}/sessions", {"conversation": "cli:desk:"})).json()
+    path = f"{S}/sessions/{opened['id']}"
+
+    async def append(to: str = path) -> tuple[int, str]:
+        answer = await served("POST", f"{to}/messages", one)
+        return answer.status, answer.json().get("code", "")
+
+    assert await append() == (201, "")
+    assert await append(path.replace("alice", "bob")) == (404, "NotFound")
+    await served("POST", f"{path}/end")
+    assert await append() == (409, "SessionEnded")
+    await served("POST", f"{S}/forget", {"everything": True})
+    assert await append() == (404, "NotFound")
+
+
+async def test_lists_come_in_pages_that_meet_without_gap_or_overlap(served: Served) -> None:
+    for number in range(5):
+        await served("POST", f"{S}/sessions", {"conversation": f"cli:{number}:"})
+        await served("PUT", f"{S}/facts/f{number}", {"content": "a fact"})
+        await served("POST", f"{S}/threads", {"thread_id": f"t{number}"})
+        await served("POST", f"/v1/spaces/s{number}/remember", {"text": "here"})
+    first = (await served("GET", f"{S}/sessions?limit=1")).json()["items"][0]["session"]["id"]
+    await served(
+        "POST", f"{S}/sessions/{first}/messages", {"messages": [{"role": "user", "content": "x"} for _ in range(5)]}
+    )
+
+    async def walk(path: str) -> list[list[object]]:
+        pages, cursor = list[list[object]](), ""
+        while cursor is not None:
+            page = (await served("GET", f"{path}?limit=2{cursor and f'&cursor={cursor}'}")).json()
+            pages.append(page["items"])
+            cursor = page["next"]
+        return pages
+
+    for path in (f"{S}/sessions", f"{S}/facts", f"{S}/threads", "/v1/spaces", f"{S}/sessions/{first}/messages"):
+        pages = await walk(path)
+        whole = (await served("GET", path)).json()["items"]
+        assert [item for page in pages for item in page] == whole, path
+        assert len(pages[0]) == 2
+        assert len(whole) >= 5
+    assert (await served("GET", f"{S}/facts?cursor=nonsense!")).status == 422
+    assert (await served("GET", f"{S}/sessions/{first}/messages?cursor=YWJj")).status == 422
+
+
+async def test_facts_are_written_searched_and_followed(served: Served) -> None:
+    before = (await served("PUT", f"{S}/facts/home", {"content": "Anna lives in Oslo", "tags": ["home"]})).json()
+    await served("PUT", f"{S}/facts/home", {"content": "Anna lives in Bergen", "kind": "detail"})
+
+    assert (await served("GET", f"{S}/facts/home")).json()["content"] == "Anna lives in Bergen"
+    found = (await served("GET", f"{S}/facts?query=Anna&top_k=3")).json()
+    assert [fact["content"] for fact in found["items"]] == ["Anna lives in Bergen"]
+    then = (await served("GET", f"{S}/facts?query=Anna&as_of={before['recorded_at']}")).json()
+    assert [fact["content"] for fact in then["items"]] == ["Anna lives in Oslo"]
+    versions = (await served("GET", f"{S}/facts/home/versions")).json()["items"]
+    assert [fact["version"] for fact in versions] == [1, 2]
+    assert (await served("GET", f"{S}/facts/home/sources")).json() == {"items": []}
+    assert (await served("DELETE", f"{S}/facts/home")).status == 204
+    assert (await served("GET", f"{S}/facts/home")).status == 404
+
+
+async def test_a_name_with_a_slash_in_it_is_one_name(served: Served) -> None:
+    path = "/v1/spaces/team%2Falice/facts/home%2ftown"
+
+    assert (await served("PUT", path, {"content": "Oslo"})).json()["id"] == "home/town"
+    assert (await served("GET", f"{path}/versions")).json()["items"][0]["id"] == "home/town"
+    assert (await served("GET", "/v1/spaces")).json()["items"] == ["team/alice"]
+    only = await served.key_for("read", spaces=["team/alice"])
+    assert (await served("GET", path, key=only)).status == 200
+    assert (await served("GET", "/v1/spaces/team/alice/facts/home", key=only)).status == 404
+
+
+async def test_documents_are_written_compared_and_taken_back(served: Served) -> None:
+    made = await served("POST", f"{S}/documents", {"slug": "a", "title": "A", "body": "one", "document_id": "d1"})
+    assert made.status == 201
+    again = await served("POST", f"{S}/documents", {"slug": "b", "title": "B", "document_id": "d1"})
+    assert again.status == 409
+    path = f"{S}/documents/d1"
+    await served("PUT", path, {"slug": "a", "title": "A", "body": "two", "expected": 1})
+    stale = await served("PUT", path, {"slug": "a", "title": "A", "body": "three", "expected": 1})
+    assert (stale.status, stale.json()["code"], stale.json()["current"]) == (409, "Stale", 2)
+
+    assert list((await served("GET", f"{S}/documents")).json()["items"]) == ["~/a"]
+    found = (await served("GET", f"{S}/documents?query=two&top_k=1")).json()["items"]
+    assert [document["version"] for document in found] == [2]
+    assert "-one\n+two" in (await served("GET", f"{path}/diff?before=1&after=2")).json()["diff"]
+    assert (await served("GET", f"{path}/sources?version=2")).json() == {"items": []}
+    assert (await served("POST", f"{path}/restore", {"version": 1, "expected": 2})).json()["body"] == "one"
+    assert (await served("POST", f"{path}/redact", {"version": 2})).status == 204
+    versions = (await served("GET", f"{path}/versions")).json()["items"]
+    assert [document["redacted"] for document in versions] == [False, True, False]
+    assert (await served("GET", f"{path}?as_of=2001-01-01")).status == 404
+    assert (await served("DELETE", f"{path}?expected=3")).status == 204
+    assert (await served("GET", f"{S}/documents")).json() == {"items": {}}
+    assert "raw_memories.md" in (await served("GET", f"{S}/files")).json()
+
+
+async def test_a_consolidation_is_promised_seen_and_taken_back(served: Served) -> None:
+    assert (await served("POST", f"{S}/consolidate")).status == 404  # no such space yet
+    await furnish(served.memory, "alice")
+    assert (await served("POST", f"{S}/consolidate")).json() == {"done": True}
+    assert (await served("GET", f"{S}/jobs")).json()["items"][0]["kind"] in ("consolidate", "extract", "index")
+    assert (await served("GET", f"{S}/changes")).json() == {"items": []}
+    for what in ("approve", "reject", "undo"):
+        refused = await served("POST", f"{S}/changes/run_1/{what}")
+        assert (refused.status, refused.json()["code"]) == (404, "NotFound")
+
+
+async def test_a_thread_is_stepped_looked_back_on_and_forked(served: Served) -> None:
+    thread = (await served("POST", f"{S}/threads", {"thread_id": "t1", "mode": "stepping"})).json()
+    path = f"{S}/threads/{thread['id']}"
+    said = {"event": {"type": "USER_MESSAGE", "payload": {"text": "hello"}}}
+    assert (await served("POST", f"{path}/events", said)).json()["processed"] == []
+    assert (await served("POST", f"{path}/step")).json()["event_processed"] is True
+    assert (await served("GET", f"{path}/states/1")).json()["chunks"][0]["content"] == {"text": "hello"}
+    assert len((await served("GET", f"{path}/states")).json()["items"]) == 2
+    assert len((await served("GET", f"{path}/diff?before=0&after=1")).json()["added"]) == 1
+    prompt = (await served("GET", f"{path}/prompt?budget=100")).json()
+    assert prompt["messages"] == [{"role": "user", "content": "hello"}]
+    assert (await served("PUT", f"{path}/mode", {"mode": "auto"})).json()["thread"]["mode"] == "auto"
+    assert (await served("POST", f"{path}/step")).status == 409
+    forked = await served("POST", f"{path}/fork", {"at": 1, "into": "t2"})
+    assert (forked.status, forked.json()["forked_from"]) == (201, "t1")
+    assert (await served("DELETE", path)).status == 204
+    assert (await served("GET", path)).status == 404
+
+
+async def test_a_context_is_shown_to_a_session_and_stands_in_the_ledger(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    body = {"question": "what does the parrot like?", "session_id": things.session_id}
+
+    block = (await served("POST", f"{S}/context", body)).json()
+    await served("POST", f"{S}/recall", body)
+
+    assert CANARY in block["text"]
+    shown = (await served("GET", f"{S}/shown?session_id={things.session_id}&limit=5")).json()["items"]
+    assert [entry["purpose"] for entry in shown] == ["recall", "context"]
+    assert (await served("GET", f"{S}/shown?as_of=2001-01-01")).json() == {"items": []}
+
+
+async def test_keys_are_made_rotated_and_revoked_over_the_wire(served: Served) -> None:
+    made = await served("POST", "/v1/keys", {"name": "app", "scopes": ["read"], "spaces": ["alice"]})
+    assert made.status == 201
+    prefix, key = made.json()["info"]["prefix"], made.json()["key"]
+    assert (await served("GET", f"{S}/facts", key=key)).status == 200
+
+    rotated = (await served("POST", f"/v1/keys/{prefix}/rotate", {"overlap": 60})).json()
+    assert (await served("GET", f"{S}/facts", key=rotated["key"])).status == 200
+    assert (await served("DELETE", f"/v1/keys/{prefix}")).status == 204
+    assert (await served("GET", f"{S}/facts", key=key)).status == 401
+    assert (await served("POST", f"/v1/keys/{prefix}/rotate")).status == 409
+    listed = (await served("GET", "/v1/keys")).body
+    assert prefix.encode() in listed
+    assert key.partition(".")[2].encode() not in listed
+
+
+async def test_the_audit_counts_jobs_by_kind_and_status(served: Served) -> None:
+    await furnish(served.memory, "alice")
+
+    audit = (await served("GET", "/v1/audit")).json()
+
+    assert audit["violations"] == 0
+    assert audit["counts"]["extract"]
+    assert audit["spent_today"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0}
+
+
+async def test_health_and_readiness_need_no_key_and_readiness_asks_the_database(served: Served) -> None:
+    assert (await served("GET", "/healthz", key="")).json() == {"status": "ok"}
+    assert (await served("GET", "/readyz", key="")).json() == {"status": "ok"}
+
+    await served.memory.close()
+
+    assert (await served("GET", "/healthz", key="")).status == 200
+    away = await served("GET", "/readyz", key="")
+    assert (away.status, away.headers["retry-after"]) == (503, "1")
+    await served.memory.open()
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda each: each.name)
+async def test_every_route_answers_as_its_openapi_says(served: Served, operation: Operation) -> None:
+    things: Things = await furnish(served.memory, "alice")
+
+    answer = await served(operation.method, things.path(operation.path) + operation.query, operation.body)
+
+    assert answer.status in operation.responses
+    assert answer.status < 500
+    assert {401, 403, 421, 422, 429, 503} <= operation.responses
+    if answer.body and operation.name != "metrics":
+        assert answer.headers["content-type"] == (
+            "application/json" if answer.status < 400 else "application/problem+json"
+        )
