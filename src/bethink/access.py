@@ -61,6 +61,8 @@ class Access:
         """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
         label = checked_name(name, "a key's name")
         allowed, places = _scopes(scopes), _spaces(spaces)
+        if Scope.ADMIN in allowed and places is not None:
+            raise Invalid("a key of some spaces cannot be an admin's.", hint="Leave the spaces or the scope admin out.")
 
         def body(tx: Tx) -> NewKey:
             lifetime = None if expires_at is None else expires_at - tx.now

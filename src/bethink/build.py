@@ -185,6 +185,7 @@ def memory_from(
         worker=make,
         startup=startup,
         searcher=_searching(settings, database, embedder=senses),
+        artefacts_dir=settings.artefacts_dir,
     )
 
 

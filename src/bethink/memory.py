@@ -53,7 +53,7 @@ _log = logging.getLogger("bethink")
 class Memory:
     """Stores what was said and says what is still to be learnt. Without a database every verb does nothing."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of the house, and build.py is where they are put together
         self,
         database: Database | None,
         *,
@@ -64,6 +64,7 @@ class Memory:
         worker: "Callable[[], Worker] | None" = None,
         startup: "Startup | None" = None,
         searcher: "Callable[[], Searcher] | None" = None,
+        artefacts_dir: str = "",
     ) -> None:
         self._database = database
         self._redactor = redactor or redactor_for(database)
@@ -73,6 +74,7 @@ class Memory:
         self._engine = engine
         self._compactor = compactor
         self._make_searcher = searcher
+        self._artefacts_dir = artefacts_dir
 
     @property
     def enabled(self) -> bool:
@@ -376,7 +378,12 @@ class Memory:
             agent=agent,
             everything=everything,
         )
-        return await forget(self._database, target, space=place, dry_run=dry_run)
+        forgotten = await forget(self._database, target, space=place, dry_run=dry_run)
+        if self._artefacts_dir and not dry_run:
+            from bethink.learn.artefacts import clear_folder  # noqa: PLC0415 - as above
+
+            await anyio.to_thread.run_sync(clear_folder, self._artefacts_dir, place)
+        return forgotten
 
     def _asking(self, question: str, **narrowed: Any) -> "Asking":
         from bethink.recall.search import Asking  # noqa: PLC0415 - as below

@@ -252,9 +252,11 @@ class Facts:
         self._inner = inner
         self._loop = loop
 
-    def index(self, fact: Fact) -> None:
-        """Store a fact; one with the same id is retired, and found as of the time before. Redacted first."""
-        return self._loop.run(lambda: self._inner.index(fact))
+    def index(self, fact: Fact, *, expected: int | None = None) -> None:
+        """Store a fact, redacted; one with the same id is retired, and found as of the time before.
+
+        Raises `Stale` unless `expected`, where given, is the version that stands."""
+        return self._loop.run(lambda: self._inner.index(fact, expected=expected))
 
     def get(self, fact_id: str) -> Fact | None:
         """Return a fact as it stands. Raises `NotFound`."""
@@ -881,9 +883,9 @@ class RemoteFacts:
         self._inner = inner
         self._loop = loop
 
-    def index(self, fact: Fact) -> None:
+    def index(self, fact: Fact, *, expected: int | None = None) -> None:
         """Store a fact; one with the same id is retired. Its origin is for the server to say."""
-        return self._loop.run(lambda: self._inner.index(fact))
+        return self._loop.run(lambda: self._inner.index(fact, expected=expected))
 
     def get(self, fact_id: str) -> Fact | None:
         """Return a fact as it stands. Raises `NotFound`."""

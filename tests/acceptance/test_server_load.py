@@ -66,7 +66,7 @@ async def test_bare_statements_store_and_find_what_the_verbs_would(fresh_dsn: st
     bare = Bare(fresh_dsn, world, clients=2)
     await bare._trace(world.dice("trace"))
 
-    told = bare.run(0.3, 1)
+    told = bare.run(1.0, 1)
     bare.close()
 
     assert told.errors == []

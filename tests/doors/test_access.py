@@ -252,3 +252,8 @@ async def test_without_a_database_nobody_has_a_key() -> None:
     assert await access.find("bt_000000000000." + "A" * 43) is None
     with pytest.raises(Unavailable):
         await access.create(name="reader", scopes=["read"])
+
+
+async def test_a_key_of_some_spaces_is_never_an_admins(database: Database) -> None:
+    with pytest.raises(Invalid):
+        await Access(database).create(name="half", scopes=["read", "admin"], spaces=["alice"])

@@ -78,6 +78,13 @@ async def test_a_message_travels_with_everything_it_says(client: Client, beside:
     assert second.message.idempotency_key is not None
 
 
+async def test_a_name_arrives_as_it_was_given(client: Client, beside: Memory) -> None:
+    for name in ("..", ".", "ä %2e", "a?b#c&d=e"):
+        assert (await client.remember("tea", space=name)).session.space == name
+        await client.facts(space=name).index(Fact(id=name, content="tea"))
+        assert await client.facts(space=name).get(name) == await beside.facts(space=name).get(name)
+
+
 async def test_what_was_sent_twice_is_there_once(client: Client) -> None:
     session = await client.open_session(space="alice", conversation=KEY)
     stored = await client.remember("tea", space="alice", session=session, idempotency_key="käse 1")

@@ -9,9 +9,8 @@ import pytest
 
 from bethink import Memory
 from bethink.errors import Misconfigured
-from bethink.learn.artefacts import archive, artefacts, write_folder
+from bethink.learn.artefacts import archive, artefacts, folder_of, write_folder
 from bethink.learn.changes import shelf
-from bethink.learn.consolidate import folder_of
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store.db import Database

@@ -1,3 +1,7 @@
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
 import apsw
 import psycopg
 import pytest
@@ -5,16 +9,21 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 
 import bethink
-from bethink.errors import Invalid, NotFound
-from bethink.model.calls import ModelCall
+from bethink.errors import Invalid, NotFound, Stale
+from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.jobs import Claim, JobKind
 from bethink.model.working import Event, EventType
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import jobs
 from bethink.store.db import Database
+from bethink.worker import Worker
 from tests.conftest import KEY, said
-from tests.rooms.learn_kit import DONE, a_fact, answer, worker
+from tests.rooms.learn_kit import DONE, a_fact, answer, consolidator, worker
 from tools import postgres
 
 BIRD = "zebrafinch"
+TOWNS = ("Oslo", "Bergen")
 
 
 def clever(call: ModelCall) -> str:
@@ -221,3 +230,129 @@ async def test_a_thread_of_no_forgotten_session_stays(memory: bethink.Memory, da
     await memory.forget(session=session, space="alice")
 
     assert [each.id for each in await desk.threads()] == ["thread_other"]
+
+
+async def test_a_corrected_fact_goes_with_the_message_it_was_learnt_from(
+    memory: bethink.Memory, database: Database
+) -> None:
+    session = await learnt(memory, database)
+    facts = memory.facts(space="alice")
+    [bird] = [each for each in await facts.all() if BIRD in each.content]
+    await facts.index(replace(bird, content=f"The user keeps two of the kind {BIRD}."))
+
+    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+
+    assert gone.facts == 1
+    assert [each.content for each in await facts.all()] == ["The user likes tea."]
+
+
+async def test_what_a_forgotten_fact_had_retired_holds_again(memory: bethink.Memory, database: Database) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said("I live in Oslo.", "I live in Bergen."))
+    await memory.idle(session)
+    lives = [a_fact(f"The user lives in {town}.", number, slot="home") for number, town in enumerate(TOWNS, 1)]
+    await worker(database, [answer(*lives)]).run_once()
+    facts = memory.facts(space="alice")
+    [now] = await facts.all()
+    assert now.content == "The user lives in Bergen."
+
+    await memory.forget(f"fact:{now.id}:1", space="alice")
+
+    assert [each.content for each in await facts.all()] == ["The user lives in Oslo."]
+
+
+async def test_whoever_was_learning_from_a_forgotten_message_writes_none_of_it_back(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    session = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(session, said(f"I keep a {BIRD}.", "I like tea."))
+    await memory.idle(session)
+    asked, forgotten = anyio.Event(), anyio.Event()
+
+    class Slow(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            answered = await super().answer(call)
+            asked.set()
+            await forgotten.wait()
+            return answered
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(worker(database, Slow(clever)).run_once)
+        await asked.wait()
+        await memory.forget(f"message:{session.id}:1", space="alice")
+        forgotten.set()
+
+    assert BIRD not in stored(target, superuser_dsn)
+    await worker(database, clever).run_once()
+    again = await memory.session_memory(session)
+    assert again is not None
+    assert again.raw_memory == "likes tea"
+
+
+async def test_a_claim_on_a_forgotten_space_is_never_good_again(memory: bethink.Memory, database: Database) -> None:
+    async def claim() -> Claim:
+        await memory.remember("Hello.", space="alice")
+        [held] = await database.transact(
+            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="somebody", lease=60_000_000, limit=1)
+        )
+        return held
+
+    before = await claim()
+    await memory.forget(everything=True, space="alice")
+    after = await claim()
+
+    assert after.token > before.token
+
+
+async def test_a_forgotten_fact_leaves_no_change_set_that_could_bring_it_back(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    await learnt(memory, database)
+    handler = consolidator(database, review=True)
+    await Worker(database, {JobKind.CONSOLIDATE: handler}, name="reviewer").run_once()
+    [held] = await memory.documents(space="alice").change_sets()
+    assert BIRD in str(held.changes)
+    [bird] = [each for each in await memory.facts(space="alice").all() if BIRD in each.content]
+
+    await memory.forget(f"fact:{bird.id}:1", space="alice")
+
+    assert await memory.documents(space="alice").change_sets() == []
+
+
+async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
+    memory: bethink.Memory, database: Database
+) -> None:
+    await learnt(memory, database)
+    await Worker(database, {JobKind.CONSOLIDATE: consolidator(database)}, name="writer").run_once()
+    documents = memory.documents(space="alice")
+    assert BIRD in str(await documents.change_sets())
+    made = [each for each in (await documents.tree()).values() if BIRD in each.body and each.author.kind == "job"]
+
+    for each in made:
+        await memory.forget(f"document:{each.id}:{each.version}", space="alice")
+
+    assert BIRD not in str(await documents.change_sets())
+
+
+async def test_the_files_of_a_space_go_with_what_is_forgotten(tmp_path: Path) -> None:
+    async with bethink.connect(
+        tmp_path / "memory.db", artefacts_dir=str(tmp_path / "files"), learn_at_start=False
+    ) as memory:
+        await memory.remember(f"I keep a {BIRD}.", space="alice")
+        for _ in range(3):
+            await memory.learn()
+        written = [path.read_text() for path in (tmp_path / "files").rglob("*.md")]
+        assert any(BIRD in text for text in written)
+
+        await memory.forget(everything=True, space="alice")
+
+        assert not any(BIRD in path.read_text() for path in (tmp_path / "files").rglob("*.md"))
+
+
+async def test_a_stale_correction_of_a_fact_is_refused(memory: bethink.Memory) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(bethink.Fact(id="home", content="Oslo"))
+    await facts.index(bethink.Fact(id="home", content="Bergen"), expected=1)
+
+    with pytest.raises(Stale):
+        await facts.index(bethink.Fact(id="home", content="Rome"), expected=1)

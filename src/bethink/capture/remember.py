@@ -8,7 +8,8 @@ from bethink.capture import log, sessions
 from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Session, Trigger, checked_name, message_from
 from bethink.store.db import Tx
-from bethink.store.succession import get_session, mark_pending
+from bethink.store.sessions import mark
+from bethink.store.succession import get_session
 
 NOTES = ConversationKey(channel="remember", chat="notes")
 """Where a text goes that belongs to no conversation."""
@@ -66,7 +67,10 @@ def storing(drafts: list[Message | Mapping[str, object]], place: Place, redactor
             tx, space=place.space, agent=place.agent, kind=AgentKind.PRIMARY, key=place.conversation
         )
         appended = log.append(tx, session, rows)
-        mark_pending(tx, session, trigger=Trigger.IDLE)
+        here = [source.number for source in appended.sources if source.session_id == session.id]
+        last = max(here, default=0)
+        if last > session.last_number:  # what was known already has been marked before
+            mark(tx, space=place.space, session_id=session.id, number=last, trigger=Trigger.IDLE)
         return Stored(get_session(tx, space=place.space, session_id=session.id), appended, opened)
 
     return body

@@ -1,6 +1,6 @@
 """The facts of a space on a server."""
 
-from bethink.client.place import AGAIN, Place
+from bethink.client.place import AGAIN, ONCE, Place
 from bethink.model.records import Fact, Source, When, checked_name, moment_or_none
 
 _GIVEN = ("source", "tags", "metadata", "created_at", "kind", "entities", "subject", "slot", "valid_from", "valid_to")
@@ -14,11 +14,14 @@ class RemoteFacts:
         self.space = space
         self._place = place
 
-    async def index(self, fact: Fact) -> None:
+    async def index(self, fact: Fact, *, expected: int | None = None) -> None:
         """Store a fact; one with the same id is retired. Its origin is for the server to say."""
         more = {name: getattr(fact, name) for name in _GIVEN if getattr(fact, name) != getattr(_BARE, name)}
         name = checked_name(fact.id, "a fact's id")
-        await self._place.send(dict[str, object], "facts", name, method="PUT", how=AGAIN, content=fact.content, **more)
+        how = AGAIN if expected is None else ONCE
+        await self._place.send(
+            dict[str, object], "facts", name, method="PUT", how=how, content=fact.content, expected=expected, **more
+        )
 
     async def get(self, fact_id: str) -> Fact | None:
         """Return a fact as it stands. Raises `NotFound`."""

@@ -39,7 +39,7 @@ async def forget(database: Database | None, target: Target, *, space: str, dry_r
         return Forgotten(dry_run=dry_run)
 
     def body(tx: Tx) -> Forgotten:
-        forgotten = _forget(tx, target, space=space)
+        forgotten = _forget(tx, target, space=space, dry_run=dry_run)
         if dry_run:
             raise _Undone(replace(forgotten, dry_run=True))
         return forgotten
@@ -50,42 +50,41 @@ async def forget(database: Database | None, target: Target, *, space: str, dry_r
         return undone.forgotten
 
 
-def _forget(tx: Tx, target: Target, *, space: str) -> Forgotten:
+def _forget(tx: Tx, target: Target, *, space: str, dry_run: bool) -> Forgotten:
+    if target.everything:
+        # A space is counted, not taken away and put back: that would stand in the way of everyone who writes there.
+        done = (forgetting.count_space if dry_run else forgetting.forget_space)(tx, space=space)
+        if done is None:
+            raise NotFound(f"no space {space!r}.")
+        return done
     facts.lock(tx, space=space)  # before all else: nobody may be adding a source to what is forgotten
     if target.ref is not None:
         return _forget_ref(tx, target.ref, space=space)
     if target.session_id is not None:
         conversation = _conversation_of(tx, space=space, session_id=target.session_id)
         return forgetting.forget_sessions(tx, space=space, conversation=conversation, gone=[target.session_id])
-    if target.conversation is not None:
-        key = str(target.conversation)
-        found = sessions.find_conversation(tx, space=space, agent=target.agent, key=key)
-        if found is None:
-            raise NotFound(f"no conversation {key!r} of {target.agent!r} in space {space!r}.")
-        sessions.lock_conversation(tx, space=space, conversation=found)
-        return forgetting.forget_conversation(tx, space=space, conversation=found)
-    done = forgetting.forget_space(tx, space=space)
-    if done is None:
-        raise NotFound(f"no space {space!r}.")
-    return done
+    key = str(target.conversation)
+    found = sessions.find_conversation(tx, space=space, agent=target.agent, key=key)
+    if found is None:
+        raise NotFound(f"no conversation {key!r} of {target.agent!r} in space {space!r}.")
+    sessions.lock_conversation(tx, space=space, conversation=found)
+    return forgetting.forget_conversation(tx, space=space, conversation=found)
 
 
 def _forget_ref(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
-    if ref.kind is RefKind.FACT:
-        facts.delete(tx, space=space, fact_id=ref.id)
-        return Forgotten(facts=1, documents=forgetting.forget_resting_on(tx, space=space, gone=[ref.id]))
-    if ref.kind is RefKind.DOCUMENT:
-        touched = forgetting.forget_document(tx, space=space, document_id=ref.id)
-        if not touched:
-            raise NotFound(f"no document {ref.id!r} with a text in space {space!r}.")
-        return Forgotten(documents=touched)
-    conversation = _conversation_of(tx, space=space, session_id=ref.id)
-    if ref.kind is RefKind.SESSION_MEMORY:
-        done = forgetting.forget_session_memory(tx, space=space, session_id=ref.id)
-    else:
-        done = forgetting.forget_message(
-            tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number
-        )
+    match ref.kind:
+        case RefKind.FACT:
+            done = forgetting.forget_fact(tx, space=space, fact_id=ref.id)
+        case RefKind.DOCUMENT:
+            done = forgetting.forget_document(tx, space=space, document_id=ref.id)
+        case RefKind.SESSION_MEMORY:
+            _conversation_of(tx, space=space, session_id=ref.id)
+            done = forgetting.forget_session_memory(tx, space=space, session_id=ref.id)
+        case RefKind.MESSAGE:
+            conversation = _conversation_of(tx, space=space, session_id=ref.id)
+            done = forgetting.forget_message(
+                tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number
+            )
     if done is None:
         raise NotFound(f"nothing by the name {ref} in space {space!r}.")
     return done

@@ -1,5 +1,6 @@
 """Files written out from what is known: always made anew from the database, the same to the byte."""
 
+import hashlib
 import io
 import os
 import tempfile
@@ -44,6 +45,19 @@ def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
     for stale in (*root.glob("*.md"), *(root / _SUMMARIES).glob("*.md"), *root.rglob(f"{_TEMPORARY}*")):
         if stale not in kept:
             stale.unlink()
+
+
+def folder_of(space: str) -> str:
+    """Name a folder for a space: readable, and never another's."""
+    plain = "".join(mark if mark.isalnum() else "-" for mark in space)[:40]
+    return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
+
+
+def clear_folder(folder: str | Path, space: str) -> None:
+    """Remove the files of a space: what is left to be told is written again by its next consolidation."""
+    root = Path(folder) / folder_of(space)
+    if root.is_dir():
+        write_folder(root, {})
 
 
 def archive(files: Mapping[str, str]) -> bytes:

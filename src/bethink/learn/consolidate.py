@@ -11,7 +11,7 @@ from anyio import to_thread
 from bethink.errors import LostClaim
 from bethink.extend import Tokens
 from bethink.learn import changes as changing
-from bethink.learn.artefacts import artefacts, write_folder
+from bethink.learn.artefacts import artefacts, folder_of, write_folder
 from bethink.learn.gather import GATHERER, Known, changes_to, gather, known_sources, overviews, unsupported
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import fitting, shortened
@@ -75,7 +75,11 @@ class Consolidator:
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         await self._write_files(claim.space, work.known.selection, work.shelf)
         changes = await self._changes(claim, work)
-        learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
+        try:
+            learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
+        except LostClaim:
+            await self.refresh(claim.space)  # what the files were written from may have been forgotten meanwhile
+            raise
         await self.refresh(claim.space)
         _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
         return learnt
@@ -244,12 +248,6 @@ def _line(memory: SessionMemory) -> str:
 def _notes(memory: SessionMemory, *, budget: int, tokens: Tokens) -> str:
     notes = shortened(memory.raw_memory, budget=budget, tokens=tokens)
     return f"<session id={memory.session_id!r}>\n{notes}\n</session>"
-
-
-def folder_of(space: str) -> str:
-    """Name a folder for a space: readable, and never another's."""
-    plain = "".join(mark if mark.isalnum() else "-" for mark in space)[:40]
-    return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
 
 
 def _only(shelf: Shelf, paths: Mapping[str, object]) -> Shelf:

@@ -13,7 +13,7 @@ from bethink.mcp.texts import BODY_NOTE, Line, index, iso, line_of, page, some, 
 from bethink.memory import Memory
 from bethink.model.framing import framed
 from bethink.model.recall import Excerpt, Ref, RefKind
-from bethink.model.records import Record, SessionEntry
+from bethink.model.records import Micros, Record, SessionEntry
 
 _BUDGET = 1_500
 _MOST = 8_000
@@ -137,7 +137,7 @@ class Reading:
         found = await self._memory.recall(query, space=self._scope().space, budget=_MOST)
         return Hits(
             results=[
-                Hit(id=str(item.ref), title=title_of(item.text), url=shelf.uri_of(str(item.ref)))
+                Hit(id=str(item.ref), title=_label(item.ref, item.origin, item.at), url=shelf.uri_of(str(item.ref)))
                 for item in found.items
             ]
         )
@@ -153,7 +153,7 @@ class Reading:
         }
         return Fetched(
             id=str(read.ref),
-            title=title_of(read.title),
+            title=_label(read.ref, read.origin, read.at),
             text=page(read.text, 0, size=_FETCHED)[0],
             url=shelf.uri_of(read.path or str(read.ref)),
             metadata={name: value for name, value in about.items() if value},
@@ -177,6 +177,12 @@ class Reading:
             return Line(ref, "session_memory", "memory", session.created_at, memory.summary, about)
         ref = Ref(RefKind.MESSAGE, session.id, max(1, session.last_number))
         return Line(ref, "session", "memory", session.created_at, "not summed up yet", about)
+
+
+def _label(ref: Ref, origin: str | None, at: Micros | None) -> str:
+    # A title stands outside of any frame, so nothing that was remembered may be in it.
+    day = "" if at is None else f", {iso(at)[:10]}"
+    return f"{ref.kind.replace('_', ' ')} from {origin or 'nobody'}{day}"
 
 
 def _message_line(record: Record) -> Line:

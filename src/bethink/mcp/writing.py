@@ -83,7 +83,8 @@ class Writing:
                 f"this {fact.kind} rests on the user's own words.",
                 hint="Only the user can change it: in a conversation that is captured, or by the API or command line.",
             )
-        await facts.index(replace(fact, content=text, origin=lowest([fact.origin, _ASSISTANT]), made_by=None))
+        corrected = replace(fact, content=text, origin=lowest([fact.origin, _ASSISTANT]), made_by=None)
+        await facts.index(corrected, expected=old.number)
         new = await facts.get(old.id) or fact
         return Changed(ref=str(Ref(RefKind.FACT, new.id, new.version)), previous=str(old))
 

@@ -19,6 +19,8 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case; what is written without spaces comes in pairs of signs."""
+    if text.isascii():  # most are, and are their own normal form
+        return WORD.findall(text.lower())
     found: list[str] = []
     for word in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _WIDE.search(word):
@@ -49,13 +51,15 @@ def stem(word: str) -> str:
 
 
 def _without_ending(word: str) -> str:
-    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= 3), "")
-    return word[: -len(ending)] if ending and not word.endswith("ss") else word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word if word.endswith("ss") else word[: -len(ending)]
+    return word
 
 
 def has_digit(word: str) -> bool:
     """Say whether a word is a number, or has one in it."""
-    return any(mark.isdigit() for mark in word)
+    return not word.isalpha() and any(mark.isdigit() for mark in word)
 
 
 def negated(text: str) -> bool:

@@ -9,7 +9,7 @@ from bethink.model.records import Fact, Source, When, checked_name, moment_or_no
 from bethink.model.text import clean
 from bethink.store import facts
 from bethink.store.db import Database, Tx, ask
-from bethink.store.forgetting import forget_resting_on
+from bethink.store.forgetting import forget_fact
 
 
 class Facts:
@@ -20,8 +20,11 @@ class Facts:
         self._database = database
         self._redactor = redactor
 
-    async def index(self, fact: Fact) -> None:
-        """Store a fact; one with the same id is retired, and found as of the time before. Redacted first."""
+    async def index(self, fact: Fact, *, expected: int | None = None) -> None:
+        """Store a fact, redacted; one with the same id is retired, and found as of the time before.
+
+        Raises `Stale` unless `expected`, where given, is the version that stands.
+        """
         cut = replace(
             fact,
             id=checked_name(fact.id, "a fact's id"),
@@ -31,8 +34,8 @@ class Facts:
             entities=tuple(self._cut(entity) for entity in fact.entities),
         )
         await ask(
-            self._database, lambda tx: facts.put(tx, space=self.space, fact=cut), space=self.space, empty=None,
-            repeatable=True,
+            self._database, lambda tx: facts.put(tx, space=self.space, fact=cut, expected=expected), space=self.space,
+            empty=None, repeatable=expected is None,
         )  # fmt: skip
 
     async def get(self, fact_id: str) -> Fact | None:
@@ -84,8 +87,8 @@ class Facts:
         name = checked_name(fact_id, "a fact's id")
 
         def body(tx: Tx) -> None:
-            facts.delete(tx, space=self.space, fact_id=name)
-            forget_resting_on(tx, space=self.space, gone=[name])
+            if forget_fact(tx, space=self.space, fact_id=name) is None:
+                raise NotFound(f"no fact {name!r} in space {self.space!r}.")
 
         await ask(self._database, body, space=self.space, empty=None)
 

@@ -1,9 +1,10 @@
 """Puts the server together, and runs it."""
 
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from importlib.metadata import version
+from socket import socket
 from typing import Any, cast
 
 import uvicorn
@@ -112,13 +113,29 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def serve(settings: Settings) -> None:
-    """Serve the memory that the settings describe until told to stop; what was accepted by then is finished first."""
+class _Announced(uvicorn.Server):
+    """Says where it listens once it does."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            port = next((each.getsockname()[1] for server in self.servers for each in server.sockets), self.config.port)
+            self._ready(f"http://{self.config.host}:{port}")
+
+
+def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> None:
+    """Serve the memory that the settings describe until told to stop; what was accepted by then is finished first.
+
+    `ready` is called with the address when it listens. Raises `SystemExit` if it never did.
+    """
     memory = memory_from(settings)
     logs.to_stderr(redactor_for(None))
-    app = create_app(memory, options=options_from(settings))
-    uvicorn.run(
-        app,
+    config = uvicorn.Config(
+        create_app(memory, options=options_from(settings)),
         host=settings.server_host,
         port=settings.server_port,
         log_config=None,
@@ -128,3 +145,8 @@ def serve(settings: Settings) -> None:
         timeout_graceful_shutdown=_LEAVING,
         http=OneWrite,
     )
+    server = _Announced(config, ready or (lambda _: None))
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        raise SystemExit(1)

@@ -31,7 +31,7 @@ def authorise(key: KeyInfo, *, scope: Scope | None, space: str | None) -> None:
 
     A space that is not the key's looks just like one that is not there.
     """
-    if scope is not None and scope not in key.scopes:
+    if scope is not None and (scope not in key.scopes or (scope is Scope.ADMIN and key.spaces is not None)):
         raise refused(
             403,
             "Forbidden",

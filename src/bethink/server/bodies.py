@@ -8,7 +8,7 @@ from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.documents import MAX_BODY, Draft
 from bethink.model.recall import RefKind
-from bethink.model.records import AgentKind, ConversationKey, FactKind, Message, Micros, Role
+from bethink.model.records import AgentKind, ConversationKey, Fact, FactKind, Message, Micros, Role, moment_or_none
 from bethink.model.working import Event, Mode, Strategy
 from bethink.server.limits import too_large
 from bethink.server.options import ServerOptions
@@ -157,6 +157,30 @@ class FactBody(Body):
     metadata: dict[str, str] = {}
     source: str = ""
     kind: FactKind = FactKind.KNOWLEDGE
+    entities: list[str] = []
+    subject: str | None = None
+    slot: str | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    created_at: Moment | None = None
+    expected: Whole | None = None
+
+    def fact(self, fact_id: str) -> Fact:
+        """Make the fact. What is sent through this door is an import: only messages make a fact the user's."""
+        return Fact(
+            id=fact_id,
+            content=self.content,
+            tags=tuple(self.tags),
+            metadata=self.metadata,
+            source=self.source,
+            kind=self.kind,
+            entities=tuple(self.entities),
+            subject=self.subject,
+            slot=self.slot,
+            valid_from=moment_or_none(self.valid_from),
+            valid_to=moment_or_none(self.valid_to),
+            created_at=moment_or_none(self.created_at),
+        )
 
 
 class DraftBody(Body):

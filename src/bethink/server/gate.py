@@ -47,7 +47,7 @@ class Gate:
         failure: Exception | None = None
         try:
             self._check(scope)
-            keep_slashes(scope)
+            scope = keep_slashes(scope)
             await self._app(scope, receive, noting)
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered, and told nothing of it
             failure = error

@@ -188,12 +188,16 @@ class VerbRoute(APIRoute):
         return found
 
 
-def keep_slashes(scope: AsgiScope) -> None:
-    """Keep slashes that were sent as part of a name, as %2F, apart from those between names."""
+def keep_slashes(scope: AsgiScope) -> AsgiScope:
+    """Keep slashes that were sent as part of a name, as %2F, apart from those between names.
+
+    The scope that was given stays as it is: whoever serves us may write its path to a log, which could not hold ours.
+    """
     raw: bytes = scope.get("raw_path") or b""
-    if b"%2" in raw and b"%2F" in raw.upper():
-        parts = _ENCODED_SLASH.split(raw.partition(b"?")[0])
-        scope["path"] = SLASH.join(unquote(part.decode("latin-1")) for part in parts)
+    if b"%2" not in raw or b"%2F" not in raw.upper():
+        return scope
+    parts = _ENCODED_SLASH.split(raw.partition(b"?")[0])
+    return {**scope, "path": SLASH.join(unquote(part.decode("latin-1")) for part in parts)}
 
 
 def _query(text: bytes) -> dict[str, str]:

@@ -50,16 +50,7 @@ async def get_fact(call: Call, space: Name, fact_id: Name) -> Fact:
 async def put_fact(call: Call, space: Name, fact_id: Name, body: FactBody) -> Fact:
     """Store a fact; one with the same id is retired, and found as of the time before."""
     shelf = call.memory.facts(space=space)
-    await shelf.index(
-        Fact(
-            id=fact_id,
-            content=body.content,
-            tags=tuple(body.tags),
-            metadata=body.metadata,
-            source=body.source,
-            kind=body.kind,
-        )
-    )
+    await shelf.index(body.fact(fact_id), expected=body.expected)
     call.trail.named(fact_id)
     call.trail.counted(1)
     return _there(await shelf.get(fact_id))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bethink.errors import NotFound
+from bethink.errors import Stale
 from bethink.model.ids import shard_for
 from bethink.model.jobs import JobKind
 from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
@@ -19,11 +19,17 @@ _QUOTED = re.compile(r'"([^"]*)"')
 _MAX_WORDS = 64
 
 
-def put(tx: Tx, *, space: str, fact: Fact) -> None:
-    """Store a fact; another one with the same id is retired and succeeded by this."""
+def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
+    """Store a fact; another one with the same id is retired and succeeded by this.
+
+    Raises `Stale` unless the version that stands is the expected one, where one is.
+    """
     tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
     lock(tx, space=space)
     known = find(tx, space=space, fact_id=fact.id)
+    current = None if known is None else known.version
+    if expected is not None and current != expected:
+        raise Stale(f"fact {fact.id} is not as you read it.", current=current)
     if known is not None and known == replace(fact, created_at=fact.created_at or known.created_at):
         return
     last = tx.one("last_fact_version", space=space, id=fact.id)
@@ -168,27 +174,28 @@ def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
-def delete(tx: Tx, *, space: str, fact_id: str) -> None:
-    """Remove a fact with every version it had. Raises `NotFound` if there is none."""
-    lock(tx, space=space)
-    if not tx.run("delete_fact", space=space, id=fact_id):
-        raise NotFound(f"no fact {fact_id!r} in space {space!r}.")
-    tx.run("delete_fact_sources", space=space, id=fact_id)
-    words.forget(tx, "facts")
-
-
 def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
-    """Remove the learnt facts that no message supports any more, and name them; what one had retired holds again."""
-    gone = {row["id"]: row["retired_by"] for row in tx.all("list_unsupported_facts", space=space)}
-    for fact_id, successor in gone.items():
-        heir = successor
-        while heir in gone:
-            heir = gone[heir]
+    """Remove the learnt facts that no message supports any more, and name them."""
+    gone = [row["id"] for row in tx.all("list_unsupported_facts", space=space)]
+    remove(tx, space=space, gone=gone)
+    return gone
+
+
+def remove(tx: Tx, *, space: str, gone: list[str]) -> None:
+    """Remove facts with every version they had; what one had retired is retired by its successor, or holds again."""
+    rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
+    successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
+    for fact_id in gone:
+        passed = {fact_id}
+        heir = successors[fact_id]
+        while heir in successors:
+            heir = None if heir in passed else successors[heir]
+            passed.add(heir or "")
         tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
         tx.run("delete_fact", space=space, id=fact_id)
+        tx.run("delete_fact_sources", space=space, id=fact_id)
     if gone:
         words.forget(tx, "facts")
-    return list(gone)
 
 
 def count(tx: Tx, *, space: str) -> int:

@@ -30,6 +30,8 @@ def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, nu
 
 
 def _forget_derived(tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int) -> Forgotten:
+    # Whoever learns from these sessions right now has read what is gone: that claim is lost, and the job begins again.
+    tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=gone, now=tx.now)
     # A thread and a summary go from one session of a conversation to the next, and what they hold with them.
     every = sessions.ids_of(tx, space=space, conversation=conversation)
     sessions.drop_summary(tx, space=space, conversation=conversation)
@@ -51,22 +53,46 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
-def forget_document(tx: Tx, *, space: str, document_id: str) -> int:
-    """Take the text out of every version of a document; its place in the tree stays. Return how many it had."""
+def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
+    """Forget a fact with every version it had, and what models said when it was learnt. None if there is none."""
+    facts.lock(tx, space=space)
+    if tx.one("successor_of_fact", space=space, id=fact_id) is None:
+        return None
+    learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
+    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
+    facts.remove(tx, space=space, gone=[fact_id])
+    return Forgotten(facts=1, documents=forget_resting_on(tx, space=space, gone=[fact_id]))
+
+
+def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:
+    """Take the text out of every version of a document; its place in the tree stays. None if it has no text.
+
+    One that was made from facts and session memories is made again from them, as long as those are there.
+    """
+    runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
     touched = tx.run("redact_versions", space=space, id=document_id)
-    if touched:
-        words.forget(tx, "documents")
-        _forget_writers(tx, space=space, gone=[document_id])
-    return touched
+    if not touched:
+        return None
+    words.forget(tx, "documents")
+    for run in runs:
+        tx.run("drop_change_set", space=space, run=run)
+    forget_resting_on(tx, space=space, gone=[document_id], again=True)
+    return Forgotten(documents=touched)
 
 
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     """Remove a space with all that is in it, and say how much that was. None if there is no such space."""
-    held = tx.one("count_space", space=space)
+    held = count_space(tx, space=space)
     if held is None or not tx.run("forget_space", space=space):
         return None
     words.forget(tx, "messages", "session_memories", "facts", "documents")
-    return Forgotten(**held)
+    return held
+
+
+def count_space(tx: Tx, *, space: str) -> Forgotten | None:
+    """Count what a space holds. None if there is no such space."""
+    held = tx.one("count_space", space=space)
+    return None if held is None else Forgotten(**held)
 
 
 def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> int:
@@ -79,15 +105,20 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     touched = tx.run("redact_resting_on", space=space, ids=gone)
     if touched:
         words.forget(tx, "documents")
-    if again or touched:
-        _forget_writers(tx, space=space, gone=gone)
+    tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    proposed = _drop_change_sets(tx, space=space, gone=gone)
+    if again or touched or proposed:
+        tx.run("clear_selection", space=space)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
     return touched
 
 
-def _forget_writers(tx: Tx, *, space: str, gone: list[str]) -> None:
-    tx.run("clear_selection", space=space)
-    tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
-    for row in tx.all("list_change_set_texts", space=space):
-        if any(each in row["changes"] or each in row["selection"] for each in gone):
-            tx.run("drop_change_set", space=space, run=row["run"])
+def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
+    named = [
+        row["run"]
+        for row in tx.all("list_change_set_texts", space=space)
+        if any(each in row["changes"] or each in row["selection"] for each in gone)
+    ]
+    for run in named:
+        tx.run("drop_change_set", space=space, run=run)
+    return bool(named)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from bethink.errors import Busy
 from bethink.model.ids import new_id, shard_for
 from bethink.model.jobs import JobKind
 from bethink.model.records import Agent, AgentKind, EndReason, Session, SessionEntry, Trigger
@@ -17,7 +18,8 @@ def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
         tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
         tx.run("ensure_agent", space=space, id=new_id("agt"), name=name, kind=kind, now=tx.now)
         row = tx.one("find_agent", space=space, name=name)
-        assert row is not None  # noqa: S101 - written in this transaction
+        if row is None:
+            raise _gone(space)
     return Agent(space=space, id=row["id"], name=row["name"], kind=AgentKind(row["kind"]))
 
 
@@ -27,7 +29,8 @@ def ensure_conversation(tx: Tx, *, agent: Agent, key: str) -> str:
     if found is None:
         tx.run("ensure_conversation", space=agent.space, id=new_id("cnv"), agent=agent.id, key=key, now=tx.now)
         found = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
-        assert found is not None  # noqa: S101 - written in this transaction
+        if found is None:
+            raise _gone(agent.space)
     return found
 
 
@@ -59,7 +62,8 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
         jobs.await_quiet(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
     _promise_index(tx, space=space)
     found = find(tx, space=space, session_id=session_id)
-    assert found is not None  # noqa: S101 - written in this transaction
+    if found is None:
+        raise _gone(space)
     return found
 
 
@@ -169,6 +173,10 @@ def get_summary(tx: Tx, *, space: str, conversation: str) -> str:
 def drop_summary(tx: Tx, *, space: str, conversation: str) -> None:
     """Forget the summary of a conversation."""
     tx.run("drop_summary", space=space, conversation=conversation)
+
+
+def _gone(space: str) -> Busy:
+    return Busy(f"space {space!r} was forgotten by another in this very moment.")
 
 
 def _session(row: Row) -> Session:

@@ -93,17 +93,22 @@ WHERE space_id = :space AND document_id = :document AND version = :version ORDER
 
 -- name: redact_document
 -- Take the text out of a version that is past, and leave that it was there.
-UPDATE documents SET title = :mark, description = '', body = '', redacted = 1
+UPDATE documents SET title = :mark, description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
+
+-- name: runs_of_document
+-- The runs that wrote or ended a version of a document.
+SELECT run FROM documents WHERE space_id = :space AND id = :id AND run <> ''
+UNION SELECT closed_run FROM documents WHERE space_id = :space AND id = :id AND closed_run <> '';
 
 -- name: redact_versions
 -- Take the text out of every version of a document.
-UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND id = :id AND redacted = 0;
 
 -- name: redact_resting_on
 -- Take the text out of every version that rests on one of these.
-UPDATE documents SET title = '[redacted]', description = '', body = '', redacted = 1
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
       AND s.version = documents.version AND s.source_id in_list(:ids)

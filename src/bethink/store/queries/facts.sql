@@ -95,10 +95,14 @@ ORDER BY created_at, id;
 DELETE FROM facts WHERE space_id = :space AND id = :id;
 
 -- name: list_unsupported_facts
--- Learnt facts that no message supports any more, and what came in their place.
-SELECT f.id, f.retired_by FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
+-- Learnt facts that no message supports any more.
+SELECT DISTINCT f.id FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
 );
+
+-- name: successor_of_fact
+-- What came in the place of a fact: its newest version says, since an older one was retired by the fact itself.
+SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY version DESC LIMIT 1;
 
 -- name: inherit_retired
 -- What a fact had retired is retired by what came in its place, or holds again if nothing did.

@@ -1,8 +1,9 @@
 -- name: queue_job
 -- Promise work; written in the transaction that made it necessary. Something newer ends a rest and revives the dead.
 -- Every promise raises the watermark, also one about something older: there is something to do that was not before.
-INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark)
-VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark)
+-- Tokens begin at the time of day, so that none comes back when a space is forgotten and used again.
+INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token)
+VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
     queued_at = CASE WHEN jobs.status IN ('waiting', 'done') THEN excluded.queued_at ELSE jobs.queued_at END,
     due_at = CASE WHEN jobs.status IN ('queued', 'running') THEN jobs.due_at ELSE excluded.due_at END,
@@ -14,7 +15,8 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
 
 -- name: await_quiet
 -- Promise a look at a session that may go quiet without a mark.
-INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at) VALUES (:space, :kind, :key, :now, 'waiting', :due)
+INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, token)
+VALUES (:space, :kind, :key, :now, 'waiting', :due, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE jobs.status = 'waiting';
 
 -- name: claim_jobs
@@ -81,6 +83,11 @@ WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 -- name: list_spaces
 -- The spaces for which work was ever promised, by name: every one that holds anything.
 SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
+
+-- name: fence_extractors
+-- Take from whoever learns from some sessions the claim it holds, and let its job begin again.
+UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL
+WHERE space_id = :space AND kind = :kind AND key in_list(:sessions) AND status = 'running';
 
 -- name: fence_writers
 -- Take from every writer of a space the claim it holds, and let its job begin again.
