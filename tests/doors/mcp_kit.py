@@ -68,7 +68,7 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
 @asynccontextmanager
 async def over_stdio(target: str, space: str, *flags: str) -> AsyncGenerator[Client]:
     """The official client, and the server as a process of its own."""
-    command = ["-m", "bethink.mcp", "--database", target, "--space", space, *flags]
+    command = ["-m", "bethink", "mcp", "--database", target, "--space", space, *flags]
     parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     async with Client(stdio_client(parameters), read_timeout_seconds=60) as client:
         yield client
@@ -131,7 +131,7 @@ class Piped:
 
     def __init__(self, target: str, space: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bethink.mcp", "--database", target, "--space", space],
+            [sys.executable, "-m", "bethink", "mcp", "--database", target, "--space", space],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
         )  # fmt: skip
 

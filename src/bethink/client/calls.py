@@ -85,7 +85,8 @@ class Calls:
             import httpx2  # noqa: PLC0415 - only who calls a server needs it
         except ImportError as error:
             raise Misconfigured(
-                "the client needs a package more.", hint="Run pip install 'bethink[client]'."
+                "the client needs a package more.",
+                hint="Run pip install 'bethink[client]', or '.[client]' from a clone.",
             ) from error
         self._http = httpx2.AsyncClient(
             headers={"authorization": f"Bearer {self._key}", "user-agent": "bethink-client"},

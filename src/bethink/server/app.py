@@ -98,7 +98,9 @@ def _untold(request: Request, error: Exception) -> Response:
     del request
     status = cast("HTTPException", error).status_code
     title = HTTPStatus(status).phrase
-    problem = Problem(status=status, title=title, detail=f"{title}.", code=title.title().replace(" ", ""))
+    code = title.title().replace(" ", "")
+    hint = "See /openapi.json for every path and its methods."
+    problem = Problem(status=status, title=title, detail=f"{title}.", code=code, hint=hint)
     headers = dict(cast("HTTPException", error).headers or {})
     return Response(problem.body(), status, headers, problems.MEDIA_TYPE)
 

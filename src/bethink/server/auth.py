@@ -21,7 +21,7 @@ async def authenticate(access: Access, headers: Mapping[bytes, bytes]) -> KeyInf
         401,
         "Unauthorized",
         "This needs a key that is good.",
-        hint="Send Authorization: Bearer bt_….",
+        hint="Send Authorization: Bearer and a key; `bethink keys create` makes one.",
         headers=[(b"www-authenticate", b'Bearer realm="bethink"')],
     )
 
