@@ -9,8 +9,8 @@ from pathlib import Path
 
 MAX_PACKAGES = 25
 MAX_MEGABYTES = 40.0
-MAX_IMPORT = 4.0
-"""How much more CPU a ready `bethink.connect` may take than `import asyncio`: seconds would measure the machine."""
+MAX_IMPORT = 5.0
+"""How much more CPU a ready `bethink.connect` may take than `import asyncio`: 0.15 s where that takes 0.03."""
 
 _ROOT = Path(__file__).resolve().parent.parent
 _TIMED = "import time; before = time.process_time(); {}; print(time.process_time() - before)"
