@@ -21,14 +21,15 @@ Written by `python -m tools.make_cli_docs` from the commands themselves. It come
 Data goes to stdout, notes and progress to stderr. `--json` answers every command with one envelope,
 `{"ok": bool, "data": …, "error": {"code", "message", "hint"} | null}`. Nothing is asked where nobody can answer: what
 destroys or writes in bulk then needs `--yes`, and `--dry-run` says what it would do. There is colour only at a
-terminal, and none with `NO_COLOR`.
+terminal, and none with `NO_COLOR`. A reader that stops reading, such as `head`, is no failure of a command that only
+reads. The stdout of `mcp` is the protocol's alone.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | it failed |
+| 1 | it failed, or somebody who was asked said no |
 | 2 | it was called in a way it cannot be, or a value cannot be read |
-| 3 | there is nothing by that name |
+| 3 | there is nothing by that name, or no database there |
 | 4 | settings, extras or access are not as they must be |
 | 5 | done in part: some lines of an import were refused |
 | 130 | interrupted |
@@ -36,6 +37,7 @@ terminal, and none with `NO_COLOR`.
 The database is, in this order: `--database`, the environment and the settings file (`--config`, `BETHINK_CONFIG`, or
 `bethink.toml` in the user's settings folder, which `bethink init` writes), else `memory.db` in the user's data folder
 (`$XDG_DATA_HOME/bethink` or `~/.local/share/bethink`); `bethink status` says which, and why.
+Who only looks makes no database: `add`, `import`, `init`, `demo --keep`, `keys create`, `worker`, `serve` and `mcp` do.
 """
 
 

@@ -5,11 +5,12 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
-from bethink.errors import Conflict, Invalid, NotFound, Unavailable
+from bethink.errors import Conflict, Invalid, NotFound, StoreError, Unavailable
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.records import Micros, checked_name
 from bethink.store import api_keys
@@ -48,6 +49,7 @@ class Access:
         self._timer = timer
         self._pepper = b""
         self._salt = secrets.token_bytes(32)
+        self._revocations = 0
         self._seen: dict[bytes, _Seen] = {}
 
     async def create(
@@ -86,12 +88,14 @@ class Access:
         if seen is not None and self._timer() < seen.until:
             return seen.info
         await self._prepare(self._database)
-        digest = self._digest(key)
+        digest, revocations = self._digest(key), self._revocations
         now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
         if not hmac.compare_digest(digest, kept.digest if kept else _NOBODY) or kept is None or not _good(kept, now):
             self._seen.pop(mark, None)
             return None
-        return self._remember(mark, await self._used(self._database, kept.info, now), now)
+        info = await self._used(self._database, kept.info, now)
+        # What was read before somebody was shut out may be about just that one.
+        return self._remember(mark, info, now) if revocations == self._revocations else info
 
     async def list(self) -> list[KeyInfo]:
         """Return every key there ever was, the oldest first, those that are no longer good included."""
@@ -161,7 +165,9 @@ class Access:
         before = now - _MINUTE
         if info.last_used_at is not None and info.last_used_at > before:
             return info
-        await database.transact(lambda tx: api_keys.touch(tx, prefix=info.prefix, before=before), repeatable=True)
+        # A note and no more: whoever may read must not wait for a writer, or be turned away by a full disk.
+        with suppress(StoreError):
+            await database.transact(lambda tx: api_keys.touch(tx, prefix=info.prefix, before=before), repeatable=True)
         return replace(info, last_used_at=now)
 
     def _remember(self, mark: bytes, info: KeyInfo, now: Micros) -> KeyInfo:
@@ -173,6 +179,7 @@ class Access:
         return info
 
     def _forget(self, prefix: str) -> None:
+        self._revocations += 1
         self._seen = {mark: seen for mark, seen in self._seen.items() if seen.info.prefix != prefix}
 
     def _digest(self, key: str) -> str:

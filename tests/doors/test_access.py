@@ -8,7 +8,8 @@ import pytest
 
 from bethink.access import Access
 from bethink.errors import Conflict, Invalid, NotFound, Unavailable
-from bethink.model.access import Scope
+from bethink.model.access import KeyInfo, Scope
+from bethink.model.records import Micros
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 
@@ -257,3 +258,32 @@ async def test_without_a_database_nobody_has_a_key() -> None:
 async def test_a_key_of_some_spaces_is_never_an_admins(database: Database) -> None:
     with pytest.raises(Invalid):
         await Access(database).create(name="half", scopes=["read", "admin"], spaces=["alice"])
+
+
+async def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(database: Database) -> None:
+    access = Access(database)
+    made = await access.create(name="gone", scopes=["read"])
+    used = access._used
+
+    async def revoked_meanwhile(database: Database, info: KeyInfo, now: Micros) -> KeyInfo:
+        await access.revoke(made.info.prefix)
+        return await used(database, info, now)
+
+    access._used = revoked_meanwhile
+    await access.find(made.key)
+    access._used = used
+
+    assert await access.find(made.key) is None
+
+
+async def test_a_key_opens_where_its_use_cannot_be_noted(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = Access(database)
+    made = await access.create(name="reader", scopes=["read"])
+
+    def full(tx: Tx, *, prefix: str, before: int) -> None:
+        raise Unavailable("the disk is full.")
+
+    monkeypatch.setattr("bethink.store.api_keys.touch", full)
+    found = await access.find(made.key)
+    assert found is not None
+    assert found.prefix == made.info.prefix

@@ -1,12 +1,14 @@
 """The demo: the same words every time, true to what it says, and done in seconds."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bethink.cli.demo_data import TODAY, facts, story
+import bethink.sync
+from bethink.cli.demo_data import TODAY, story
 from tests.doors.cli_kit import at_home, ok, run
 
 
@@ -27,7 +29,7 @@ def test_the_demo_prints_the_same_every_time_in_seconds() -> None:
 
 def test_an_earlier_day_has_another_answer_and_what_is_forgotten_is_gone() -> None:
     done = ok("demo")
-    now, then, _, before, after = done["asked"]
+    now, then, before, after = done["asked"]
 
     assert now["question"] == then["question"]
     assert "Bergen" in now["items"][0]["text"]
@@ -40,12 +42,53 @@ def test_an_earlier_day_has_another_answer_and_what_is_forgotten_is_gone() -> No
 def test_the_text_names_questions_reasons_and_next_commands() -> None:
     text = run("demo").out
 
-    assert text.count("$ bethink recall") == 5
+    assert "A scripted model stands in for yours" in text.splitlines()[1]
+    assert "Nothing leaves this machine." in text.splitlines()[1]
+    assert text.count("$ bethink recall") == 4
     assert "--as-of 2026-02-10" in text
     assert "why: words" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
-    assert "ses_" not in text
+    assert text.count("\n") <= 48
+    assert "and 1 earlier version\n" in text
+
+
+def test_the_headline_fact_is_followed_to_miras_own_message() -> None:
+    done = ok("demo")
+
+    [source] = done["followed"]["sources"]
+    assert done["followed"]["text"] == done["asked"][0]["items"][0]["text"]
+    assert source["origin"] == "user"
+    assert source["text"] in {text for said in story() for who, text in said.turns if who == "user"}
+
+
+def test_every_printed_command_prints_the_same_when_a_reader_types_it(home: Path) -> None:
+    file = str(home / "demo.db")
+    text = run("demo", "--keep", file).out
+    parts = [part for part in text.split("\n\n") if part.startswith("$ ")]
+    assert len(parts) == 6
+    assert f"--database {file} --space mira." in text.splitlines()[2]
+
+    for part in parts:
+        line, _, printed = part.partition("\n")
+        done = run(*shlex.split(line)[2:], "--database", file, "--space", "mira")
+        assert done.code == 0
+        assert (done.out + done.err).strip() == printed.strip(), line
+    for line in text.rpartition("Next:")[2].split("\n"):
+        if line:
+            assert run(*shlex.split(line)[1:]).code == 0, line
+
+
+def test_all_that_the_scripted_model_says_is_proven(home: Path) -> None:
+    from bethink.cli.demo_data import _LEARNT  # noqa: PLC0415
+
+    file = str(home / "demo.db")
+    ok("demo", "--keep", file)
+
+    with bethink.sync.connect(file, learn=False) as memory:
+        held = {fact.content for day in ("2026-01-20", "2026-02-19", "2026-03-20", "2026-04-04")
+                for fact in memory.facts(space="mira").all(as_of=day)}  # fmt: skip
+    assert held == {each[0] for learnt in _LEARNT.values() for each in learnt}
 
 
 def test_a_kept_demo_can_be_asked_on(home: Path) -> None:
@@ -56,9 +99,12 @@ def test_a_kept_demo_can_be_asked_on(home: Path) -> None:
     now = ok("recall", "Where do I work?", "--kind", "fact", *on)["items"][0]["text"]
     then = ok("recall", "Where do I work?", "--kind", "fact", "--as-of", "2026-02-01", *on)["items"][0]["text"]
     assert ("aquarium" in now, "library" in then) == (True, True)
-    assert next(each["content"] for each in ok("log", "allergy", *on)) == "User is allergic to walnuts."
+    allergy = ok("recall", "What am I allergic to?", "--kind", "fact", "--explain", *on)
+    assert "cashews" in allergy["items"][0]["text"]
+    assert "~/memory" in ok("log", *on)
     assert len(ok("sessions", "--limit", "100", *on)) == len(list(story()))
     assert ok("doctor", "--database", file)["checks"]
+    assert Path(file).stat().st_mode & 0o777 == 0o600
     assert run("demo", "--keep", file).code == 1
 
 
@@ -69,9 +115,9 @@ def test_the_tool_that_gives_orders_is_never_what_the_user_wants(home: Path) -> 
 
     async def block() -> str:
         clock = demo.Clock()
-        memory = demo._memory(str(home / "x.db"), clock)
+        memory = demo.memory_at(str(home / "x.db"), clock)
         async with memory:
-            await demo._seed(memory, clock)
+            await demo.seed(memory, clock)
             return (await memory.context(space=demo.SPACE)).text
 
     assert "IGNORE ALL" not in anyio.run(block)
@@ -84,7 +130,6 @@ def test_the_story_is_in_order_of_time_and_about_three_months_long() -> None:
     assert times == sorted(times)
     assert 28 <= len(sessions) <= 35
     assert 80 <= (times[-1] - times[0]) / 86_400_000_000 <= 95
-    assert [at for at, _ in facts()] == sorted(at for at, _ in facts())
     assert times[-1] < TODAY
     roles: set[Any] = {who.partition(" ")[0] for said in sessions for who, _ in said.turns}
     assert roles == {"user", "assistant", "tool"}

@@ -101,7 +101,9 @@ def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: l
     aside = home / "refused.jsonl"
     file = written(home, said(1), {"role": "king", "content": "x"}, said(2), "broken")
 
-    assert run("import", file, "--yes", "--refused", str(aside), *on).code == 5
+    done = run("import", file, "--yes", "--refused", str(aside), *on)
+    assert done.code == 5
+    assert f"hint: They are in {aside}: mend them there" in done.err
     assert aside.read_text(encoding="utf-8") == '{"role": "king", "content": "x"}\nbroken\n'
     aside.write_text(json.dumps(said(3)), encoding="utf-8")
 
@@ -109,11 +111,60 @@ def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: l
     assert len(ok("export", *on)["messages"]) == 3
 
 
+def test_where_refused_lines_cannot_go_nothing_is_stored(home: Path, on: list[str]) -> None:
+    file = written(home, said(1), "broken")
+
+    assert run("import", file, "--yes", "--refused", str(home / "none" / "x.jsonl"), *on).code == 3
+    assert run("import", file, "--yes", "--refused", str(home), *on).code == 1
+
+    assert ok("sessions", *on) == []
+
+
+def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
+    home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bethink.memory import Memory  # noqa: PLC0415
+
+    async def breaks(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    (home / "kept.jsonl").write_text("of before", encoding="utf-8")
+    monkeypatch.setattr(Memory, "remember", breaks)
+    file = written(home, said(1))
+
+    assert run("import", file, "--yes", "--refused", str(home / "kept.jsonl"), *on).code == 130
+    assert (home / "kept.jsonl").read_text(encoding="utf-8") == "of before"
+    assert [path.name for path in home.glob(".kept*")] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"content": "x"}, "line 2: role is missing. Give one JSON object a line"),
+        ({"role": "user"}, "line 2: content is missing. Give one"),
+        (said(2, foo=1), "line 2: foo is no part of a message. Use some of role"),
+        ({"role": "king", "content": "x"}, "line 2: 'king' is not a role. Use one of"),
+        ('{"role": "user", }', "line 2: no JSON at column 18: "),
+        ("[" * 100_000, "line 2: nested too deeply."),
+        ({"role": "user", "content": "x", "said_at": "soon"}, "line 2: 'soon' is no moment. Write a day"),
+    ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "",
+)
+def test_a_refused_line_is_told_without_the_words_of_a_programmer(home: Path, line: Any, told: str) -> None:
+    [refusal] = run("import", written(home, said(1), line), "--yes", "--json").envelope["data"]["refusals"]
+
+    assert refusal.startswith(told)
+    assert "line 1" not in refusal
+    assert "__init__" not in refusal
+
+
 def test_a_dry_run_reads_everything_and_stores_nothing(home: Path, on: list[str]) -> None:
     done = run("import", written(home, said(1), "broken"), "--dry-run", *on)
 
     assert done.code == 5
-    assert "1 of 2 could be stored" in done.out
+    assert "1 of 2 could be stored, less those that are there already, 1 refused" in done.out
+    again = run("import", str(home / "lines.jsonl"), "--dry-run", "--json", *on).envelope["data"]
+    assert (again["storable"], again["stored"], again["known"]) == (1, 0, 0)
     assert "line 2" in done.err
     assert ok("sessions", *on) == []
 
@@ -190,6 +241,8 @@ def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
 
 def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from bethink.learn.documents import Documents  # noqa: PLC0415
+
+    ok("add", "tea", *on)
 
     async def files(self: Documents) -> dict[str, str]:
         return {"../escaped.md": "x"}

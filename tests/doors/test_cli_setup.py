@@ -30,6 +30,7 @@ def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(
 
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "elsewhere"))
 
+    ok("add", "coffee")
     assert ok("recall", "tea")["items"] == []
     assert (home / "elsewhere/bethink/memory.db").is_file()
 
@@ -149,7 +150,8 @@ def test_doctor_finds_a_healthy_memory_healthy(target: str) -> None:
     assert {"clock", "settings", "database", "jobs", "given up", "audit", "spending", "model", "embedder"} <= set(
         checks
     )
-    assert "1 spaces" in checks["database"]["found"]
+    assert checks["database"]["found"].endswith("1 space")
+    assert checks["spending"]["found"] == "$0.00 today; cap $5.00 a day, no model set"
 
 
 def test_doctor_names_what_is_broken_and_how_to_mend_it(home: Path) -> None:
@@ -196,6 +198,7 @@ def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
             daily_cap=5_000_000,
         )
 
+    ok("add", "tea")
     monkeypatch.setattr(Worker, "audit", audit)
 
     done = run("doctor", "--json")
@@ -223,6 +226,7 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("bethink.providers.model_from", made)
     monkeypatch.setattr("bethink.providers.embedder_from", made)
 
+    ok("init")
     asleep, asked = run("doctor"), run("doctor", "--online")
 
     assert asleep.code == 0
@@ -230,6 +234,29 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     assert asked.code == 1
     assert "✗ model: nobody answers." in asked.out
     assert "✗ embedder: nobody embeds." in asked.out
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "check"),
+    [
+        ("MODEL", "openai:x", "model"),
+        ("MODEL", "nonsense", "model"),
+        ("EMBEDDER", "onnx:/nowhere", "embedder"),
+        ("RERANKER", "tokens", "reranker"),
+    ],
+)
+def test_doctor_does_not_blame_the_database_for_a_model(
+    setting: str, value: str, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("add", "tea")
+    monkeypatch.setenv(f"BETHINK_{setting}", value)
+    monkeypatch.setitem(sys.modules, "bethink.plugins.openai_model", None)
+
+    checks = named(run("doctor", "--json").envelope["data"]["checks"])
+
+    assert [name for name, each in checks.items() if not each["ok"]] == [check]
+    assert "spending" in checks
+    assert ("no model set" in checks["spending"]["found"]) == (setting != "MODEL")
 
 
 def test_a_dead_clock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

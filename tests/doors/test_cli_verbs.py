@@ -1,6 +1,7 @@
 """The commands over the verbs, on both databases."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -173,11 +174,25 @@ def test_a_worker_learns_once_and_the_jobs_say_so(on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
     assert {job["status"] for job in ok("jobs", *on)} == {"queued"}
 
-    ok("worker", "--once", *on)
+    ok("worker", "--once", *on[:2])
 
     assert "succeeded" in {job["outcome"] for job in ok("jobs", *on) if job["kind"] == "extract"}
     assert "extract" in run("jobs", *on).out
-    assert run("worker", "--once", *on).out.startswith("0 jobs")
+    assert run("worker", "--once", *on[:2]).out.startswith("0 jobs: nothing was due")
+
+
+def test_a_worker_that_runs_once_goes_on_until_nothing_is_due(on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BETHINK_WORKER_BATCH", "2")
+    for number in range(7):
+        ok("add", "I drink tea.", "--conversation", f"cli:{number}:", *on)
+
+    report = ok("worker", "--once", *on[:2])
+
+    assert report["outcomes"]["succeeded"] >= 7
+    assert report["claimed"] >= 7
+    extracts = [job for job in ok("jobs", *on) if job["kind"] == "extract"]
+    assert {job["outcome"] for job in extracts} == {"succeeded"}
+    assert run("worker", "--once", *on[:2]).out.startswith("0 jobs")
 
 
 def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
@@ -192,20 +207,24 @@ def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
 
 
 def test_a_key_is_made_listed_rotated_and_revoked(on: list[str]) -> None:
-    made = ok("keys", "create", "ci", "--scope", "read", "--for-space", "alice", "--expires", "2100-01-01", *on)
+    made = ok("keys", "create", "ci", "--scope", "read", "--for-space", "alice", "--expires", "2100-01-01", *on[:2])
     prefix = made["info"]["prefix"]
     assert made["key"].startswith(f"bt_{prefix}.")
     assert made["info"]["scopes"] == ["read"]
     assert made["info"]["expires_at"].startswith("2100-01-01T23:59:59")
 
-    rotated = ok("keys", "rotate", prefix, "--overlap", "60", *on)["info"]["prefix"]
-    assert {prefix, rotated} <= {key["prefix"] for key in ok("keys", "list", *on)}
-    assert "would revoke" in run("keys", "revoke", rotated, "--dry-run", *on).out
-    assert ok("keys", "revoke", rotated, "--yes", *on)["key"]["revoked_at"]
-    table = run("keys", "list", *on)
+    rotated = ok("keys", "rotate", prefix, "--overlap", "60", *on[:2])["info"]["prefix"]
+    assert {prefix, rotated} <= {key["prefix"] for key in ok("keys", "list", *on[:2])}
+    assert "would revoke" in run("keys", "revoke", rotated, "--dry-run", *on[:2]).out
+    assert ok("keys", "revoke", rotated, "--yes", *on[:2])["key"]["revoked_at"]
+    table = run("keys", "list", *on[:2])
     assert rotated in table.out
     assert made["key"].partition(".")[2] not in table.out
-    assert run("keys", "rotate", rotated, *on).code == 1
+    assert run("keys", "rotate", rotated, *on[:2]).code == 1
+    for day in ("2020-01-01", "soon"):
+        late = run("keys", "create", "ci", "--expires", day, *on[:2])
+        assert late.code == 2
+        assert re.search("hint: .* a day", late.err)
 
 
 def test_status_says_what_there_is_and_how_it_was_found(on: list[str]) -> None:
@@ -221,6 +240,55 @@ def test_status_says_what_there_is_and_how_it_was_found(on: list[str]) -> None:
     assert "alice (one of 1)" in run("status", *on).out
 
 
+def test_spaces_are_listed_page_by_page_or_all_at_once(target: str) -> None:
+    for name in "cabde":
+        ok("add", "tea", "--database", target, "--space", name)
+
+    first = run("spaces", "--limit", "2", "--database", target)
+    assert first.out.split() == ["SPACE", "a", "b"]
+    assert "--after b" in first.err
+    assert ok("spaces", "--limit", "2", "--after", "b", "--database", target) == ["c", "d"]
+    assert ok("spaces", "--limit", "2", "--all", "--database", target) == list("abcde")
+
+
+def test_a_space_that_holds_nothing_and_an_empty_list_are_said_so(target: str, on: list[str]) -> None:
+    ok("add", "tea", *on)
+    other = ["--database", target, "--space", "alcie"]
+
+    assert "note: space 'alcie' holds nothing; 'bethink spaces' lists" in run("recall", "tea", *other).err
+    assert "note: nothing shares a word" in run("recall", "zebra", *on).err
+    for words in (["sessions"], ["jobs"], ["log"], ["step"]):
+        done = run(*words, *other)
+        assert (done.code, done.out, done.err) == (0, "", "none\n")
+
+
+def test_what_is_not_found_is_told_with_the_command_that_lists_it(target: str, on: list[str]) -> None:
+    ok("add", "tea", *on)
+    with bethink.sync.connect(target, learn=False) as memory:
+        made = memory.documents(space="alice").create(Draft(slug="trip", title="Trip"))
+        assert made
+
+    for words, command in (
+        (["forget", "--session", "ses_none", "--yes"], "bethink sessions"),
+        (["forget", "--conversation", "cli:none:", "--yes"], "bethink sessions"),
+        (["forget", "fact:none:1", "--yes"], "bethink recall"),
+        (["log", "none"], "bethink log"),
+        (["diff", "none", "1", "2"], "bethink log"),
+        (["diff", made.id, "1", "9"], f"bethink log {made.id}"),
+    ):
+        done = run(*words, *on)
+        assert done.code == 3, words
+        assert re.search(f"hint: .*{command}", done.err), done.err
+
+
+def test_one_is_one_and_two_are_many(on: list[str]) -> None:
+    ok("add", "tea", *on)
+    assert run("export", *on).err == "1 message\n"
+    assert run("forget", "--everything", "--dry-run", *on).out == "would be forgotten: 1 message\n"
+    ok("add", "coffee", *on)
+    assert run("forget", "--everything", "--dry-run", *on).out == "would be forgotten: 2 messages\n"
+
+
 def test_a_password_in_the_address_is_never_printed() -> None:
     done: list[Done] = []
     target = "postgresql://mira:hunter2@127.0.0.1:1/none"
@@ -234,7 +302,7 @@ def test_a_password_in_the_address_is_never_printed() -> None:
 def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]) -> None:
     [message] = ok("add", "I drink tea.", *on)["refs"]
     session = message.split(":")[1]
-    ok("worker", "--once", *on)
+    ok("worker", "--once", *on[:2])
     with bethink.sync.connect(target, learn=False) as memory:
         facts = memory.facts(space="alice")
         facts.index(bethink.Fact(id="home", content="lives in Oslo"))
@@ -245,7 +313,7 @@ def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]
     said = run("show", message, *on).out
     assert "used in  session_memory:" in said
     assert f"for recall to {session}" in said
-    assert "1 times" in said
+    assert "1 time, last" in said
     learnt = run("show", f"session_memory:{session}:0", *on).out
     assert f"rests on  {message}" in learnt
     assert "made by  no model" in learnt
@@ -271,6 +339,7 @@ def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: li
 
     [found] = ok("recall", "tea", "--kind", "fact", *on)["items"]
     shown = run("show", found["ref"], *on).out
-    assert f"I drink tea every morning. (user, {message})" in shown
+    assert f"I drink tea every morning. (user)\n          {message}\n" in shown
+    assert "rests on" not in shown
     explained = run("recall", "tea", "--kind", "fact", "--explain", "--budget", "500", *on).out
     assert "from: I drink tea every morning. (user)" in explained

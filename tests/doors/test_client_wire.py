@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bethink.client.messages import drafts_of
 from bethink.client.wire import plain, read
-from bethink.errors import Misconfigured
+from bethink.errors import Invalid, Misconfigured
 from bethink.model.access import NewKey
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, Draft
@@ -130,3 +131,11 @@ def test_what_is_something_else_is_refused(tree: object) -> None:
 def test_one_scalar_is_not_another(kind: Any, tree: object) -> None:
     with pytest.raises(Misconfigured):
         read(kind, tree)
+
+
+@pytest.mark.parametrize("wrong", [b"abc", object(), (each for each in "ab"), {1: "a"}, {"a": b"b"}, float("nan")])
+def test_what_a_memory_would_refuse_is_not_sent_as_something_else(wrong: object) -> None:
+    message = Message(role="user", content="Hello.", metadata={"told": wrong})
+
+    with pytest.raises(Invalid):
+        drafts_of([message], None)

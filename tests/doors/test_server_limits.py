@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from bethink.errors import Invalid
-from bethink.server.limits import Buckets, check_depth
+from bethink.server.limits import Buckets, check_depth, read_body
 from bethink.server.problems import Refused
 from tests.doors.server_kit import PLAIN, serving
 
@@ -226,3 +226,22 @@ async def test_numbers_in_a_query_are_bounded(tmp_path: Path, query: str) -> Non
 async def test_a_query_of_many_parts_is_refused(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db")) as served:
         assert (await served("GET", f"{S}/facts?{'&'.join(f'a{n}=1' for n in range(60))}")).status == 422
+
+
+async def test_a_stranger_cannot_make_up_methods_to_be_counted(target: str) -> None:
+    async with serving(target) as served:
+        for number in range(20):
+            await served(f"XX{number}", "/healthz", key=None)
+        page = (await served("GET", "/metrics")).body.decode()
+    assert "XX" not in page
+
+
+async def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.server.limits._PATIENCE", 0.01)
+
+    async def never() -> Any:
+        await anyio.sleep_forever()
+
+    with pytest.raises(Refused) as refused:
+        await read_body(never, {}, 100)
+    assert refused.value.problem.status == 408

@@ -95,3 +95,13 @@ async def test_what_does_not_fit_is_named_and_not_repeated(tmp_path: Path) -> No
     assert refused.status == 422
     assert {error["at"] for error in refused.json()["errors"]} >= {"body.messages.0.role"}
     assert "hunter2" not in str([error["message"] for error in refused.json()["errors"]])
+
+
+async def test_a_thread_is_not_stuck_by_an_event_of_the_engines_own(target: str) -> None:
+    async with serving(target) as served:
+        await served("POST", "/v1/spaces/alice/threads", {"thread_id": "thread_a"})
+        for kind in ("MEMORY_TRUNCATE", "MEMORY_EMERGENCY", "MEMORY_COMPACT_SUGGESTED"):
+            event = {"event": {"type": kind, "payload": {"chunks": 1}}}
+            assert (await served("POST", "/v1/spaces/alice/threads/thread_a/events", event)).status == 422
+        good = {"event": {"type": "USER_MESSAGE", "payload": {"text": "Hello."}}}
+        assert (await served("POST", "/v1/spaces/alice/threads/thread_a/events", good)).status == 200

@@ -11,13 +11,14 @@ from bethink.cli.terminal import Line, is_terminal, waiting
 app = typer.Typer()
 
 
-@command(app)
+@command(app, does="makes")
 async def add(
     door: Door,
     text: Annotated[str, typer.Argument(help="What to remember; - or nothing reads it from stdin.")] = "-",
     *,
     conversation: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Where it was said: channel:chat:thread.  [default: notes]")
+        str | None,
+        typer.Option(metavar="KEY", help="Where it was said: channel:chat:thread.  [default: remember:notes]"),
     ] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="Who it was said to.")] = "assistant",
     key: Annotated[

@@ -1,10 +1,10 @@
 """The entry of `bethink` and of `python -m bethink`."""
 
-import os
 import sys
 from collections.abc import Sequence
 
 from bethink.cli.root import run
+from bethink.cli.terminal import let_go
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -12,7 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read it has read enough; nothing may be flushed there when the interpreter ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except BrokenPipeError:  # whoever asked for help has read enough
+        let_go(sys.stdout)
+        return 0
     return code

@@ -1,44 +1,57 @@
-"""The command that shows what Bethink does: three made-up months, asked, explained, looked back on, forgotten."""
+"""The command that shows what Bethink does: three made-up months, asked, followed, looked back on, forgotten."""
 
+import re
+import shlex
+import shutil
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.cli.frame import SPACE as SPACE_OPTIONS
 from bethink.cli.frame import Answer, Door, command
-from bethink.cli.terminal import Line
+from bethink.cli.terminal import Line, many
 from bethink.errors import Conflict
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
     from bethink.model.records import Micros
+    from bethink.store.db import Database
+    from bethink.worker import Worker
 
 app = typer.Typer()
 
 SPACE = "mira"
-_WEEK = 7 * 86_400_000_000
+_DAY = "2026-04-04"
+_ID = re.compile(r"\b(doc|fct|ses)_\w+")
 
 
-@command(app, opens=False)
+@command(app, does="makes", opens=False, without=(*SPACE_OPTIONS, "config", "database"))
 async def demo(
     door: Door,
     *,
     keep: Annotated[str | None, typer.Option(metavar="FILE", help="Keep the memory in a new file.")] = None,
 ) -> Answer:
-    """Show what it does, on three made-up months. No key, no model, no network; it takes a few seconds."""
+    """Show what it does, on three made-up months. No key, no network; it takes a few seconds."""
     with _file(keep) as path:
         clock = Clock()
-        memory = _memory(path, clock)
-        async with memory:
-            door.note("remembering 31 sessions of Mira's…")
-            seeded = await _seed(memory, clock)
-            data, lines = await _tour(memory, seeded)
+        door.note("remembering 31 sessions of Mira's…")
+        async with memory_at(path, clock) as memory:
+            seeded = await seed(memory, clock)
+        if keep is not None:  # before the tour, which forgets: there every command can be tried
+            shutil.copy(path, keep)
+        async with memory_at(path, clock) as memory:
+            tour = _Tour(memory=memory, lines=_head(seeded, keep))
+            await tour.go()
     steps = _next(keep)
+    # Ids differ from one run to the next; only those that were kept can be asked for.
+    lines = tour.lines if keep is not None else [Line(_ID.sub(r"\1_…", each.text), each.style) for each in tour.lines]
     lines += [Line(), Line("Next:", "bold"), *(Line(f"  {each}") for each in steps)]
+    data = {"seeded": seeded, "asked": tour.asked, "followed": tour.followed, "forgotten": tour.forgotten}
     return Answer(data=data | {"file": keep, "next": steps}, lines=lines)
 
 
@@ -55,45 +68,59 @@ class Clock:
         self.time += 1
         return Micros(self.time)
 
+    @property
+    def weekday(self) -> int:
+        """The day of the week; 0 is Monday."""
+        return (self.time // 86_400_000_000 + 3) % 7
+
 
 @contextmanager
 def _file(keep: str | None) -> Generator[str]:
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="bethink-demo-") as folder:
-            yield str(Path(folder) / "demo.db")
-        return
-    if Path(keep).exists():
+    if keep is not None and Path(keep).exists():
         raise Conflict(f"{keep} is there already.", hint="Name a file that is not there yet.")
-    yield keep
+    with tempfile.TemporaryDirectory(prefix="bethink-demo-") as folder:
+        yield str(Path(folder) / "demo.db")
 
 
-def _memory(path: str, clock: Clock) -> "Memory":
-    """Build a memory whose clock stands where the story is; all else is as it is for everybody."""
-    from bethink.build import worker_from  # noqa: PLC0415
+def memory_at(path: str, clock: Clock) -> "Memory":
+    """Build a memory whose clock stands where the story is, and whose model is scripted; all else is as ever."""
     from bethink.memory import Memory  # noqa: PLC0415
     from bethink.plugins.default_redactor import redactor_for  # noqa: PLC0415
-    from bethink.settings import Settings  # noqa: PLC0415
     from bethink.store.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415
 
     database = SqliteDatabase(SqliteOptions(path=path), clock=clock)
     redactor = redactor_for(database)
-    settings = Settings(sqlite_path=path)
-    return Memory(
-        database,
-        redactor=redactor,
-        worker=lambda: worker_from(settings, database, redactor=redactor, model=None),
-    )
+    return Memory(database, redactor=redactor, worker=lambda: _worker(database, redactor, clock))
 
 
-async def _seed(memory: "Memory", clock: Clock) -> dict[str, int]:
-    """Live through the story: every session at its time, learnt from when it ended, facts when they were written."""
-    from bethink.cli.demo_data import TODAY, facts, story  # noqa: PLC0415
+def _worker(database: "Database", redactor: Any, clock: Clock) -> "Worker":
+    """Learn facts with the scripted model; documents quote, as without a model, and are written on Mondays."""
+    from bethink.cli.demo_data import TODAY, answer  # noqa: PLC0415
+    from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
+    from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
+    from bethink.learn.runs import Runs  # noqa: PLC0415
+    from bethink.model.jobs import JobKind  # noqa: PLC0415
+    from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+    from bethink.plugins.scripted_model import ScriptedModel  # noqa: PLC0415
+    from bethink.worker import Handler, Worker  # noqa: PLC0415
+
+    tokens, free = EstimatedTokens(), Prices(input=0.0, output=0.0)
+    model = ScriptedModel(answer, name="scripted by the demo")
+    extractor = Extractor(database=database, model=model, redactor=redactor, tokens=tokens, prices=free)
+    handlers: dict[JobKind, Handler] = {JobKind.EXTRACT: extractor}
+    runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens, prices=free)
+    if clock.weekday == 0 or clock.time >= TODAY:
+        handlers[JobKind.CONSOLIDATE] = Consolidator(runs=runs, rules=ConsolidationRules())
+    return Worker(database, handlers)
+
+
+async def seed(memory: "Memory", clock: Clock) -> dict[str, int]:
+    """Live through the story: every session at its time, and learnt from when it ended."""
+    from bethink.cli.demo_data import TODAY, story  # noqa: PLC0415
     from bethink.model.records import ConversationKey, Message  # noqa: PLC0415
 
-    written, learnt = facts(), 0
-    counts = {"sessions": 0, "messages": 0, "facts": len({fact.id for _, fact in written})}
+    counts = {"session": 0, "message": 0}
     for said in story():
-        await _write_facts(memory, clock, written, until=said.at)
         clock.time = said.at
         key = ConversationKey(channel="chat", chat=SPACE, thread=said.topic)
         session = await memory.open_session(space=SPACE, conversation=key)
@@ -102,21 +129,12 @@ async def _seed(memory: "Memory", clock: Clock) -> dict[str, int]:
         ]
         await memory.append(session, messages)
         await memory.end_session(session)
-        if said.at - learnt >= _WEEK:
-            learnt = said.at
-            await memory.learn()
-        counts["sessions"] += 1
-        counts["messages"] += len(messages)
-    await _write_facts(memory, clock, written, until=TODAY)
+        await memory.learn()
+        counts["session"] += 1
+        counts["message"] += len(messages)
     clock.time = TODAY
     await memory.learn()
-    return counts
-
-
-async def _write_facts(memory: "Memory", clock: Clock, written: list[Any], *, until: int) -> None:
-    while written and written[0][0] < until:
-        clock.time, fact = written.pop(0)
-        await memory.facts(space=SPACE).index(fact)
+    return counts | {"fact": await memory.facts(space=SPACE).length()}
 
 
 def _message(make: Any, who: str, text: str, moment: int) -> Any:
@@ -124,48 +142,70 @@ def _message(make: Any, who: str, text: str, moment: int) -> Any:
     return make(role=role, content=text, name=name or None, said_at=moment)
 
 
-async def _tour(memory: "Memory", seeded: dict[str, int]) -> tuple[dict[str, Any], list[Line]]:
-    from bethink.cli.forgetting import counted  # noqa: PLC0415
-    from bethink.cli.recalling import kinds_of, recall_lines  # noqa: PLC0415
-    from bethink.model.records import ConversationKey  # noqa: PLC0415
-
-    lines = [
-        Line(f"Three months of Mira: {', '.join(f'{count} {kind}' for kind, count in seeded.items())}."),
-        Line("Today is 2026-04-04. No model is set, so nothing is inferred: memory quotes."),
+def _head(seeded: dict[str, int], keep: str | None) -> list[Line]:
+    file = shlex.quote(keep or "demo.db")
+    after = "" if keep is not None else f", after 'bethink demo --keep {file}'"
+    return [
+        Line(f"Three months of Mira, who does not exist: {', '.join(many(n, kind) for kind, n in seeded.items())}."),
+        Line(
+            "A scripted model stands in for yours: what it answers is written in the demo. Nothing leaves this machine."
+        ),
+        Line(f"Today is {_DAY}. Each command also takes --database {file} --space {SPACE}{after}."),
     ]
-    asked: list[Any] = []
 
-    async def ask(question: str, *, limit: int = 1, kind: str | None = None, as_of: str | None = None) -> None:
-        found = await memory.recall(
-            question, space=SPACE, limit=limit, as_of=as_of, kinds=kinds_of([kind] if kind else None), explain=True
-        )
-        asked.append(found)
-        options = f"{f' --kind {kind}' if kind else ''}{f' --as-of {as_of}' if as_of else ''}"
-        lines.extend([Line(), Line(f'$ bethink recall "{question}" --limit {limit}{options} --explain', "bold")])
-        lines.extend(recall_lines(found, explain=True, names=False))
-        if not found.items:
-            lines.append(Line(f"nothing: {found.missing}"))
 
-    await ask("Where do I live?", kind="fact")
-    await ask("Where do I live?", kind="fact", as_of="2026-02-10")
-    await ask("What am I allergic to?", limit=2)
-    await ask("What did the flat search find?")
-    lines += [Line(), Line("That is a tool's text: it is shown as data, and never becomes a wish of Mira's.")]
-    key = ConversationKey(channel="chat", chat=SPACE, thread="flats")
-    gone = await memory.forget(space=SPACE, conversation=key)
-    lines += [Line(), Line(f'$ bethink forget --conversation "{key}" --yes', "bold")]
-    lines += [Line(f"forgotten: {counted(gone)}")]
-    await ask("What did the flat search find?")
-    await memory.learn()  # the documents are written anew without what was forgotten
-    return {"seeded": seeded, "asked": asked, "forgotten": gone}, lines
+@dataclass(slots=True, kw_only=True)
+class _Tour:
+    """Calls what the commands call, and prints what they print."""
+
+    memory: "Memory"
+    lines: list[Line]
+    asked: list[Any] = field(default_factory=list[Any])
+    followed: Any = None
+    forgotten: Any = None
+
+    async def go(self) -> None:
+        home = await self._ask("Where do I live?", facts=True, explain=True)
+        await self._follow(str(home.items[0].ref))
+        await self._ask("Where do I live?", facts=True, as_of="2026-02-10")
+        await self._ask("What did the flat search find?")
+        self.lines += [Line(), Line("That is a tool's text: it is shown as data, and never becomes a wish of Mira's.")]
+        await self._forget("flats")
+        await self._ask("What did the flat search find?")
+
+    async def _ask(self, question: str, *, facts: bool = False, explain: bool = False, as_of: str = _DAY) -> Any:
+        from bethink.cli.recalling import kinds_of, recall_lines  # noqa: PLC0415
+
+        kinds = kinds_of(["fact"] if facts else None)
+        found = await self.memory.recall(question, space=SPACE, limit=1, as_of=as_of, kinds=kinds, explain=explain)
+        self.asked.append(found)
+        options = f"--limit 1{' --kind fact' if facts else ''} --as-of {as_of}{' --explain' if explain else ''}"
+        self._show(f'recall "{question}" {options}', recall_lines(found, explain=explain))
+        if found.missing:
+            self.lines.append(Line(f"note: {found.missing}"))
+        return found
+
+    async def _follow(self, ref: str) -> None:
+        from bethink.cli.recalling import lineage_lines  # noqa: PLC0415
+
+        self.followed = await self.memory.explain(ref, space=SPACE)
+        self._show(f"show {ref}", lineage_lines(self.followed))
+
+    async def _forget(self, thread: str) -> None:
+        from bethink.cli.forgetting import counted  # noqa: PLC0415
+        from bethink.model.records import ConversationKey  # noqa: PLC0415
+
+        key = ConversationKey(channel="chat", chat=SPACE, thread=thread)
+        self.forgotten = await self.memory.forget(space=SPACE, conversation=key)
+        self._show(f"forget --conversation {key} --yes", [Line(f"forgotten: {counted(self.forgotten)}")])
+
+    def _show(self, words: str, printed: Iterable[Line]) -> None:
+        self.lines += [Line(), Line(f"$ bethink {words}", "bold"), *printed]
 
 
 def _next(keep: str | None) -> list[str]:
+    options = f"--database {shlex.quote(keep or 'demo.db')} --space {SPACE}"
+    ask = f'bethink recall "When is my sister\'s birthday?" {options}'
     if keep is None:
-        return ["bethink demo --keep demo.db", "bethink init", 'bethink add "I moved to Bergen in May."']
-    options = f"--database {keep} --space {SPACE}"
-    return [
-        f'bethink recall "When is my sister\'s birthday?" {options}',
-        f"bethink log home {options}",
-        f"bethink sessions {options}",
-    ]
+        return ["bethink demo --keep demo.db", ask, "bethink init"]
+    return [ask, f"bethink log {options}", f"bethink sessions {options}"]

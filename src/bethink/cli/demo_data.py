@@ -1,12 +1,12 @@
-"""Three months of a person who does not exist: what the demo remembers."""
+"""Three months of a person who does not exist: what was said, and what a scripted model makes of it."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bethink.model.records import Fact, FactKind, Micros, Origin
-
-_MINUTE = 60_000_000
+from bethink.model.calls import ModelCall
+from bethink.model.records import Micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,7 @@ class Said:
     """One session: when it began, what it was about, and who said what."""
 
     at: Micros
+    day: str
     topic: str
     turns: tuple[tuple[str, str], ...]
 
@@ -29,27 +30,42 @@ def story() -> Iterator[Said]:
         head, *lines = block.split("\n")
         day, topic = head.rsplit(" ", 1)
         turns = [line.split(": ", 1) for line in lines]
-        yield Said(at=at(day), topic=topic, turns=tuple((who, text) for who, text in turns))
+        yield Said(at=at(day), day=day[:10], topic=topic, turns=tuple((who, text) for who, text in turns))
 
 
-def facts() -> list[tuple[Micros, Fact]]:
-    """Give what was written down, and when: the same name with another text succeeds the one before."""
-    user = Origin("user")
+def answer(call: ModelCall) -> str:
+    """Answer for a model that is asked what to keep of a session: with what is written here."""
+    said = next(each for each in story() if each.turns[0][1] in call.prompt)
+    own = [text for who, text in said.turns if who == "user"]
+    kept = {
+        "raw_memory": "\n".join(f"- {text}" for text in own),
+        "summary": own[0],
+        "slug": said.topic,
+        "facts": [_fact(said, *each) for each in _LEARNT.get(f"{said.day} {said.topic}", ())],
+    }
+    return json.dumps(kept)
 
-    def fact(name: str, day: str, content: str, since: str) -> tuple[Micros, Fact]:
-        return at(day), Fact(id=name, content=content, kind=FactKind.DETAIL, origin=user, valid_from=at(since))
 
-    return [
-        fact("home", "2026-01-05 08:30", "User lives in Oslo, in Grünerløkka.", "2023-08-01 00:00"),
-        fact("work", "2026-01-05 08:31", "User works at the city library in Oslo.", "2023-09-01 00:00"),
-        fact("allergy", "2026-01-07 19:30", "User is allergic to walnuts.", "2026-01-07 00:00"),
-        fact("allergy", "2026-02-11 17:30", "User is allergic to cashews; walnuts are fine.", "2026-02-11 00:00"),
-        fact("home", "2026-02-20 20:30", "User lives in Bergen, in Sandviken.", "2026-02-20 00:00"),
-        fact("work", "2026-03-02 18:30", "User works at the aquarium in Bergen.", "2026-03-02 00:00"),
-        fact("dog", "2026-03-18 18:30", "User has a dog, Pixel, who is three.", "2026-03-18 00:00"),
-        fact("dog", "2026-03-24 17:30", "User has a dog, Pixel, who is four.", "2026-03-18 00:00"),
-    ]
+def _fact(said: Said, statement: str, subject: str = "user", slot: str | None = None) -> dict[str, object]:
+    fact: dict[str, object] = {"statement": statement, "kind": "detail", "sources": [1], "entities": []}
+    return fact | {"subject": subject, "slot": slot, "valid_from": said.day, "valid_to": None}
 
+
+_LEARNT: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "2026-01-05 home": (
+        ("User lives in Oslo, in Grünerløkka.", "user", "home"),
+        ("User works at the city library.", "user", "work"),
+    ),
+    "2026-01-07 health": (("User is allergic to walnuts.", "user", "allergy"),),
+    "2026-01-12 family": (("User's sister Solveig has her birthday on the 14th of March.", "Solveig"),),
+    "2026-02-09 flats": (("User signed the lease with Berit.",),),
+    "2026-02-11 health": (("User is allergic to cashews; walnuts are fine.", "user", "allergy"),),
+    "2026-02-20 home": (("User lives in Bergen, in Sandviken.", "user", "home"),),
+    "2026-03-02 job": (("User works at the aquarium, teaching two classes a day.", "user", "work"),),
+    "2026-03-18 dog": (("Pixel is three and afraid of umbrellas.", "Pixel", "age"),),
+    "2026-03-24 dog": (("Pixel is four and has all his vaccinations.", "Pixel", "age"),),
+}
+"""What the scripted model says that a session's first message tells: statement, subject, and what has one value."""
 
 _STORY = """
 2026-01-05 08:10 home

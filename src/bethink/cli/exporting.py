@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from bethink.cli.frame import Answer, Door, Usage, command
-from bethink.cli.terminal import Line, to_json
+from bethink.cli.terminal import Line, many, to_json
 from bethink.errors import Conflict
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ async def export(
             sink.write(f"{to_json(line, sink)}\n")
             count += 1
     if output == "-":
-        door.note(f"{count} messages")
+        door.note(many(count, "message"))
         return Answer()
-    return Answer(data={"messages": count, "file": output}, lines=[Line(f"{count} messages in {output}")])
+    return Answer(data={"messages": count, "file": output}, lines=[Line(f"{many(count, 'message')} in {output}")])
 
 
 def _sink(output: str) -> AbstractContextManager[TextIO]:
@@ -109,4 +109,5 @@ def _line(entry: "SessionEntry", record: "Record") -> dict[str, Any]:
         "idempotency_key": message.idempotency_key,
         "trace_parent": message.trace_parent,
     }
-    return plain(line | {name: value for name, value in rest.items() if value})
+    told = {name: value for name, value in rest.items() if value}
+    return plain(line | told | ({} if entry.session.learns else {"learns": False}))

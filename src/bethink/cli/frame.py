@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar, cast
 
 import typer
 
-from bethink.cli.terminal import Line, is_terminal, shown, to_json, write
+from bethink.cli.terminal import Line, columns, is_terminal, let_go, shown, to_json, write
 from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a database
@@ -18,6 +19,10 @@ if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a 
     from bethink.memory import Memory
 
 BodyT = TypeVar("BodyT", bound=Callable[..., Any])
+Does = Literal["reads", "changes", "makes"]
+"""Whether a command only reads, changes what is stored, or may also make the database that is to hold it."""
+
+SPACE = ("space", "user_id")
 
 
 class Code(IntEnum):
@@ -34,6 +39,10 @@ class Code(IntEnum):
 
 class Usage(BethinkError):
     """The command was called in a way it cannot be."""
+
+
+class Declined(BethinkError):
+    """Somebody was asked and said no."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +66,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Common:
-    """The options that every command has."""
+    """The options that commands share."""
 
     space: str | None = None
     user_id: str | None = None
@@ -100,6 +109,14 @@ class Door:
             raise Usage("--space and --user-id are two words for one thing.", hint="Give one of them.")
         return self.common.space or self.common.user_id or "default"
 
+    def check(self) -> None:
+        """Refuse, before anything is opened, an option without a value and two words for one thing."""
+        for name in (*SPACE, "config", "database"):
+            value = getattr(self.common, name)
+            if value is not None and not value.strip():
+                raise Usage(f"--{name.replace('_', '-')} is empty.", hint="Give it a value, or leave it out.")
+        _ = self.space
+
     @property
     def memory(self) -> "Memory":
         """The memory, open."""
@@ -121,6 +138,12 @@ class Door:
         if not self.common.quiet:
             write([Line(text)], sys.stderr)
 
+    def table(self, rows: Sequence[Sequence[str]], *, head: Sequence[str]) -> list[Line]:
+        """Lay out a list; that it is empty is said beside the data."""
+        if not rows and not self.common.json:
+            self.note("none")
+        return columns(rows, head=head) if rows else []
+
     def confirm(self, question: str, *, yes: bool) -> None:
         """Go on only if somebody says yes; where nobody can be asked, only with --yes."""
         from bethink.cli.terminal import ask_yes  # noqa: PLC0415
@@ -130,31 +153,47 @@ class Door:
         if self.common.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise Usage("this needs --yes where nobody can be asked.", hint="Look with --dry-run first.")
         if not ask_yes(question):
-            raise Usage("nothing was done.", hint="Answer y, or give --yes.")
+            raise Declined("nothing was done.", hint="Answer y, or give --yes.")
 
-    async def run(self, body: Callable[..., Awaitable[Answer]], given: Mapping[str, Any], opens: bool) -> Answer:  # noqa: FBT001
-        """Open the memory where a body wants one, and run the body."""
-        if not opens:
-            return await body(self, **given)
+    async def run(self, body: Callable[..., Awaitable[Answer]], given: Mapping[str, Any], does: Does) -> Answer:
+        """Open the memory, which must be there unless the command may make it, and run the body."""
+        if does != "makes":
+            self.place.must_exist()
         async with self.place.make() as self._memory:
             return await body(self, **given)
 
 
-def command(app: typer.Typer, name: str | None = None, *, opens: bool = True) -> Callable[[BodyT], BodyT]:
-    """Make a command of a function of a `Door` and the command's own parameters; most are async."""
+def command(
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    does: Does = "reads",
+    opens: bool = True,
+    without: Sequence[str] = (),
+    protocol: bool = False,
+) -> Callable[[BodyT], BodyT]:
+    """Make a command of a function of a `Door` and the command's own parameters; most are async.
+
+    It has the shared options except those `without`. With `protocol`, stdout is not for answers.
+    """
 
     def wrap(body: BodyT) -> BodyT:
         own = list(inspect.signature(body, eval_str=True).parameters.values())[1:]
         shared = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
             for key, (hint, default) in COMMON.items()
+            if key not in without
         ]
 
         def call(**given: Any) -> int:
-            common = Common(**{key: given.pop(key) for key in COMMON})
-            if not inspect.iscoroutinefunction(body):  # it runs an event loop of its own
-                return finish(common, lambda door: body(door, **given))
-            return finish(common, lambda door: anyio_run(door.run, body, given, opens))
+            common = Common(**{key: given.pop(key) for key in COMMON if key in given})
+
+            def work(door: Door) -> Answer:
+                if not inspect.iscoroutinefunction(body):  # it runs an event loop of its own
+                    return body(door, **given)
+                return anyio_run(door.run, body, given, does) if opens else anyio_run(partial(body, door, **given))
+
+            return finish(common, work, does=does, protocol=protocol)
 
         parameters = [*own, *shared]
         call.__signature__ = inspect.Signature(parameters)
@@ -173,17 +212,31 @@ def anyio_run(work: Callable[..., Awaitable[Answer]], *given: Any) -> Answer:
     return anyio.run(work, *given)
 
 
-def finish(common: Common, work: Callable[[Door], Answer]) -> int:
-    """Run a command to its end: print what it gives back, or what went wrong, and return the exit code."""
+def finish(common: Common, work: Callable[[Door], Answer], *, does: Does = "reads", protocol: bool = False) -> int:
+    """Run a command to its end: print what it gives back, or what went wrong, and return the exit code.
+
+    Who only reads and whose reader has read enough has done its work.
+    """
+    try:
+        answer = _outcome(common, work)
+        if not protocol or answer.problem is not None:
+            tell(answer, json=common.json, stream=sys.stderr if protocol else sys.stdout)
+    except BrokenPipeError:
+        let_go(sys.stdout)
+        return Code.OK if does == "reads" else Code.FAILURE
+    return answer.code
+
+
+def _outcome(common: Common, work: Callable[[Door], Answer]) -> Answer:
     _steady(sys.stdout)
     _steady(sys.stderr)
     try:
         door = Door(common=common)
-        _ = door.space  # two words for one thing are refused before anything is opened
+        door.check()
         with _logging(common):
-            answer = work(door)
+            return work(door)
     except KeyboardInterrupt:
-        answer = Answer(
+        return Answer(
             code=Code.INTERRUPTED,
             problem=Problem(
                 code="interrupted", message="interrupted.", hint="What was acknowledged is stored; run it again."
@@ -194,9 +247,7 @@ def finish(common: Common, work: Callable[[Door], Answer]) -> int:
     except Exception as error:  # noqa: BLE001 - the outermost: whatever it is, people get a sentence and an exit code
         if common.verbose:
             _show_trace(error)
-        answer = failed(error)
-    tell(answer, json=common.json)
-    return answer.code
+        return failed(error)
 
 
 def _steady(stream: Any) -> None:
@@ -232,16 +283,17 @@ def _show_trace(error: BaseException) -> None:
         write([Line(line) for line in part.rstrip("\n").split("\n")], sys.stderr)
 
 
-def tell(answer: Answer, *, json: bool) -> None:
+def tell(answer: Answer, *, json: bool, stream: TextIO | None = None) -> None:
     """Print an answer: one envelope of JSON, or lines on stdout with what went wrong on stderr."""
+    out = stream or sys.stdout
     problem = answer.problem
     if json:
         error = problem and {"code": problem.code, "message": problem.message, "hint": problem.hint}
         envelope = {"ok": answer.code == Code.OK, "data": _plain(answer.data), "error": error}
-        sys.stdout.write(f"{to_json(envelope)}\n")
+        out.write(f"{to_json(envelope, out)}\n")
     else:
-        write(answer.lines, sys.stdout)
-    sys.stdout.flush()
+        write(answer.lines, out)
+    out.flush()
     if problem is not None and not json:
         write([Line(f"error: {_flat(problem.message)}", "red")], sys.stderr)
         if problem.hint:
@@ -260,7 +312,11 @@ def _flat(text: str) -> str:
     return shown(" ".join(text.split("\n")))
 
 
-_SYSTEM: Mapping[type, Code] = {FileNotFoundError: Code.NOT_FOUND, PermissionError: Code.CONFIGURATION}
+_SYSTEM: Mapping[type, Code] = {
+    FileNotFoundError: Code.NOT_FOUND,
+    PermissionError: Code.CONFIGURATION,
+    NotADirectoryError: Code.CONFIGURATION,
+}
 
 
 def failed(error: BaseException) -> Answer:

@@ -1,19 +1,21 @@
 """Commands that say how things are: status and doctor."""
 
+import math
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.frame import Answer, Code, Door, Problem, command
-from bethink.cli.terminal import Line, columns
+from bethink.cli.frame import SPACE, Answer, Code, Door, Problem, command
+from bethink.cli.terminal import Line, columns, many
 from bethink.errors import BethinkError
 
 if TYPE_CHECKING:
     from bethink.cli.place import Place
     from bethink.memory import Memory
+    from bethink.settings import Settings
     from bethink.worker import Audit
 
 app = typer.Typer()
@@ -100,7 +102,7 @@ class Check:
     fix: str = ""
 
 
-@command(app, opens=False)
+@command(app, opens=False, without=SPACE)
 async def doctor(
     door: Door,
     *,
@@ -118,10 +120,10 @@ async def doctor(
         return Answer(data={"checks": checks}, lines=lines)
     problem = Problem(
         code="unhealthy",
-        message=f"{len(broken)} of {len(checks)} checks failed.",
+        message=f"{len(broken)} of {many(len(checks), 'check')} failed.",
         hint=broken[0].fix or "See the lines marked with ✗.",
     )
-    code = Code.CONFIGURATION if broken[0].name == "settings" else Code.FAILURE
+    code = Code.CONFIGURATION if broken[0].name in ("settings", "folder") else Code.FAILURE
     return Answer(data={"checks": checks}, lines=lines, code=code, problem=problem)
 
 
@@ -143,7 +145,10 @@ async def _checks(door: Door, *, online: bool) -> AsyncIterator[Check]:
         yield check
 
 
-def _failed(name: str, error: BethinkError) -> Check:
+def _failed(name: str, error: BethinkError | OSError) -> Check:
+    if isinstance(error, OSError):
+        found = f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")
+        return Check(name=name, ok=False, found=found, fix="Check the path and its permissions.")
     return Check(name=name, ok=False, found=Exception.__str__(error), fix=error.hint)
 
 
@@ -160,10 +165,16 @@ def _folder(file: str) -> Check:
     import shutil  # noqa: PLC0415
 
     folder = Path(file).expanduser().parent
-    there = next((each for each in (folder, *folder.parents) if each.exists()), Path())
-    if not os.access(there, os.W_OK):
+    try:
+        there = next((each for each in (folder, *folder.parents) if each.exists()), Path())
+    except OSError as error:
+        return _failed("folder", error)
+    if not there.is_dir() or not os.access(there, os.W_OK):
         return Check(
-            name="folder", ok=False, found=f"{folder} cannot be written to", fix=f"Let your user write to {there}."
+            name="folder",
+            ok=False,
+            found=f"{folder} cannot be written to",
+            fix="Name a database in a folder you may write to, or let your user write there.",
         )
     free = shutil.disk_usage(there).free
     what = f"{folder}, {free / 1e9:.1f} GB free"
@@ -172,18 +183,36 @@ def _folder(file: str) -> Check:
 
 async def _database(place: "Place") -> AsyncIterator[Check]:
     try:
-        async with place.make() as memory:
-            spaces = await count_spaces(memory)
-            yield Check(name="database", ok=True, found=f"{place.target}, schema up to date, {spaces} spaces")
+        place.must_exist()
+        async with replace(place, settings=_makeable(place.settings)).make() as memory:
+            spaces = many(await count_spaces(memory), "space")
+            yield Check(name="database", ok=True, found=f"{place.target}, schema up to date, {spaces}")
             if place.settings.learn:
-                for check in _audited(await memory.audit()):
+                for check in _audited(await memory.audit(), place.settings):
                     yield check
-    except BethinkError as error:
+    except (BethinkError, OSError) as error:
         yield _failed("database", error)
 
 
-def _audited(audit: "Audit") -> list[Check]:
-    cap = "no cap" if audit.daily_cap is None else f"of ${audit.daily_cap / 1e6:.2f}"
+def _makeable(settings: "Settings") -> "Settings":
+    """Leave out what cannot be made: it has a line of its own, and the database is not to blame."""
+    from bethink.providers import embedder_from, model_from  # noqa: PLC0415
+
+    for name, make in (("model", model_from), ("embedder", embedder_from)):
+        try:
+            make(settings)
+        except BethinkError:
+            settings = replace(settings, **{name: ""})
+    return replace(settings, reranker="")  # nothing is ranked here
+
+
+def _cap(settings: "Settings") -> str:
+    free = math.isinf(settings.daily_spend_cap) or not settings.model_price_input + settings.model_price_output
+    cap = "no cap" if free else f"cap ${settings.daily_spend_cap:.2f} a day"
+    return cap if settings.model else f"{cap}, no model set"
+
+
+def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
     return [
         Check(
             name="jobs",
@@ -194,33 +223,35 @@ def _audited(audit: "Audit") -> list[Check]:
         Check(
             name="given up",
             ok=not audit.dead,
-            found=f"{audit.dead} jobs",
+            found=many(audit.dead, "job"),
             fix="See 'bethink jobs' for why; then let them start over with Memory.retry.",
         ),
         Check(
             name="audit",
             ok=not audit.violations,
-            found=f"{audit.violations} violations in {audit.spaces_checked} spaces",
+            found=f"{many(audit.violations, 'violation')} in {many(audit.spaces_checked, 'space')}",
             fix="Something wrote to the database beside Bethink: restore it from a backup.",
         ),
         Check(
             name="spending",
             ok=not audit.capped,
-            found=f"${audit.spent_today.cost / 1e6:.2f} {cap} today",
+            found=f"${audit.spent_today.cost / 1e6:.2f} today; {_cap(settings)}",
             fix="Learning goes on after midnight, UTC; or raise daily_spend_cap.",
         ),
     ]
 
 
 async def _senses(place: "Place", *, online: bool) -> AsyncIterator[Check]:
-    from bethink.providers import embedder_from, model_from  # noqa: PLC0415
+    from bethink.providers import embedder_from, model_from, reranker_from  # noqa: PLC0415
 
+    senses: dict[str, Any] = {}
     for name, make, none in (
         ("model", model_from, "none: memory quotes"),
         ("embedder", embedder_from, "none: found by words"),
     ):
         try:
             made: Any = make(place.settings)
+            senses[name] = made
             if made is None:
                 yield Check(name=name, ok=True, found=none)
                 continue
@@ -231,6 +262,12 @@ async def _senses(place: "Place", *, online: bool) -> AsyncIterator[Check]:
             )
         except BethinkError as error:
             yield _failed(name, error)
+    if place.settings.reranker:
+        try:
+            reranker_from(place.settings, senses.get("embedder"))
+            yield Check(name="reranker", ok=True, found=place.settings.reranker)
+        except BethinkError as error:
+            yield _failed("reranker", error)
 
 
 async def _try(name: str, made: Any) -> None:

@@ -1,12 +1,13 @@
 """Commands about the API keys of a server: create, list, rotate and revoke."""
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.forgetting import DryRun, Yes
-from bethink.cli.frame import Answer, Door, command
-from bethink.cli.terminal import Line, columns
+from bethink.cli.frame import SPACE, Answer, Door, Usage, command
+from bethink.cli.terminal import Line
 from bethink.errors import NotFound
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _SCOPES = ("read", "write")
 Prefix = Annotated[str, typer.Argument(help="The key's prefix, as list shows it.")]
 
 
-@command(keys)
+@command(keys, does="makes", without=SPACE)
 async def create(
     door: Door,
     name: Annotated[str, typer.Argument(help="What the key is for.")],
@@ -37,13 +38,16 @@ async def create(
     """Make a key. It is shown this once and can never be read again."""
     from bethink.model.records import moment_or_none  # noqa: PLC0415
 
-    made = await door.memory.access().create(
-        name=name, scopes=scope or _SCOPES, spaces=for_space, expires_at=moment_or_none(expires)
-    )
+    until = moment_or_none(expires)
+    if until is not None and until <= time.time() * 1_000_000:
+        raise Usage(
+            f"{expires} is over.", hint="Give a day to come, such as 2099-12-31: the key is good until its end."
+        )
+    made = await door.memory.access().create(name=name, scopes=scope or _SCOPES, spaces=for_space, expires_at=until)
     return _made(door, made)
 
 
-@command(keys, "list")
+@command(keys, "list", without=SPACE)
 async def list_keys(door: Door) -> Answer:
     """List every key there ever was, without its secret."""
     from bethink.cli.plain import when  # noqa: PLC0415
@@ -62,10 +66,10 @@ async def list_keys(door: Door) -> Answer:
         for each in found
     ]
     head = ["PREFIX", "NAME", "SCOPES", "SPACES", "EXPIRES", "LAST USED", "REVOKED"]
-    return Answer(data=found, lines=columns(rows, head=head) if rows else [])
+    return Answer(data=found, lines=door.table(rows, head=head))
 
 
-@command(keys)
+@command(keys, does="changes", without=SPACE)
 async def rotate(
     door: Door,
     prefix: Prefix,
@@ -76,7 +80,7 @@ async def rotate(
     return _made(door, await door.memory.access().rotate(prefix, overlap=overlap))
 
 
-@command(keys)
+@command(keys, does="changes", without=SPACE)
 async def revoke(door: Door, prefix: Prefix, *, dry_run: DryRun = False, yes: Yes = False) -> Answer:
     """Let a key in no more; running servers follow within seconds."""
     info = await _info(door, prefix)

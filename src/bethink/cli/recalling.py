@@ -1,15 +1,15 @@
 """Commands that give memory back: recall and show."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.frame import Answer, Door, Usage, command
-from bethink.cli.terminal import Line, columns, one_line
+from bethink.cli.terminal import Line, columns, many, one_line
 
 if TYPE_CHECKING:
-    from bethink.model.recall import Candidate, Lineage, Recall, Recalled, RefKind
+    from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
 
 app = typer.Typer()
 
@@ -45,7 +45,7 @@ async def recall(
         explain=explain,
     )
     if found.missing:
-        door.note(f"note: {found.missing}")
+        door.note(f"note: {found.missing if found.items or not await _is_empty(door) else _nothing(door.space)}")
     return Answer(data=found, lines=list(recall_lines(found, explain=explain)))
 
 
@@ -58,6 +58,15 @@ async def show(
     return Answer(data=lineage, lines=list(lineage_lines(lineage)))
 
 
+async def _is_empty(door: Door) -> bool:
+    memory, space = door.memory, door.space
+    return not (await memory.sessions(space=space, limit=1) or await memory.facts(space=space).length())
+
+
+def _nothing(space: str) -> str:
+    return f"space {space!r} holds nothing; 'bethink spaces' lists those that do"
+
+
 def kinds_of(words: list[str] | None) -> "tuple[RefKind, ...]":
     """Read the kinds that somebody names; without a word, all."""
     from bethink.model.recall import RefKind  # noqa: PLC0415
@@ -68,16 +77,15 @@ def kinds_of(words: list[str] | None) -> "tuple[RefKind, ...]":
     return tuple(map(RefKind, words)) if words else tuple(RefKind)
 
 
-def recall_lines(found: "Recall", *, explain: bool = False, names: bool = True) -> Iterator[Line]:
-    """Write what was recalled; `names` says whether ids are shown, which differ from one memory to the next."""
+def recall_lines(found: "Recall", *, explain: bool = False) -> Iterator[Line]:
+    """Write what was recalled."""
     from bethink.cli.plain import when  # noqa: PLC0415
 
     for item in found.items:
         yield Line(f"{item.score:.2f}  {when(item.at)}  {_who(item)}", "bold")
         for text in item.text.splitlines():
             yield Line(f"      {text}")
-        if names:
-            yield Line(f"      {item.ref}", "dim")
+        yield Line(f"      {item.ref}", "dim")
         if explain:
             reasons = next((each for each in found.candidates if each.ref == item.ref), None)
             yield from _reasons(reasons)
@@ -130,16 +138,15 @@ def lineage_lines(lineage: "Lineage") -> Iterator[Line]:
         "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
-        "used": lineage.usage and f"{lineage.usage.times} times, last {when(lineage.usage.last)}",
+        "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
-    for excerpt in lineage.sources:
-        said = f"message:{excerpt.source.session_id}:{excerpt.source.number}"
-        yield Line(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin}, {said})")
-    for ref in lineage.rests_on:
-        yield Line(f"  rests on  {ref}")
-    for ref in lineage.used_in:
-        yield Line(f"  used in  {ref}")
+    quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
+    for excerpt, name in zip(lineage.sources, quoted, strict=True):
+        yield Line(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
+        yield Line(f"          {name}", "dim")
+    yield from _refs("rests on", [ref for ref in lineage.rests_on if str(ref) not in quoted])
+    yield from _refs("used in", lineage.used_in)
     for version in lineage.versions:
         until = when(version.until) if version.until is not None else "now"
         yield Line(
@@ -150,6 +157,16 @@ def lineage_lines(lineage: "Lineage") -> Iterator[Line]:
     for showing in lineage.shown:
         to = f" to {showing.session_id}" if showing.session_id else ""
         yield Line(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
+
+
+def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[Line]:
+    """Name what is before or after a memory; of many versions of one thing, the newest."""
+    newest = {(ref.kind, ref.id): ref for ref in sorted(refs, key=lambda ref: ref.number) if ref.kind == "document"}
+    for ref in refs:
+        if newest.get((ref.kind, ref.id), ref) == ref:
+            earlier = sum(other.id == ref.id for other in refs) - 1 if ref.kind == "document" else 0
+            more = f" and {many(earlier, 'earlier version')}" if earlier else ""
+            yield Line(f"  {what}  {ref}{more}")
 
 
 def _model(name: str) -> str:

@@ -79,6 +79,10 @@ def run(given: list[str]) -> int:
         problem = Problem(code="usage", message=shown(error.format_message()), hint=hint)
         tell(Answer(code=Code.USAGE, problem=problem), json="--json" in words)
         return Code.USAGE
+    except SystemExit as error:  # what writes help ends the process with 1 when nobody reads on
+        if isinstance(error.__context__, BrokenPipeError):
+            raise error.__context__ from None
+        raise
     except (KeyboardInterrupt, typer.Abort):
         return Code.INTERRUPTED
     return code or Code.OK

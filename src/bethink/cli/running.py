@@ -2,43 +2,49 @@
 
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bethink.cli.forgetting import DryRun, Yes
-from bethink.cli.frame import Answer, Door, command
-from bethink.cli.terminal import Line
+from bethink.cli.frame import SPACE, Answer, Door, command
+from bethink.cli.terminal import Line, many
 from bethink.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
+    from bethink.memory import Memory
     from bethink.worker import RunReport
 
 app = typer.Typer()
 
 
-@command(app)
+@command(app, does="changes")
 async def consolidate(door: Door, *, dry_run: DryRun = False, yes: Yes = False) -> Answer:
-    """Turn what a space has learnt into documents, now. With a model this costs money, up to the daily cap."""
+    """Turn what a space has learnt into documents, now, and learn what else is due, in all spaces.
+
+    With a model this costs money, up to the daily cap.
+    """
     if dry_run:
         waiting = [job for job in await door.memory.jobs(space=door.space) if job.status in ("queued", "failed")]
         data = {"space": door.space, "model": door.place.settings.model or None, "waiting": waiting, "dry_run": True}
         with_model = door.place.settings.model or "no model: documents will quote"
-        return Answer(data=data, lines=[Line(f"{len(waiting)} jobs wait in {door.space}; {with_model}")])
-    door.confirm(f"Consolidate space {door.space}?", yes=yes)
+        return Answer(
+            data=data, lines=[Line(f"{many(len(waiting), 'job waits', 'jobs wait')} in {door.space}; {with_model}")]
+        )
+    door.confirm(f"Consolidate space {door.space}, and learn what else is due?", yes=yes)
     await door.memory.consolidate(space=door.space)
-    report = await door.memory.learn()
+    report = await learn_all(door.memory)
     return Answer(data=report, lines=run_lines(report))
 
 
-@command(app)
+@command(app, does="makes", without=SPACE)
 async def worker(
     door: Door, *, once: Annotated[bool, typer.Option("--once", help="Do what is due, then end.")] = False
 ) -> Answer:
     """Learn from whatever is marked, until told to stop. It serves all spaces; SIGINT or SIGTERM ends it cleanly."""
     if once:
-        report = await door.memory.learn()
+        report = await learn_all(door.memory)
         return Answer(data=report, lines=run_lines(report))
     door.note("working; stop with Ctrl-C")
     stopped_by = await until_told(door.memory.work)
@@ -46,10 +52,29 @@ async def worker(
     return Answer(data={"stopped_by": stopped_by})
 
 
+async def learn_all(memory: "Memory") -> "RunReport":
+    """Learn until nothing more is due or something stands in the way, and sum up what was done."""
+    from bethink.worker import RunReport  # noqa: PLC0415
+
+    total = RunReport()
+    while True:
+        report = await memory.learn()
+        for each in fields(RunReport):
+            if each.name != "held":
+                setattr(total, each.name, getattr(total, each.name) + getattr(report, each.name))
+        total.held = report.held
+        if not report.claimed:
+            return total
+
+
 def run_lines(report: "RunReport") -> list[Line]:
     """Say what a run did."""
     did = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(report.outcomes.items()))
-    lines = [Line(f"{report.claimed} jobs: {did or 'nothing was due'}")]
+    lines = [Line(f"{many(report.claimed, 'job')}: {did or 'nothing was due'}")]
+    for what, counts in (("facts", report.settled), ("refused claims", report.refused)):
+        told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
+        if told:
+            lines.append(Line(f"{what}: {told}"))
     if report.held:
         lines.append(Line(f"held: {report.held.replace('_', ' ')}"))
     return lines
@@ -76,7 +101,7 @@ async def until_told(work: Callable[[], Awaitable[None]]) -> str | None:
     return told
 
 
-@command(app, opens=False)
+@command(app, does="makes", opens=False, without=SPACE)
 def serve(
     door: Door,
     *,
@@ -90,11 +115,10 @@ def serve(
         raise _missing("server", error) from error
     given: dict[str, Any] = {"server_host": host, "server_port": port}
     settings = replace(door.place.settings, **{name: value for name, value in given.items() if value is not None})
-    door.note(f"serving at http://{settings.server_host}:{settings.server_port}; stop with Ctrl-C")
     # Before the server listens this ends the process; when it is done, it raises the signal once more, and we end well.
     signal.signal(signal.SIGTERM, _leave)
     try:
-        serve_http(settings)
+        serve_http(settings, ready=lambda address: door.note(f"serving at {address}; stop with Ctrl-C"))
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="Its log says why; is the port taken?") from error
@@ -106,7 +130,7 @@ def _leave(number: int, frame: object) -> None:
     raise SystemExit(0)
 
 
-@command(app, opens=False)
+@command(app, does="makes", opens=False, protocol=True)
 async def mcp(
     door: Door,
     *,
@@ -126,5 +150,6 @@ async def mcp(
 
 
 def _missing(extra: str, error: ImportError) -> Misconfigured:
-    what = f"{error.name or extra} is not installed."
-    return Misconfigured(what, hint=f"Install the extra: pip install 'bethink[{extra}]'.")
+    ours = not error.name or error.name.startswith("bethink")
+    what = f"this needs the extra {extra}{'' if ours else f': {error.name} is not installed'}."
+    return Misconfigured(what, hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone.")

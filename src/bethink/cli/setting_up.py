@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.frame import Answer, Door, Usage, command
+from bethink.cli.frame import SPACE, Answer, Door, Usage, command
 from bethink.cli.terminal import Line, columns
-from bethink.errors import Conflict
+from bethink.errors import Conflict, Misconfigured
 
 if TYPE_CHECKING:
     from bethink.settings import Settings
@@ -34,22 +34,32 @@ _FILE = """\
 """
 
 
-@command(app, opens=False)
+@command(app, does="makes", opens=False, without=SPACE)
 async def init(
     door: Door,
     *,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> Answer:
-    """Write a settings file and say what to do next. It goes to the usual place, or where --config says."""
+    """Write a settings file, make an empty memory, and say what to do next.
+
+    The file goes to the usual place, or where --config says.
+    """
     from bethink.cli.place import config_folder, data_folder  # noqa: PLC0415
 
     path = Path(door.common.config) if door.common.config else config_folder() / "bethink.toml"
     if path.exists() and not force:
         raise Conflict(f"{path} is there already.", hint="Give --force to write over it, or --config for another.")
     text = _FILE.format(database=_database(door.common.database, folder=data_folder()))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(
+            f"{path.parent} cannot be made: {error.strerror}.", hint="Check HOME, or --config."
+        ) from error
+    await _make(door.common.database or str(data_folder() / "memory.db"))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)  # it may hold a password, so only its owner may read it
+        os.fchmod(file.fileno(), 0o600)  # it may hold a password, so only its owner may read it, also if it was there
+        file.write(text)
     named = f" --config {path}" if door.common.config else ""
     steps = [
         f"bethink doctor{named}",
@@ -58,6 +68,17 @@ async def init(
     ]
     lines = [Line(f"wrote {path}"), Line(), Line("Next:", "bold"), *(Line(f"  {each}") for each in steps)]
     return Answer(data={"file": str(path), "next": steps}, lines=lines)
+
+
+async def _make(target: str) -> None:
+    """Make the file, so that who looks next finds it; a server's database is somebody else's to make."""
+    from bethink.build import memory_from  # noqa: PLC0415
+    from bethink.settings import Settings, settings_of  # noqa: PLC0415
+
+    path = settings_of(target).get("sqlite_path")
+    if path:
+        async with memory_from(Settings(sqlite_path=path, learn=False)):
+            pass
 
 
 def _database(target: str | None, *, folder: Path) -> str:
@@ -77,7 +98,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)  # JSON's strings are strings of TOML
 
 
-@command(config, "show", opens=False)
+@command(config, "show", opens=False, without=SPACE)
 async def show_config(
     door: Door,
     *,
@@ -115,7 +136,7 @@ def _values(settings: "Settings") -> dict[str, object]:
     return found
 
 
-@command(app, opens=False)
+@command(app, opens=False, without=(*SPACE, "config", "database"))
 async def completion(
     door: Door,  # noqa: ARG001 - every command gets one
     shell: Annotated[str, typer.Argument(help="bash, zsh, fish or powershell.  [default: from $SHELL]")] = "",

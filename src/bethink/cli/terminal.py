@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TextIO
@@ -82,6 +82,17 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
     console = Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
     for line in lines:
         console.print(Text(shown(line.text), style=line.style))
+
+
+def let_go(stream: TextIO) -> None:
+    """Give up a stream that nobody reads any more: what is flushed there when the interpreter ends goes nowhere."""
+    with suppress(OSError):  # one that is no file needs nothing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Say how many: 1 message, 2 messages."""
+    return f"{count} {one if count == 1 else more or f'{one}s'}"
 
 
 @contextmanager

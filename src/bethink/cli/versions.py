@@ -1,7 +1,7 @@
 """Commands about versions: log, diff and restore."""
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,7 +32,7 @@ async def log(
     documents = door.memory.documents(space=door.space)
     if name is None:
         tree = await documents.tree()
-        return Answer(data=tree, lines=_tree_lines(tree))
+        return Answer(data=tree, lines=_tree_lines(door, tree))
     kind, wanted = _named(name)
     if kind in ("", "document"):
         found = await _versions(documents, wanted)
@@ -42,7 +42,8 @@ async def log(
         facts = await door.memory.facts(space=door.space).versions(wanted)
         if facts:
             return Answer(data=facts, lines=_fact_lines(facts))
-    raise NotFound(f"no document or fact {name!r} in space {door.space!r}.")
+    hint = "Run 'bethink log' for the documents there are, 'bethink recall QUESTION --kind fact' for facts."
+    raise NotFound(f"no document or fact {name!r} in space {door.space!r}.", hint=hint)
 
 
 @command(app)
@@ -55,11 +56,11 @@ async def diff(
     """Show what changed between two versions of a document."""
     documents = door.memory.documents(space=door.space)
     document = await _last(documents, name, space=door.space)
-    text = await documents.diff(document.id, before, after)
+    text = await _diff(documents, document, before, after)
     return Answer(data={"document": document.id, "before": before, "after": after, "diff": text}, lines=_diffed(text))
 
 
-@command(app)
+@command(app, does="changes")
 async def restore(
     door: Door,
     name: Named,
@@ -71,7 +72,7 @@ async def restore(
     """Write an old version of a document again as its newest. The others stay."""
     documents = door.memory.documents(space=door.space)
     current = await _last(documents, name, space=door.space)
-    text = await documents.diff(current.id, current.version, version)
+    text = await _diff(documents, current, current.version, version)
     if dry_run:
         data = {"document": current.id, "from": current.version, "to": version, "diff": text, "dry_run": True}
         return Answer(data=data, lines=_diffed(text) or [Line("nothing would change")])
@@ -87,7 +88,7 @@ def _named(name: str) -> tuple[str, str]:
     kind, _, rest = name.partition(":")
     if kind in ("document", "fact") and rest:
         return kind, rest.rpartition(":")[0] or rest
-    home = f"{Path.home()}/"
+    home = f"{os.path.expanduser('~')}/"  # noqa: PTH111 - unlike Path's, it raises nothing where there is none
     return ("document", f"~/{name.removeprefix(home)}") if name.startswith(home) else ("", name)
 
 
@@ -105,11 +106,19 @@ async def _last(documents: "Documents", name: str, *, space: str) -> "Document":
     return versions[-1]
 
 
-def _tree_lines(tree: "dict[str, Document]") -> list[Line]:
+async def _diff(documents: "Documents", document: "Document", before: int, after: int) -> str:
+    try:
+        return await documents.diff(document.id, before, after)
+    except NotFound as error:
+        error.hint = f"Run 'bethink log {document.id}' for its versions."
+        raise
+
+
+def _tree_lines(door: Door, tree: "dict[str, Document]") -> list[Line]:
     from bethink.cli.plain import when  # noqa: PLC0415
 
     rows = [[path, f"v{each.version}", when(each.valid_from), each.id, each.title] for path, each in tree.items()]
-    return columns(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"]) if rows else []
+    return door.table(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"])
 
 
 def _document_lines(versions: "Sequence[Document]") -> list[Line]:

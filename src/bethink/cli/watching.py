@@ -1,11 +1,12 @@
-"""Commands that look at what is going on: sessions, step and jobs."""
+"""Commands that look at what is going on: sessions, spaces, step and jobs."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.frame import Answer, Door, command
-from bethink.cli.terminal import Line, columns, one_line
+from bethink.cli.frame import SPACE, Answer, Door, command
+from bethink.cli.terminal import Line, columns, many, one_line
 
 if TYPE_CHECKING:
     from bethink.model.working import StateInfo, Thread
@@ -41,7 +42,26 @@ async def sessions(
         for entry in found
     ]
     head = ["SESSION", "BEGUN", "STATE", "MESSAGES", "MARK", "AGENT", "CONVERSATION"]
-    return Answer(data=found, lines=columns(rows, head=head) if rows else [])
+    return Answer(data=found, lines=door.table(rows, head=head))
+
+
+@command(app, without=SPACE)
+async def spaces(
+    door: Door,
+    *,
+    limit: Limit = 100,
+    after: Annotated[str, typer.Option(metavar="NAME", help="The space that the page before ended with.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="All of them, page after page.")] = False,
+) -> Answer:
+    """List the spaces that hold anything, by name."""
+    found = await door.memory.spaces(limit=limit, after=after)
+    page = found
+    while every and len(page) == limit:
+        page = await door.memory.spaces(limit=limit, after=page[-1])
+        found += page
+    if not every and len(page) == limit:
+        door.note(f"note: there may be more; go on with --after {shlex.quote(page[-1])}, or give --all")
+    return Answer(data=found, lines=door.table([[name] for name in found], head=["SPACE"]))
 
 
 @command(app)
@@ -64,10 +84,10 @@ async def jobs(door: Door, *, limit: Limit = 20) -> Answer:
         for each in found
     ]
     head = ["KIND", "STATUS", "TRIES", "PROMISED", "FINISHED", "COST", "OF", "ERROR"]
-    return Answer(data=found, lines=columns(rows, head=head) if rows else [])
+    return Answer(data=found, lines=door.table(rows, head=head))
 
 
-@command(app)
+@command(app, does="changes")
 async def step(
     door: Door,
     thread: Annotated[str | None, typer.Argument(help="A thread in stepping mode; nothing lists all threads.")] = None,
@@ -79,12 +99,12 @@ async def step(
     desk = door.memory.desk(space=door.space)
     if thread is None:
         found = await desk.threads()
-        return Answer(data=found, lines=_threads(found))
+        return Answer(data=found, lines=_threads(door, found))
     if state is not None:
-        return await _state(desk, thread, state)
+        return await _state(door, desk, thread, state)
     if show:
         history = await desk.history(thread)
-        return Answer(data=history, lines=_states(history))
+        return Answer(data=history, lines=_states(history) or door.table([], head=()))
     done = await desk.step(thread)
     history = await desk.history(thread)
     data = {
@@ -98,17 +118,17 @@ async def step(
     return Answer(data=data, lines=[Line(_stepped(done)), *_states(history[-1:])])
 
 
-async def _state(desk: "Desk", thread: str, number: int) -> Answer:
+async def _state(door: Door, desk: "Desk", thread: str, number: int) -> Answer:
     found = await desk.state_at(thread, number)
     rows = [[each.type, each.subtype or "", str(each.tokens), one_line(each.text, _WIDTH)] for each in found.chunks]
-    return Answer(data=found, lines=columns(rows, head=["CHUNK", "KIND", "TOKENS", "TEXT"]) if rows else [])
+    return Answer(data=found, lines=door.table(rows, head=["CHUNK", "KIND", "TOKENS", "TEXT"]))
 
 
 def _stepped(done: "StepResult") -> str:
     what = {"an event": done.event_processed, "a compaction": done.compaction_performed}
     what |= {"a truncation": done.truncation_performed}
     did = next((name for name, happened in what.items() if happened), "nothing to do")
-    return f"{did}; {done.queued_event_count} events wait"
+    return f"{did}; {many(done.queued_event_count, 'event waits', 'events wait')}"
 
 
 def _states(history: "list[StateInfo]") -> list[Line]:
@@ -121,9 +141,9 @@ def _states(history: "list[StateInfo]") -> list[Line]:
     return columns(rows, head=["STATE", "AT", "SOURCE", "EVENT", "TOKENS"]) if rows else []
 
 
-def _threads(found: "list[Thread]") -> list[Line]:
+def _threads(door: Door, found: "list[Thread]") -> list[Line]:
     rows = [
         [each.id, each.mode, str(each.state_number), str(each.last_event - each.applied), str(each.total_tokens)]
         for each in found
     ]
-    return columns(rows, head=["THREAD", "MODE", "STATE", "WAITING", "TOKENS"]) if rows else []
+    return door.table(rows, head=["THREAD", "MODE", "STATE", "WAITING", "TOKENS"])

@@ -108,7 +108,7 @@ class Calls:
     async def pages(self, kind: type[T], path: str, *, limit: int | None, start: str = "", **query: object) -> list[T]:
         """Read a list page by page, up to a limit, from after the entry that `start` names."""
         found: list[T] = []
-        cursor = None if not start else base64.urlsafe_b64encode(start.encode()).decode().rstrip("=")
+        cursor = None if not start else base64.urlsafe_b64encode(clean(start).encode()).decode().rstrip("=")
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
             where = queried(**query, limit=size, cursor=cursor)
@@ -176,7 +176,8 @@ def _final(error: BethinkError, asked: Asked, *, unknown: bool) -> BethinkError:
 def queried(**query: object) -> str:
     """Write what is given as a query, with its question mark."""
     given = {name: plain(value) for name, value in query.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""
+    cleaned = {name: clean(value) if isinstance(value, str) else value for name, value in given.items()}
+    return f"?{urlencode(cleaned)}" if given else ""
 
 
 def path_of(*steps: str) -> str:

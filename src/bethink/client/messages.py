@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from bethink.client.wire import checked
 from bethink.model.ids import new_id
 from bethink.model.records import Message, checked_name, message_from
 
@@ -26,6 +27,7 @@ def _members(message: Message) -> dict[str, Any]:
     bare = Message(role=message.role, name=message.name, content="")
     members = {field.name: getattr(message, field.name) for field in fields(message)}
     kept = {name: value for name, value in members.items() if value != getattr(bare, name)}
+    kept |= {name: checked(kept[name]) for name in ("metadata", "tool_calls") if name in kept}
     return {
         "role": message.role,
         "content": message.content,

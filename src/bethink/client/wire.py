@@ -1,5 +1,6 @@
 """Our records as plain JSON values, and back: one walk each way, driven by the types they are declared with."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,9 +10,10 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from bethink.errors import BethinkError, Misconfigured
+from bethink.errors import BethinkError, Invalid, Misconfigured
 from bethink.model.recall import Ref
 from bethink.model.records import ConversationKey
+from bethink.model.text import canonical_json
 
 T = TypeVar("T")
 _Reader = Callable[[Any], Any]
@@ -33,7 +35,14 @@ def plain(value: object) -> Any:
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, AbstractSet):
         return sorted(plain(each) for each in cast("AbstractSet[object]", value))
+    if isinstance(value, (bytes, bytearray)) or not isinstance(value, Sequence):
+        raise Invalid(f"a {type(value).__name__} cannot be sent.", hint="Use text, numbers, lists and mappings.")
     return [plain(each) for each in cast("Sequence[object]", value)]
+
+
+def checked(value: object) -> Any:
+    """Take JSON of the caller's as it is stored: what a Memory would refuse is refused here, too."""
+    return json.loads(canonical_json(value))
 
 
 def read(kind: type[T], tree: object) -> T:

@@ -126,7 +126,8 @@ class _Announced(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             port = next((each.getsockname()[1] for server in self.servers for each in server.sockets), self.config.port)
-            self._ready(f"http://{self.config.host}:{port}")
+            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+            self._ready(f"http://{host}:{port}")
 
 
 def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> None:

@@ -239,7 +239,7 @@ class ThreadBody(Body):
 
 
 class EventInBody(Body):
-    """What happened to an agent."""
+    """What happened to an agent. Events that shorten a memory are the engine's own, and not taken from outside."""
 
     type: Name
     payload: Json = {}
@@ -247,6 +247,8 @@ class EventInBody(Body):
 
     def to_event(self) -> Event:
         """Make the event."""
+        if self.type.startswith("MEMORY_"):
+            raise Invalid(f"{self.type} is an event of the engine's own.", hint="Send what happened to the agent.")
         return Event(type=self.type, payload=self.payload, strategy=self.strategy)
 
 

@@ -16,6 +16,8 @@ App = Callable[[AsgiScope, Receive, Send], Any]
 
 _OPEN = frozenset({"/healthz", "/readyz"})
 _ELSEWHERE = "(none)"
+_METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+"""Those that are counted by name: a stranger may make up others without end."""
 
 
 class Gate:
@@ -59,11 +61,16 @@ class Gate:
 
     def _check(self, scope: AsgiScope) -> None:
         host = origin = b""
+        keys = 0
         for name, value in scope["headers"]:
             if name == b"host":
                 host = value
             elif name == b"origin":
                 origin = value
+            elif name == b"authorization":
+                keys += 1
+        if keys > 1:
+            raise refused(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
         if not _called(host.decode("latin-1").lower(), self._options.allowed_hosts):
             raise refused(
                 421,
@@ -90,7 +97,7 @@ class Gate:
 
     def _note(self, scope: AsgiScope, status: int, seconds: float, request_id: str, failure: Exception | None) -> None:
         route = getattr(scope.get("route"), "path_format", _ELSEWHERE)
-        method = scope["method"] if route is not _ELSEWHERE else "-"
+        method = scope["method"] if route is not _ELSEWHERE and scope["method"] in _METHODS else "-"
         self._metrics.answered(method, route, status, seconds)
         measure = self._measures(route, method)
         if measure is not None:

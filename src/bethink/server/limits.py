@@ -4,6 +4,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
+import anyio
+
 from bethink.errors import Invalid
 from bethink.server.problems import Refused, refused, retry_after
 
@@ -12,6 +14,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _BRACKETS = b"[]{}"
 _OTHERS = bytes(set(range(256)) - set(_BRACKETS))
 _MOST_BUCKETS = 10_000
+_LONGEST_NUMBER = 15
+_PATIENCE = 30.0
+"""Seconds that a body may take: whoever sends it holds one of the places meanwhile."""
 
 
 def too_large(what: str, most: int) -> Refused:
@@ -29,8 +34,16 @@ def too_large(what: str, most: int) -> Refused:
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
     """Read a body, counting while it comes: neither a false length nor chunks without one get past the limit."""
     announced = headers.get(b"content-length", b"0")
-    if announced.isdigit() and int(announced) > most:
+    if announced.isdigit() and (len(announced) > _LONGEST_NUMBER or int(announced) > most):
         raise too_large("Bytes of a body", most)
+    with anyio.move_on_after(_PATIENCE):
+        return await _counted(receive, most)
+    raise refused(
+        408, "Too slow", "The body did not come in time.", hint="Send it whole.", headers=[(b"connection", b"close")]
+    )
+
+
+async def _counted(receive: Receive, most: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:

@@ -44,19 +44,19 @@ class Metrics:
 
     def captured(self, status: int, seconds: float) -> None:
         """Count a request to store messages; only those that were stored are timed."""
-        result = "ok" if status < 400 else "refused" if status < 500 else "failed"
+        result = "ok" if _done(status) else "refused" if 400 <= status < 500 else "failed"
         self._capture.labels(result).inc()
-        if status < 400:
+        if _done(status):
             self._capture_seconds.observe(seconds)
 
     def recalled(self, status: int, seconds: float) -> None:
         """Time a request to recall that was answered."""
-        if status < 400:
+        if _done(status):
             self._recall_seconds.observe(seconds)
 
     def forgot(self, status: int, seconds: float) -> None:
         """Time a request to forget that was done."""
-        if status < 400:
+        if _done(status):
             self._erasure_seconds.observe(seconds)
 
     async def page(self, memory: Memory) -> bytes:
@@ -88,3 +88,7 @@ class Metrics:
 
     def _histogram(self, name: str, about: str, *labels: str) -> Histogram:
         return Histogram(name, about, labels, namespace=NAMESPACE, registry=self.registry, buckets=_SECONDS)
+
+
+def _done(status: int) -> bool:
+    return 0 < status < 400  # 0 is a request that was broken off before it was answered

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -170,6 +171,7 @@ _SAID = {
     403: "The key lacks the scope, or the request comes from a web page that is not allowed.",
     404: "Nothing here by that name, or a space that the key does not have.",
     409: "The request and what is stored disagree.",
+    408: "The body did not come in time.",
     413: "Too large: the body, a message, or the number of messages.",
     415: "The body is not JSON.",
     421: "Called by a name that is not allowed.",
@@ -198,6 +200,17 @@ def _described(status: int) -> dict[str, Any]:
     if status == 401:
         said["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     return said
+
+
+@contextmanager
+def under_way() -> Generator[None]:
+    """Say the truth of a verb that commits more than once: if it stops half-way, nobody knows how much is written."""
+    try:
+        yield
+    except Unavailable as error:
+        raise OutcomeUnknown(
+            "the database went away while this was under way.", hint="Read what stands there before you repeat it."
+        ) from error
 
 
 def nothing() -> Refused:

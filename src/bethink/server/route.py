@@ -145,7 +145,7 @@ class VerbRoute(APIRoute):
 
     async def _raw(self, receive: Receive, headers: Mapping[bytes, bytes], options: ServerOptions) -> bytes:
         body = await read_body(receive, headers, options.max_body)
-        if body and not headers.get(b"content-type", b"").lower().startswith(_JSON):
+        if body and headers.get(b"content-type", b"").lower().partition(b";")[0].strip() != _JSON:
             raise refused(
                 415, "Unsupported media type", "The body is not said to be JSON.", hint="Send application/json."
             )
@@ -249,7 +249,7 @@ class Verbs:
         def declare(endpoint: Endpoint) -> Endpoint:
             full = self._prefix + path
             named = (404,) if "{" in full else ()
-            sent = (400, 413, 415) if method in ("POST", "PUT") else ()
+            sent = (400, 408, 413, 415) if method in ("POST", "PUT") else ()
             statuses = sorted({*((421, 503) if verb.open else _ALWAYS), *named, *sent, *also})
             security: list[dict[str, list[str]]] = [] if verb.open else [{"key": [verb.scope] if verb.scope else []}]
             self.routes.append(

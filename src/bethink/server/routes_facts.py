@@ -4,7 +4,7 @@ from bethink.model.access import Scope
 from bethink.model.records import Fact, Source
 from bethink.server.bodies import FactBody
 from bethink.server.names import Operation
-from bethink.server.problems import nothing
+from bethink.server.problems import nothing, under_way
 from bethink.server.route import Call, Verb, Verbs
 from bethink.server.wire import AsOf, Cursor, Items, Limit, Name, Page, Question, TopK, moment_in, page, place_of
 
@@ -53,7 +53,8 @@ async def put_fact(call: Call, space: Name, fact_id: Name, body: FactBody) -> Fa
     await shelf.index(body.fact(fact_id), expected=body.expected)
     call.trail.named(fact_id)
     call.trail.counted(1)
-    return _there(await shelf.get(fact_id))
+    with under_way():
+        return _there(await shelf.get(fact_id))
 
 
 @verbs.add("DELETE", "/{fact_id}", Verb(scope=Scope.ERASE, status=204, operation=Operation.DELETE))

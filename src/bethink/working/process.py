@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bethink.errors import Conflict, NotFound
+from bethink.errors import BethinkError, Conflict, Invalid, NotFound
 from bethink.extend import Redactor, Tokens
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
@@ -136,9 +136,17 @@ def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
 def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:
     """Reduce an event, apply what it asks for, and take it out of the queue."""
     shelf = Shelf(tx, thread, event, engine.tokens)
-    operations = engine.reducers.reduce(event.event, shelf)
-    for operation in operations:
-        shelf.apply(operation)
+    try:
+        operations = engine.reducers.reduce(event.event, shelf)
+        for operation in operations:
+            shelf.apply(operation)
+    except (AttributeError, LookupError, TypeError) as error:
+        if isinstance(error, BethinkError):
+            raise
+        raise Invalid(
+            f"the event {event.event.type} of thread {thread.id} has a payload that its reducer cannot read.",
+            hint="Clear the thread's queue, and send it as the reducer expects it.",
+        ) from error
     if operations:
         states.record(
             tx,

@@ -1,0 +1,88 @@
+"""What a process of its own does with its streams, and how quickly it answers."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli_kit import ROOT, at_home, environment, ok, process
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:
+    for number in range(3):
+        ok("add", f"{number} " + "tea " * 8_000)
+    with process(home, "export") as child:
+        assert child.stdout
+        assert child.stderr
+        child.stdout.read(10)
+        child.stdout.close()
+        errors = child.stderr.read()
+        code = child.wait(timeout=60)
+
+    assert code == 0
+    assert "Traceback" not in errors
+    assert "Exception" not in errors
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["sessions"], 0), (["add", "coffee"], 1)])
+def test_a_closed_pipe_fails_only_what_was_to_be_told_of_a_change(home: Path, words: list[str], code: int) -> None:
+    ok("add", "tea")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with process(home, *words, stdout=writer) as child:
+        os.close(writer)
+        assert child.stderr
+        errors = child.stderr.read()
+
+    assert child.returncode == code
+    assert errors == ""
+
+
+def test_help_is_quick(home: Path) -> None:
+    def cpu(*words: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *words], check=True, capture_output=True, cwd=ROOT, env=environment(home))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    cpu("-m", "bethink", "--help")  # the first writes bytecode
+    beside = min(cpu("-c", "import asyncio") for _ in range(5))
+    helped = min(cpu("-m", "bethink", "--help") for _ in range(5))
+
+    assert helped < 6 * beside, f"{helped:.3f} s beside {beside:.3f} s"
+
+
+def test_help_loads_nothing_heavy(home: Path) -> None:
+    heavy = ("anyio", "rich", "apsw", "bethink.build", "bethink.memory", "pydantic")
+    probe = (
+        "import sys; from bethink.cli.app import main; main(['--help']);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], check=True, capture_output=True, text=True, cwd=ROOT, env=environment(home)
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bethink", "add", "--json"],
+        check=False,
+        capture_output=True,
+        input=b"\xff\xfe\xff",
+        cwd=ROOT,
+        env=environment(home, PYTHONIOENCODING="utf-8:strict"),
+    )
+
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["message"] == "what comes from stdin is no text."
