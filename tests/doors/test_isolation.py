@@ -55,7 +55,7 @@ async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_no
         assert refused["other space"] == (404, nowhere.body)  # a space that is there looks like one that is not
     assert not [who for who, (_, body) in refused.items() if CANARY.encode() in body]
 
-    spaces = None if operation.scope is Scope.ADMIN else ["alice"]
+    spaces = None if operation.scope == Scope.ADMIN else ["alice"]
     allowed = await asked(await served.key_for(*([operation.scope] if operation.scope else []), spaces=spaces))
     assert allowed[0] not in (401, 403)
     assert b"No such space" not in allowed[1]
