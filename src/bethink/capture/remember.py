@@ -1,21 +1,18 @@
 """Remembering without ceremony: a text or some messages, into a conversation of their own, in one transaction."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from bethink.capture import log, sessions
 from bethink.extend import Redactor
-from bethink.model.records import AgentKind, ConversationKey, Message, Session, Trigger, checked_name, message_from
+from bethink.model.records import AgentKind, ConversationKey, Message, Session, Trigger, keyed, message_from
 from bethink.store.db import Tx
 from bethink.store.sessions import mark
 from bethink.store.succession import get_session
 
 NOTES = ConversationKey(channel="remember", chat="notes")
 """Where a text goes that belongs to no conversation."""
-
-_SPARE = 12
-"""Room that a key must leave for the number of a message."""
 
 
 class Stored(NamedTuple):
@@ -48,12 +45,7 @@ def drafts_of(
     drafts = log.listed([Message(role="user", content=what)] if isinstance(what, str) else what)
     if idempotency_key is None:
         return drafts
-    checked_name(idempotency_key + "_" * _SPARE, "an idempotency key with the place of a message")
-    read = [message_from(draft) for draft in drafts]
-    return [
-        message if message.idempotency_key else replace(message, idempotency_key=f"{idempotency_key}:{place}")
-        for place, message in enumerate(read)
-    ]
+    return [*keyed([message_from(draft) for draft in drafts], idempotency_key)]
 
 
 def storing(drafts: list[Message | Mapping[str, object]], place: Place, redactor: Redactor) -> Callable[[Tx], Stored]:

@@ -6,20 +6,15 @@ from typing import Any
 
 from bethink.client.wire import checked
 from bethink.model.ids import new_id
-from bethink.model.records import Message, checked_name, message_from
-
-_SPARE = 12
-"""Room that a key must leave for the number of a message."""
+from bethink.model.records import Message, keyed, message_from
 
 
 def drafts_of(
     what: str | Iterable[Message | Mapping[str, object]], idempotency_key: str | None
 ) -> list[dict[str, Any]]:
     """List what is to be stored; those without a key get the given one, or a new one, and their place."""
-    key = idempotency_key or new_id("call")
-    checked_name(key + "_" * _SPARE, "an idempotency key with the place of a message")
     messages = [Message(role="user", content=what)] if isinstance(what, str) else [message_from(each) for each in what]
-    return [{"idempotency_key": f"{key}:{place}", **_members(message)} for place, message in enumerate(messages)]
+    return [_members(message) for message in keyed(messages, idempotency_key or new_id("call"))]
 
 
 def _members(message: Message) -> dict[str, Any]:

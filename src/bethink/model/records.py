@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import NoneType
@@ -21,6 +21,8 @@ When = int | datetime | str
 """A moment as callers give it; see `moment`."""
 
 _MAX_NAME = 200
+_SPARE = 12
+"""Room that an idempotency key must leave for the place of a message."""
 _LAST_MOMENT = 2**62  # both databases hold it, and it is a hundred thousand years away
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -320,6 +322,15 @@ def checked_name(value: str, what: str) -> str:
     if not value or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
         raise Invalid(f"{value!r} cannot be {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
     return value
+
+
+def keyed(messages: Sequence[Message], key: str) -> list[Message]:
+    """Give every message that has no idempotency key one made of the given one and its place: `key:0`, `key:1`, …"""
+    checked_name(key + "_" * _SPARE, "an idempotency key with the place of a message")
+    return [
+        message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{place}")
+        for place, message in enumerate(messages)
+    ]
 
 
 def space_of(space: str | None, user_id: str | None) -> str:
