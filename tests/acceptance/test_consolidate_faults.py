@@ -100,6 +100,12 @@ _DERIVED = "author_kind = 'job' AND author_id <> 'memory'"
 _OLD = f"(SELECT id FROM documents WHERE {_DERIVED} AND version > 2 ORDER BY id LIMIT 1)"
 _TOPIC = f"(SELECT id FROM documents WHERE {_DERIVED} AND valid_to IS NULL AND body LIKE 'draft %' ORDER BY id LIMIT 1)"
 _FLAGGED = "(SELECT session_id FROM session_memories WHERE selected = 1 ORDER BY session_id LIMIT 1)"
+_FIRST_CHANGES = """EXISTS (
+    SELECT 1 FROM change_sets l WHERE l.space_id = change_sets.space_id AND l.token > change_sets.token
+)"""
+_EARLIER_ANSWERS = """token < (
+    SELECT max(j.token) FROM jobs j WHERE j.space_id = answers.space_id AND j.kind = 'consolidate'
+)"""
 _COPY = f"""DROP INDEX documents_current; DROP INDEX documents_place;
 INSERT INTO documents SELECT space_id, id, version + 1, valid_from, valid_to, parent_id, slug, title, description, body,
     created_at, author_kind, author_id, reason, token, run, closed_run, origin, redacted
@@ -109,7 +115,7 @@ FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        (f"UPDATE documents SET token = 99 WHERE id = {_OLD} AND version = 1", "the tokens of doc_"),
+        (f"UPDATE documents SET token = token + 99 WHERE id = {_OLD} AND version = 1", "the tokens of doc_"),
         (f"UPDATE documents SET valid_from = 1 WHERE id = {_OLD} AND version = 3", "the tokens of the space fall"),
         (f"UPDATE documents SET run = 'run_x' WHERE {_DERIVED}", "run run_x of space-"),
         (f"UPDATE documents SET run = 'run_x' WHERE id = {_OLD} AND version = 2", " has 2 runs"),
@@ -119,8 +125,14 @@ FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
             f"UPDATE documents SET valid_from = 1 WHERE id = {_OLD} AND version = 3",
             " after token ",
         ),
-        ("UPDATE change_sets SET created_at = created_at + 1000000000 WHERE token = 1", "the change set of run_"),
-        ("UPDATE answers SET recorded_at = recorded_at + 1000000000 WHERE token = 2", "an answer of run_"),
+        (
+            f"UPDATE change_sets SET created_at = created_at + 1000000000 WHERE {_FIRST_CHANGES}",
+            "the change set of run_",
+        ),
+        (
+            f"UPDATE answers SET recorded_at = recorded_at + 1000000000 WHERE {_EARLIER_ANSWERS}",
+            "an answer of run_",
+        ),
         ("UPDATE jobs SET token = 1 WHERE kind = 'consolidate'", "above that of the job of space-"),
         ("UPDATE jobs SET status = 'queued' WHERE kind = 'consolidate'", "is queued"),
         ("UPDATE jobs SET status = 'failed' WHERE kind = 'consolidate'", "is failed"),
@@ -186,12 +198,14 @@ def test_the_check_notices_what_was_seen_to_fall(folder: Path, lines: str, compl
 
 
 def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -> None:
-    (folder / "ledger" / WATCHED).write_text("job space-03 1 0 1\njob space-03 2 0 2\n")
+    [(first,)] = rows(folder, "SELECT min(token) FROM change_sets WHERE space_id = 'space-03'")
+    assert isinstance(first, int)
+    (folder / "ledger" / WATCHED).write_text(f"job space-03 {first} 0 1\njob space-03 {first + 1} 0 2\n")
 
     found = complaints(folder)
 
     assert found
-    assert all("space-03 was written by token 1 after token 2" in violation for violation in found)
+    assert all(f"space-03 was written by token {first} after token {first + 1}" in violation for violation in found)
 
 
 def test_the_check_notices_a_flag_that_was_set_before_its_run_succeeded(folder: Path) -> None:

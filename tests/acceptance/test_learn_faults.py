@@ -114,7 +114,10 @@ def test_the_check_finds_nothing_where_nothing_is_wrong(folder: Path) -> None:
     assert verdict.figures.endswith(" of 3 spaces, 101 facts")
 
 
-_LATEST = "(SELECT id FROM facts ORDER BY token DESC, id LIMIT 1)"
+_LATEST = """(SELECT f.id FROM facts f WHERE EXISTS (
+    SELECT 1 FROM facts e WHERE e.source = f.source AND e.token < f.token
+) ORDER BY f.token DESC, f.id LIMIT 1)"""
+_LATER_ANSWERS = "EXISTS (SELECT 1 FROM answers e WHERE e.key = answers.key AND e.token < answers.token)"
 _COPY = """INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities,
     created_at, recorded_at, digest, effect, token)
 SELECT space_id, 'fct_copy', 1, content, kind, origin, source, tags, metadata, entities, created_at, recorded_at,
@@ -140,11 +143,14 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("DROP INDEX facts_effect; UPDATE facts SET effect = source || ':8:1:0'", " times"),
         (_COPY, "message 0-9 has 2 facts"),
         (_COPY, "fact 'note9x blue9x' is there 2 times"),
-        ("UPDATE facts SET token = 99", "has a token above its job's"),
-        (f"UPDATE facts SET recorded_at = 1 WHERE id = {_LATEST}", "was written by token 1 after token 2"),
-        ("UPDATE answers SET recorded_at = 1 WHERE token = 2", "was written by token 1 after token 2"),
+        ("UPDATE facts SET token = token + 99", "has a token above its job's"),
+        (f"UPDATE facts SET recorded_at = 1 WHERE id = {_LATEST}", " after token "),
+        (f"UPDATE answers SET recorded_at = 1 WHERE {_LATER_ANSWERS}", " after token "),
         (f"UPDATE facts SET effect = source || ':1:1:0' WHERE id = {_LATEST}", "was learnt from in the order"),
-        (f"UPDATE facts SET token = 3 WHERE id = {_LATEST}; UPDATE jobs SET token = 3", "was learnt from in the order"),
+        (
+            f"UPDATE facts SET token = token + 1 WHERE id = {_LATEST}; UPDATE jobs SET token = token + 1",
+            "was learnt from in the order",
+        ),
         ("UPDATE sessions SET processed_until = 1 WHERE last_number > 1", "is processed until 1, its last message is"),
         ("UPDATE sessions SET processed_until = NULL", "is processed until None"),
         ("UPDATE sessions SET invalidated_at = 2", "is still marked at 2"),
@@ -178,13 +184,14 @@ def test_the_check_notices_what_was_seen_to_fall(folder: Path, lines: str, compl
 def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -> None:
     connection = apsw.Connection(str(folder / "memory.db"))
     [[session]] = list(connection.execute("SELECT source FROM facts WHERE content = 'note9x blue9x'"))
+    [[first]] = list(connection.execute("SELECT min(token) FROM facts WHERE source = ?", (session,)))
     connection.close()
-    (folder / "ledger" / WATCHED).write_text(f"{session} 0 1 1\n{session} 0 2 2\n")
+    (folder / "ledger" / WATCHED).write_text(f"{session} 0 {first} 1\n{session} 0 {first + 1} 2\n")
 
     found = complaints(folder)
 
     assert found
-    assert all("was written by token 1 after token 2" in violation for violation in found)
+    assert all(f"was written by token {first} after token {first + 1}" in violation for violation in found)
 
 
 def test_the_check_counts_processes_that_failed_and_reads_what_workers_logged(folder: Path) -> None:
