@@ -85,7 +85,7 @@ async def _furnish(target: str) -> tuple[dict[str, str], dict[str, list[str]]]:
         keys = {
             "all": await access.create(name="all", scopes=Scope),
             "read": await access.create(name="read", scopes=["read"], spaces=[_SPACE]),
-            "elsewhere": await access.create(name="elsewhere", scopes=Scope, spaces=["elsewhere"]),
+            "elsewhere": await access.create(name="elsewhere", scopes=set(Scope) - {Scope.ADMIN}, spaces=["elsewhere"]),
         }
         assert document is not None
         names = {

@@ -13,7 +13,7 @@ from benchmarks.lifecycle_model import INVENTED, claims, extracted, spoken
 from benchmarks.lifecycle_stage import Goal, Tally
 from bethink.model.framing import label_of
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Origin
+from bethink.model.records import Forgotten, Origin
 from bethink.model.rules import rank
 from bethink.store import facts
 from bethink.store.db import Tx
@@ -33,6 +33,14 @@ def _unchanged(text: str, **_: object) -> str:
 
 def _none(*_: object, **__: object) -> None:
     return None
+
+
+def _nothing(*_: object, **__: object) -> Forgotten:
+    return Forgotten()
+
+
+def _zero(*_: object, **__: object) -> int:
+    return 0
 
 
 def _false(*_: object) -> bool:
@@ -71,12 +79,12 @@ def _shown_or_not(tx: Tx, *, space: str, labels: Sequence[str], **_: object) -> 
         ("bethink.learn.settle._rivals", _empty, "updates", "updated facts: right now"),
         ("bethink.learn.settle._same", _none, "chatter", "growth: facts for what users stated"),
         (
-            "bethink.capture.history.forget_conversation",
-            _none,
+            "bethink.store.forgetting._forget_derived",
+            _nothing,
             "forgetting",
             "forgetting: what is gone and still shows",
         ),
-        ("bethink.recall.facts.forget_resting_on", _none, "forgetting", "forgetting: what is gone and still shows"),
+        ("bethink.store.forgetting.forget_resting_on", _zero, "forgetting", "forgetting: what is gone and still shows"),
     ],
 )
 async def test_a_bug_made_on_purpose_is_noticed(
