@@ -246,7 +246,7 @@ async def test_a_corrected_fact_goes_with_the_message_it_was_learnt_from(
     assert [each.content for each in await facts.all()] == ["The user likes tea."]
 
 
-async def test_what_a_forgotten_fact_had_retired_holds_again(memory: bethink.Memory, database: Database) -> None:
+async def test_what_a_forgotten_message_had_retired_holds_again(memory: bethink.Memory, database: Database) -> None:
     session = await memory.open_session(space="alice", conversation=KEY)
     await memory.append(session, said("I live in Oslo.", "I live in Bergen."))
     await memory.idle(session)
@@ -256,9 +256,19 @@ async def test_what_a_forgotten_fact_had_retired_holds_again(memory: bethink.Mem
     [now] = await facts.all()
     assert now.content == "The user lives in Bergen."
 
-    await memory.forget(f"fact:{now.id}:1", space="alice")
+    await memory.forget(f"message:{session.id}:2", space="alice")
 
     assert [each.content for each in await facts.all()] == ["The user lives in Oslo."]
+
+
+async def test_what_a_forgotten_fact_had_retired_stays_retired(memory: bethink.Memory) -> None:
+    facts = memory.facts(space="alice")
+    await facts.index(bethink.Fact(id="home", content="Oslo"))
+    await facts.index(bethink.Fact(id="home", content="Bergen"))
+
+    await memory.forget("fact:home:2", space="alice")
+
+    assert await facts.all() == []
 
 
 async def test_whoever_was_learning_from_a_forgotten_message_writes_none_of_it_back(

@@ -174,15 +174,16 @@ def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
+def delete(tx: Tx, *, space: str, fact_id: str) -> None:
+    """Remove a fact with every version it had. What it had taken the place of was no longer so, and stays retired."""
+    tx.run("delete_fact", space=space, id=fact_id)
+    tx.run("delete_fact_sources", space=space, id=fact_id)
+    words.forget(tx, "facts")
+
+
 def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
-    """Remove the learnt facts that no message supports any more, and name them."""
+    """Remove the learnt facts that no message supports any more, and name them; what one had retired holds again."""
     gone = [row["id"] for row in tx.all("list_unsupported_facts", space=space)]
-    remove(tx, space=space, gone=gone)
-    return gone
-
-
-def remove(tx: Tx, *, space: str, gone: list[str]) -> None:
-    """Remove facts with every version they had; what one had retired is retired by its successor, or holds again."""
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
     for fact_id in gone:
@@ -193,9 +194,9 @@ def remove(tx: Tx, *, space: str, gone: list[str]) -> None:
             passed.add(heir or "")
         tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
         tx.run("delete_fact", space=space, id=fact_id)
-        tx.run("delete_fact_sources", space=space, id=fact_id)
     if gone:
         words.forget(tx, "facts")
+    return gone
 
 
 def count(tx: Tx, *, space: str) -> int:

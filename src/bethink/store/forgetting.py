@@ -60,7 +60,7 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
         return None
     learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
-    facts.remove(tx, space=space, gone=[fact_id])
+    facts.delete(tx, space=space, fact_id=fact_id)
     return Forgotten(facts=1, documents=forget_resting_on(tx, space=space, gone=[fact_id]))
 
 
