@@ -24,6 +24,7 @@ from tools import postgres
 
 BIRD = "zebrafinch"
 TOWNS = ("Oslo", "Bergen")
+MOVES = ("Bergen", "Rome", "Turin")
 
 
 def clever(call: ModelCall) -> str:
@@ -259,6 +260,33 @@ async def test_what_a_forgotten_message_had_retired_holds_again(memory: bethink.
     await memory.forget(f"message:{session.id}:2", space="alice")
 
     assert [each.content for each in await facts.all()] == ["The user lives in Oslo."]
+
+
+async def test_what_several_forgotten_messages_had_retired_is_retired_by_what_came_after_them(
+    memory: bethink.Memory, database: Database
+) -> None:
+    first = await memory.open_session(space="alice", conversation=KEY)
+    await memory.append(first, said("I live in Oslo."))
+    await memory.idle(first)
+    await worker(database, [answer(a_fact("The user lives in Oslo.", 1, slot="home"))]).run_once()
+    facts = memory.facts(space="alice")
+    [oslo] = await facts.all()
+    second = await memory.reset(first)
+    await memory.append(second, said("I live in Bergen.", "I live in Rome.", "I live in Turin."))
+    await memory.idle(second)
+    towns = [a_fact(f"The user lives in {town}.", place, slot="home") for place, town in enumerate(MOVES, 1)]
+    await worker(database, [answer(*towns)]).run_once()
+    third = await memory.reset(second)
+    await memory.append(third, said("I live in Paris."))
+    await memory.idle(third)
+    await worker(database, [answer(a_fact("The user lives in Paris.", 1, slot="home"))]).run_once()
+
+    gone = await memory.forget(session=second, space="alice")
+
+    assert gone.facts == 3
+    [paris] = await facts.all()
+    assert paris.content == "The user lives in Paris."
+    assert [each.retired_by for each in await facts.versions(oslo.id)] == [paris.id]
 
 
 async def test_what_a_forgotten_fact_had_retired_stays_retired(memory: bethink.Memory) -> None:

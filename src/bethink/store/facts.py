@@ -189,10 +189,10 @@ def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
     for fact_id in gone:
         passed = {fact_id}
         heir = successors[fact_id]
-        while heir in successors:
-            heir = None if heir in passed else successors[heir]
-            passed.add(heir or "")
-        tx.run("inherit_retired", space=space, id=fact_id, heir=heir)
+        while heir in successors and heir not in passed:
+            passed.add(heir)
+            heir = successors[heir]
+        tx.run("inherit_retired", space=space, id=fact_id, heir=None if heir in passed else heir)
         tx.run("delete_fact", space=space, id=fact_id)
     if gone:
         words.forget(tx, "facts")
