@@ -144,7 +144,7 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
         ({"role": "user"}, "line 2: content is missing. Give one"),
         (said(2, foo=1), "line 2: foo is no part of a message. Use some of role"),
         ({"role": "king", "content": "x"}, "line 2: 'king' is not a role. Use one of"),
-        ('{"role": "user", }', "line 2: no JSON at column 18: "),
+        ('{"role" "user"}', "line 2: no JSON at column 9: "),
         ("[" * 100_000, "line 2: nested too deeply."),
         ({"role": "user", "content": "x", "said_at": "soon"}, "line 2: 'soon' is no moment. Write a day"),
     ],
