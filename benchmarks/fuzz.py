@@ -196,7 +196,7 @@ def _negatable(operation: Any) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=2_000)
-    parser.add_argument("--database", choices=[*DATABASES, "both"], default="sqlite")
+    parser.add_argument("--database", choices=[*DATABASES, "both"], default="both")
     parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
     chosen = parser.parse_args()
     seed = secrets.randbelow(2**31) if chosen.seed is None else chosen.seed
