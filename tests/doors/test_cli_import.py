@@ -272,3 +272,21 @@ def test_progress_at_a_terminal_is_a_bar_with_rate_and_time_left(home: Path, mon
     assert done.code == 0
     assert "1/1" in done.err
     assert "/s" in done.err
+
+
+def test_the_file_that_is_read_is_not_written_over_by_what_is_refused(home: Path, on: list[str]) -> None:
+    lines = written(home, said(1), "broken")
+    before = Path(lines).read_text(encoding="utf-8")
+
+    assert run("import", lines, "--refused", lines, "--yes", *on).code == 2
+    assert Path(lines).read_text(encoding="utf-8") == before
+
+
+def test_what_must_not_be_learnt_from_is_not_after_a_round_trip(home: Path, on: list[str]) -> None:
+    ok("import", written(home, said(1, learns=False, conversation="cli:secret:")), "--yes", *on)
+    copy = home / "copy.jsonl"
+    ok("export", "--jsonl", "--output", str(copy), *on)
+    elsewhere = ["--database", str(home / "elsewhere.db")]
+    ok("import", str(copy), "--yes", *elsewhere)
+
+    assert [each["session"]["learns"] for each in [*ok("sessions", *on), *ok("sessions", *elsewhere)]] == [False, False]

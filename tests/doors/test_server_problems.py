@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from bethink import errors
-from bethink.server.problems import problem_for
+from bethink.server.problems import problem_for, under_way
 from tests.doors.server_kit import serving
 
 SECRET = "/var/lib/secret.db hunter2"
@@ -105,3 +105,31 @@ async def test_a_thread_is_not_stuck_by_an_event_of_the_engines_own(target: str)
             assert (await served("POST", "/v1/spaces/alice/threads/thread_a/events", event)).status == 422
         good = {"event": {"type": "USER_MESSAGE", "payload": {"text": "Hello."}}}
         assert (await served("POST", "/v1/spaces/alice/threads/thread_a/events", good)).status == 200
+
+
+async def test_two_keys_in_one_request_open_nothing(target: str) -> None:
+    async with serving(target) as served:
+        twice = {"authorization": "Bearer bt_x.y", "Authorization": f"Bearer {served.key}"}
+        scope_headers = [(name.lower().encode(), value.encode()) for name, value in twice.items()]
+
+        async def receive() -> dict[str, object]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        statuses = list[int]()
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        scope = {
+            "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/v1/spaces",
+            "raw_path": b"/v1/spaces", "query_string": b"", "root_path": "", "client": None, "server": None,
+            "headers": [(b"host", b"localhost"), *scope_headers],
+        }  # fmt: skip
+        await served.app(scope, receive, send)
+        assert statuses == [401]
+
+
+def test_what_stopped_half_way_does_not_say_that_nothing_was_written() -> None:
+    with pytest.raises(errors.OutcomeUnknown), under_way():
+        raise errors.Busy("another writer.")
