@@ -7,6 +7,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import ConversationKey, Forgotten
 from bethink.store import facts, forgetting, sessions
 from bethink.store.db import Database, Tx
+from bethink.store.succession import get_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +92,6 @@ def _forget_ref(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
 
 
 def _conversation_of(tx: Tx, *, space: str, session_id: str) -> str:
-    found = sessions.find(tx, space=space, session_id=session_id)
-    if found is None:
-        raise NotFound(f"no session {session_id!r} in space {space!r}.")
+    found = get_session(tx, space=space, session_id=session_id)
     sessions.lock_conversation(tx, space=space, conversation=found.conversation_id)
     return found.conversation_id

@@ -12,11 +12,9 @@ _MOST = 200
 
 async def authenticate(access: Access, headers: Mapping[bytes, bytes]) -> KeyInfo:
     """Return what the key of a request is good for, or refuse with 401."""
-    given = headers.get(b"authorization", b"")
-    if given[: len(_BEARER)].lower() == _BEARER and len(given) <= _MOST:
-        found = await access.find(given[len(_BEARER) :].strip().decode("latin-1"))
-        if found is not None:
-            return found
+    found = await find_key(access, headers)
+    if found is not None:
+        return found
     raise refused(
         401,
         "Unauthorized",
@@ -24,6 +22,14 @@ async def authenticate(access: Access, headers: Mapping[bytes, bytes]) -> KeyInf
         hint="Send Authorization: Bearer and a key; `bethink keys create` makes one.",
         headers=[(b"www-authenticate", b'Bearer realm="bethink"')],
     )
+
+
+async def find_key(access: Access, headers: Mapping[bytes, bytes]) -> KeyInfo | None:
+    """Return what the key of a request is good for; None for no key, or one that is not good."""
+    given = headers.get(b"authorization", b"")
+    if given[: len(_BEARER)].lower() != _BEARER or len(given) > _MOST:
+        return None
+    return await access.find(given[len(_BEARER) :].strip().decode("latin-1"))
 
 
 def authorise(key: KeyInfo, *, scope: Scope | None, space: str | None) -> None:

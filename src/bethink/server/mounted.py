@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute, Match
 
 from bethink.access import Access
 from bethink.memory import Memory
+from bethink.server.auth import find_key
 from bethink.server.limits import Buckets, too_large
 from bethink.server.options import ServerOptions
 from bethink.server.route import SLASH, AsgiScope, Receive, Send
@@ -34,7 +35,7 @@ class McpRoute(BaseRoute):
     async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Pass a request on, counting it and its bytes."""
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        key = await self._access.find(headers.get(b"authorization", b"")[len("Bearer ") :].decode("latin-1").strip())
+        key = await find_key(self._access, headers)
         if key is not None:
             scope["bethink.key"] = key.prefix
             self._buckets.take(key.prefix)
