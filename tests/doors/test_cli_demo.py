@@ -1,7 +1,6 @@
-"""The demo: the same words every time, true to what it says, and done in seconds."""
+"""The demo: the same words every time, true to what it says."""
 
 import shlex
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return at_home(tmp_path, monkeypatch)
 
 
-def test_the_demo_prints_the_same_every_time_in_seconds() -> None:
-    begun = time.monotonic()
+def test_the_demo_prints_the_same_every_time() -> None:
     first = run("demo")
-    took = time.monotonic() - begun
 
     assert first.code == 0
-    assert took < 10
     assert run("demo").out == first.out
 
 

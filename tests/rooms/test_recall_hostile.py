@@ -4,7 +4,6 @@
 # apsw spells its values with a Buffer type that Python 3.11 does not have.
 
 import random
-import time
 
 import apsw
 import pytest
@@ -39,14 +38,12 @@ async def test_no_question_raises_or_finds_what_it_does_not_name(memory: Memory,
     await memory.facts(space="alice").index(Fact(id="f", content="Herons are patient"))
     await written(memory, "birds", "Herons eat fish.")
 
-    begun = time.monotonic()
     for explain in (False, True):
         found = await memory.recall(question, space="alice", explain=explain)
         assert texts(found) == []
         assert found.candidates == ()
         assert found.question == question
     assert await memory.context(space="alice", question=question) == await memory.context(space="alice")
-    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize(

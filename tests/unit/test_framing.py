@@ -2,7 +2,6 @@
 
 import html
 import json
-import time
 import timeit
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from bethink.model.framing import cited, framed, inert, label_of, unframed
 from bethink.model.recall import Ref, RefKind
+from tests.pace import growth
 
 ECHO = framed("- Alice likes tea", note="Recalled.")
 TAGS = st.sampled_from(
@@ -123,20 +123,20 @@ def test_a_text_without_a_frame_is_the_very_same(text: str) -> None:
 
 
 def test_a_hostile_text_is_cut_in_linear_time() -> None:
-    hostile = "<" * 20_000 + ECHO + "/bethink-memory>" * 20_000 + "\\" * 50_000 + "<" + " " * 50_000
+    def hostile(size: int) -> str:
+        return "<" * size + ECHO + "/bethink-memory>" * size + "\\" * (2 * size) + "<" + " " * (2 * size)
 
-    took = min(timeit.repeat(lambda: unframed(hostile), number=1, repeat=2))
-
-    assert "Alice" not in unframed(hostile)
-    assert took < 2
+    assert "Alice" not in unframed(hostile(5_000))
+    assert growth(lambda size: unframed(hostile(size)), 5_000) < 8
 
 
 def test_looking_for_a_frame_costs_an_append_next_to_nothing() -> None:
     text = ("what was said is what we keep, " * 20)[:600]
 
-    took = min(timeit.repeat(lambda: unframed(text), number=10_000, repeat=5)) / 10_000
+    took = min(timeit.repeat(lambda: unframed(text), number=10_000, repeat=5))
+    lowered = min(timeit.repeat(text.lower, number=10_000, repeat=5))
 
-    assert took < 3e-6  # the goal of 0.3 microseconds is for a quiet machine
+    assert took < 5 * lowered  # looking for the tag itself would be twenty times as much
 
 
 @given(body=st.one_of(st.text(), PARTS), note=st.one_of(st.text(), PARTS))
@@ -271,8 +271,4 @@ def test_a_frame_that_was_cut_off_within_json_is_lost_to_its_end() -> None:
 
 
 def test_citations_are_found_in_linear_time() -> None:
-    started = time.thread_time()
-
-    cited(" " * 50_000 + "x" + " \t" * 20_000)
-
-    assert time.thread_time() - started < 1
+    assert growth(lambda size: cited(" " * size + "x" + " \t" * size), 12_000) < 8

@@ -1,4 +1,3 @@
-import time
 from contextlib import suppress
 
 import pytest
@@ -12,6 +11,7 @@ from bethink.learn.transcript import own_words, transcript
 from bethink.model.records import FactKind, Message, Micros, Origin, Record
 from bethink.model.rules import lowest, rank
 from bethink.model.words import gist
+from tests.pace import growth, seconds
 from tests.rooms.learn_kit import a_fact, answer
 
 SAID = Micros(1_763_208_000_000_000)  # 2025-11-15, a Saturday
@@ -135,28 +135,28 @@ def test_a_claim_agrees_with_the_clause_that_comes_closest() -> None:
     assert verdict(draft("User wants no meetings before ten", 1, kind=FactKind.PREFERENCE), said) == "proven"
 
 
-def test_a_claim_that_names_every_message_costs_no_more_than_reading_them_once() -> None:
+def test_fifty_claims_that_name_every_message_cost_little_more_than_one() -> None:
     said = records(*(("user", f"note {number} " + "word " * 800) for number in range(1, 201)))
     claims = [draft(f"note {number} word", *range(1, 201)) for number in range(1, 51)]
-    start = time.process_time()
 
-    prove(claims, said, start=0)
+    one = seconds(lambda: prove(claims[:1], said, start=0))
+    fifty = seconds(lambda: prove(claims, said, start=0))
 
-    assert time.process_time() - start < 5  # it took minutes when every claim read every message again
+    assert fifty < 6 * one  # it was fifty times as much when every claim read every message again
 
 
 @pytest.mark.parametrize(
-    "hostile", ["```json" + "\n" * 50_000 + "x" * 50_000, "<bethink-memory " * 6_000, "<system_message" * 6_000]
+    ("start", "unit", "end"), [("```json", "\n", "x"), ("", "<bethink-memory ", ""), ("", "<system_message", "")]
 )
-def test_no_text_makes_reading_stand_still(hostile: str) -> None:
-    start = time.process_time()
+def test_no_text_makes_reading_stand_still(start: str, unit: str, end: str) -> None:
+    def read(size: int) -> None:
+        hostile = start + unit * size + end * size
+        with suppress(BadAnswer):
+            loads(hostile)
+        own_words(hostile)
+        transcript(list(records(("user", hostile)).values()))
 
-    with suppress(BadAnswer):
-        loads(hostile)
-    own_words(hostile)
-    transcript(list(records(("user", hostile)).values()))
-
-    assert time.process_time() - start < 1
+    assert growth(read, 24_000 // len(unit)) < 8
 
 
 def test_the_origin_of_a_fact_is_the_lowest_of_its_sources() -> None:
