@@ -3,13 +3,16 @@
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.cli.frame import COMMON
+from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import Line, has_colour, one_line, shown, to_json, write
 from tests.doors.cli_kit import Done, Stream, at_home, ok, run
 from tools.make_cli_docs import commands
@@ -42,6 +45,17 @@ def test_every_command_has_help_and_the_common_options_that_do_something_there(n
         every - NOT_OFFERED.get(name, set())
     )
     assert done.err == ""
+
+
+def test_the_list_of_commands_says_what_their_modules_say() -> None:
+    modules = {module for module, _ in COMMANDS.values()}
+    declared = {
+        name: (module, command.get_short_help_str(limit=1_000))
+        for module in modules
+        for name, command in typer.main.get_group(import_module(f"bethink.cli.{module}").app).commands.items()
+    }
+
+    assert declared == dict(COMMANDS)
 
 
 SUCCEEDING = {

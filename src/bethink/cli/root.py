@@ -1,50 +1,91 @@
-"""Puts the commands together and runs one."""
+"""Names the commands and runs one."""
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from bethink.cli import (
-    adding,
-    demo,
-    exporting,
-    forgetting,
-    health,
-    importing,
-    keys,
-    recalling,
-    running,
-    setting_up,
-    versions,
-    watching,
-)
 from bethink.cli.frame import Answer, Code, Problem, tell
 from bethink.cli.terminal import shown
 
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "init": ("setting_up", "Write a settings file, make an empty memory, and say what to do next."),
+    "completion": ("setting_up", "Print the completion script of a shell."),
+    "config": ("setting_up", "Look at the settings."),
+    "demo": ("demo", "Show what it does, on three made-up months."),
+    "status": ("health", "Show which memory this is, and what it holds."),
+    "doctor": ("health", "Look for what is broken, and say how to mend it."),
+    "add": ("adding", "Remember a text; it is durable when this returns."),
+    "import": ("importing", "Store messages from a file."),
+    "recall": ("recalling", "Find what answers a question, the best first."),
+    "show": ("recalling", "Follow a memory to its sources, versions and showings."),
+    "log": ("versions", "Show the versions of a document or a fact."),
+    "diff": ("versions", "Show what changed between two versions of a document."),
+    "restore": ("versions", "Write an old version of a document again as its newest."),
+    "forget": ("forgetting", "Forget something and all that was learnt from it."),
+    "sessions": ("watching", "List the sessions of a space, the newest first."),
+    "spaces": ("watching", "List the spaces that hold anything, by name."),
+    "jobs": ("watching", "List the jobs of a space, the newest promise first."),
+    "step": ("watching", "Take a step of a thread's working memory, or look at it."),
+    "consolidate": (
+        "running",
+        "Turn what a space has learnt into documents, now, and learn what else is due, in all spaces.",
+    ),
+    "worker": ("running", "Learn from whatever is marked, until told to stop."),
+    "serve": ("running", "Serve memory over HTTP, until told to stop."),
+    "mcp": ("running", "Offer one space as MCP tools on stdin and stdout."),
+    "keys": ("keys", "Make, list, rotate and revoke the API keys of a server."),
+    "export": ("exporting", "Give out the messages or the documents of a space."),
+}
+"""The commands: the module that declares each, and what it does in a line, so that --help need not load them."""
+
+
+_PLAIN = None  # plain help: rich takes longer to load than all the rest
+
+
+class _Declared(Mapping[str, Any]):
+    """The commands by name, each declared when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        module, _ = COMMANDS[name]
+        around = typer.Typer(rich_markup_mode=_PLAIN)
+        around.add_typer(import_module(f"bethink.cli.{module}").app)
+        return typer.main.get_group(around).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Root(TyperGroup):
+    """The group of all commands, which lists them without declaring one."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Declared()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer names it
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
 app = typer.Typer(
     name="bethink",
-    rich_markup_mode=None,  # plain help: rich takes longer to load than all the rest
+    cls=_Root,
+    rich_markup_mode=_PLAIN,
     add_completion=False,  # `bethink completion` prints the script instead
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
-for group in (
-    setting_up,
-    demo,
-    health,
-    adding,
-    importing,
-    recalling,
-    versions,
-    forgetting,
-    watching,
-    running,
-    keys,
-    exporting,
-):
-    app.add_typer(group.app)
 
 
 @app.callback(invoke_without_command=True)
