@@ -292,7 +292,8 @@ class Memory:
     ) -> Recall:
         """Return what answers a question, the best first, in at most `budget` tokens; if nothing does, it says why.
 
-        With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it.
+        With `as_of`, from what was said, known and valid then. With the session that asks, the ledger records what it
+        was shown, and its own question is no answer.
         """
         place = space_of(space, user_id)
         asking = self._asking(
@@ -303,9 +304,10 @@ class Memory:
             as_of=moment_or_none(as_of),
             kinds=kinds,
             origins=origins,
+            session_id=_shown_to(session, place),
             explain=explain,
         )
-        return await self._searcher().recall(asking, session_id=_shown_to(session, place))
+        return await self._searcher().recall(asking)
 
     async def context(
         self,
@@ -322,8 +324,9 @@ class Memory:
         Make one when a session starts and when it was compacted; given the session, the ledger records it.
         """
         place = space_of(space, user_id)
-        asking = self._asking(question, space=place, budget=budget, as_of=moment_or_none(as_of))
-        return await self._searcher().context(asking, session_id=_shown_to(session, place))
+        asker = _shown_to(session, place)
+        asking = self._asking(question, space=place, budget=budget, as_of=moment_or_none(as_of), session_id=asker)
+        return await self._searcher().context(asking)
 
     async def explain(self, ref: Ref | str, *, space: str | None = None, user_id: str | None = None) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown. Raises `NotFound`."""

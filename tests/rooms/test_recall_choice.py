@@ -152,6 +152,22 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     assert Fate.OVER_BUDGET in fates(small).values()
 
 
+async def test_the_question_is_no_answer_to_the_session_that_asks_it(memory: Memory) -> None:
+    question = "Where does the heron nest?"
+    before = await tell(memory, question, assistant("The heron nests by the weir."))
+    session = await tell(memory, "Tell me of a heron, please.", f"{question} ")
+
+    asked = await memory.recall(question, space="alice", session=session, explain=True)
+    block = await memory.context(space="alice", question=question, session=session)
+    elsewhere = await memory.recall(question, space="alice")
+
+    assert fates(asked)[message(session, 2)] is Fate.QUESTION
+    assert fates(asked)[message(session, 1)] is fates(asked)[message(before, 1)] is Fate.SHOWN
+    assert message(session, 2) not in {item.ref for item in block.items}
+    assert message(before, 2) in {item.ref for item in block.items}
+    assert message(session, 2) in {ref for item in elsewhere.items for ref in (item.ref, *item.also)}
+
+
 async def test_only_what_is_there_is_ever_a_candidate(memory: Memory) -> None:
     session = await tell(memory, "A lonely lighthouse.")
 

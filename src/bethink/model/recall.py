@@ -66,6 +66,8 @@ class Fate(StrEnum):
     ENDED = "ended"
     ERASED = "erased"
     OTHER_ORIGIN = "other_origin"
+    QUESTION = "question"
+    """It is the question itself, stored in the session that asks."""
 
 
 class Signal(NamedTuple):

@@ -45,6 +45,8 @@ class Rules:
     origins: Collection[str] | None
     words: frozenset[str]
     tokens: Tokens
+    question: str = ""
+    asked_in: str | None = None
 
 
 class Chooser:
@@ -93,10 +95,9 @@ class Chooser:
             return Fate.ERASED, None
         if text.fate is not None:
             return text.fate, text.because_of
-        if self._rules.origins is not None and not of_origin(text.origin, self._rules.origins):
-            return Fate.OTHER_ORIGIN, None
-        if not each.relevant or not text.text.strip():
-            return Fate.BELOW_FLOOR, None
+        unfit = self._unfit(each, text)
+        if unfit is not None:
+            return unfit, None
         opening = _opening(text.text)
         twin = self._twin(text, opening)
         if twin is not None:
@@ -105,6 +106,16 @@ class Chooser:
         if len(self._items) >= self._rules.limit:
             return Fate.BEYOND_LIMIT, None
         return self._take(each, text, opening)
+
+    def _unfit(self, each: Ranked, text: Text) -> Fate | None:
+        rules = self._rules
+        if rules.origins is not None and not of_origin(text.origin, rules.origins):
+            return Fate.OTHER_ORIGIN
+        if not each.relevant or not text.text.strip():
+            return Fate.BELOW_FLOOR
+        if text.ref.kind is RefKind.MESSAGE and text.ref.id == rules.asked_in:
+            return Fate.QUESTION if self._meant(text) == _said(rules.question) else None
+        return None
 
     def _take(self, each: Ranked, text: Text, opening: str) -> tuple[Fate, Ref | None]:
         item = self._item(each, text)

@@ -55,6 +55,8 @@ class Asking:
     kinds: Collection[RefKind] = tuple(RefKind)
     origins: Collection[str] | None = None
     explain: bool = False
+    session_id: str | None = None
+    """The session that asks: it is shown what is found, and its own question is no answer."""
     longest: int | None = None
     """How many tokens one thing may cost; what is longer is cut to the part that answers."""
 
@@ -99,8 +101,15 @@ class Searcher:
         self._reranker = reranker
         self._weights = weights or Weights()
 
-    async def recall(self, asking: Asking, *, session_id: str | None = None) -> Recall:
+    async def recall(self, asking: Asking) -> Recall:
         """Return what answers a question, the best first; with a session, the ledger records that it was shown it."""
+        found = await self._answer(asking)
+        if asking.session_id is not None and found.items:
+            shown = Block(items=found.items, tokens=found.tokens, digest=_digest(found.items))
+            await self._record(shown, Purpose.RECALL, space=asking.space, session_id=asking.session_id)
+        return found
+
+    async def _answer(self, asking: Asking) -> Recall:
         survey, vector, missing = await self._vector(asking)
         drawn = await ask(
             self._database,
@@ -116,9 +125,6 @@ class Searcher:
         ranked = await self._reranked(asking, drawn)
         chooser = Chooser(self._rules(asking, drawn), drawn.texts, drawn.excerpts)
         items = chooser.choose(ranked)
-        if session_id is not None and items:
-            shown = Block(items=items, tokens=chooser.spent, digest=_digest(items))
-            await self._record(shown, Purpose.RECALL, space=asking.space, session_id=session_id)
         return Recall(
             question=asking.question,
             items=items,
@@ -129,12 +135,12 @@ class Searcher:
             candidates=tuple(chooser.candidates) if asking.explain else (),
         )
 
-    async def context(self, asking: Asking, *, session_id: str | None = None) -> Block:
+    async def context(self, asking: Asking) -> Block:
         """Return a block of memory for a prompt, with what answers the question if there is one; empty for nothing."""
         budget = BUDGET if asking.budget is None else asking.budget
         answers: tuple[Recalled, ...] = ()
         if asking.question.strip():
-            answers = (await self.recall(replace(asking, budget=budget, longest=LINE))).items
+            answers = (await self._answer(replace(asking, budget=budget, longest=LINE))).items
         held = await ask(
             self._database,
             lambda tx: shelves(tx, space=asking.space, as_of=asking.as_of),
@@ -143,8 +149,8 @@ class Searcher:
             read=True,
         )
         made = Block() if held is None else block(held, answers, budget=budget, tokens=self._tokens)
-        if made and session_id is not None:
-            await self._record(made, Purpose.CONTEXT, space=asking.space, session_id=session_id)
+        if made and asking.session_id is not None:
+            await self._record(made, Purpose.CONTEXT, space=asking.space, session_id=asking.session_id)
         return made
 
     async def explain(self, ref: Ref, *, space: str) -> Lineage:
@@ -282,6 +288,8 @@ class Searcher:
             origins=asking.origins,
             words=_stems(drawn.asked) if cuts else frozenset(),
             tokens=self._tokens,
+            question=asking.question,
+            asked_in=asking.session_id,
         )
 
     async def _record(self, shown: Block, purpose: Purpose, *, space: str, session_id: str) -> None:
