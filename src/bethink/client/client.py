@@ -200,7 +200,8 @@ class Client:
     ) -> Recall:
         """Return what answers a question, the best first, in at most `budget` tokens; if nothing does, it says why.
 
-        With `as_of`, from what was said, known and valid then. With a session, the ledger records that it was shown it.
+        With `as_of`, from what was said, known and valid then. With the session that asks, the ledger records what it
+        was shown, and its own question is no answer.
         """
         named = space_of(space, user_id)
         return await self._space(named, None).send(
