@@ -39,6 +39,7 @@ from bethink.store.db import Database, Tx, ask
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
     from bethink.access import Access
     from bethink.learn.documents import Documents
+    from bethink.recall.reindex import Vectors
     from bethink.recall.search import Asking, Searcher
     from bethink.startup import Startup
     from bethink.worker import Audit, RunReport, Worker
@@ -214,31 +215,27 @@ class Memory:
 
     async def reset(self, session: Session, *, emergency: bool = False) -> Session:
         """End and mark a session and return the next one of its conversation. Repeating it does no harm."""
-        return await self._succeed(session, EndReason.EMERGENCY if emergency else EndReason.RESET)
+        reason = EndReason.EMERGENCY if emergency else EndReason.RESET
+        return await self._end(session, lambda tx: succession.succeed_session(tx, session, reason=reason))
 
     async def compacted(self, session: Session) -> Session:
         """Tell that a session's context was compacted: it is ended and marked, and the next one returned."""
-        return await self._succeed(session, EndReason.COMPACTION)
+        reason = EndReason.COMPACTION
+        return await self._end(session, lambda tx: succession.succeed_session(tx, session, reason=reason))
 
     async def end_session(self, session: Session) -> Session:
         """End a session and mark it, with nothing to follow."""
-        return await ask(
-            self._database,
-            lambda tx: succession.end_session(tx, session, reason=EndReason.CLOSED),
-            space=session.space,
-            empty=session,
-            repeatable=True,
-        )
+        return await self._end(session, lambda tx: succession.end_session(tx, session, reason=EndReason.CLOSED))
 
-    async def learn(self) -> "RunReport":
-        """Learn once from what is marked, in all spaces, and say what came of it.
+    async def learn(self, *, only: Collection[JobKind] | None = None) -> "RunReport":
+        """Learn once from what is marked, in all spaces, and say what came of it; `only` some kinds of jobs if named.
 
         What the start of a session has begun in the background is waited for; what other processes do is not.
         """
         worker = self._worker()
         if self._startup is not None:
             await anyio.to_thread.run_sync(self._startup.wait, abandon_on_cancel=True)
-        return await worker.run_once()
+        return await worker.run_once(only=only)
 
     async def work(self) -> None:
         """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""
@@ -442,6 +439,10 @@ class Memory:
         """Return the marks of sessions, for whoever learns by hand."""
         return Marks(self._database)
 
+    def vectors(self) -> "Vectors":
+        """Return the vectors of the embedder in use, to be made anew or grown. Raises `Misconfigured` without one."""
+        return self._searcher().vectors()
+
     def access(self) -> "Access":
         """Return the keys that open this memory to callers of a server. Raises `Unavailable` without a database."""
         from bethink.access import Access  # noqa: PLC0415 - only a server asks who is calling
@@ -482,14 +483,8 @@ class Memory:
     async def _mark(self, session: Session, body: Callable[[Tx], bool]) -> bool:
         return await ask(self._database, body, space=session.space, empty=False)
 
-    async def _succeed(self, session: Session, reason: EndReason) -> Session:
-        return await ask(
-            self._database,
-            lambda tx: succession.succeed_session(tx, session, reason=reason),
-            space=session.space,
-            empty=session,
-            repeatable=True,
-        )
+    async def _end(self, session: Session, body: Callable[[Tx], Session]) -> Session:
+        return await ask(self._database, body, space=session.space, empty=session, repeatable=True)
 
 
 def _shown_to(session: Session | None, space: str) -> str | None:

@@ -32,7 +32,7 @@ from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentSource, Draft, Provenance
-from bethink.model.jobs import Job
+from bethink.model.jobs import Job, JobKind
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
@@ -49,6 +49,9 @@ from bethink.model.records import (
 )
 from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
+from bethink.recall.reindex import Vectors as AsyncVectors
+from bethink.store import vectors
+from bethink.store.vectors import VectorIndex
 from bethink.worker import Audit, RunReport
 from bethink.working.desk import Desk as AsyncDesk
 from bethink.working.desk import DispatchResult, StepResult
@@ -291,6 +294,30 @@ class Facts:
     def length(self) -> int:
         """Count the facts."""
         return self._loop.run(lambda: self._inner.length())
+
+
+class Vectors:
+    """The vectors of one embedder, which workers make and which can always be made anew."""
+
+    def __init__(self, inner: AsyncVectors, loop: _Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def reindex(self, *, progress: Callable[[int], None] | None = None) -> VectorIndex:
+        """Promise to embed what is not yet, in every space, for an embedder that may be new here; workers do it.
+
+        With `progress` it waits for them, and says how many spaces are left. Raises `Misconfigured` without pgvector."""
+        return self._loop.run(lambda: self._inner.reindex(progress=progress))
+
+    def left(self) -> int:
+        """Count the spaces that are still to be indexed."""
+        return self._loop.run(lambda: self._inner.left())
+
+    def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
+        """Build an HNSW index for a space that has more than `above` vectors, while it is used; say whether it did.
+
+        Only PostgreSQL has such. It takes seconds for each ten thousand vectors, and makes writing them slower."""
+        return self._loop.run(lambda: self._inner.grow(space=space, above=above))
 
 
 class Documents:
@@ -685,11 +712,11 @@ class Memory:
         """End a session and mark it, with nothing to follow."""
         return self._loop.run(lambda: self._inner.end_session(session))
 
-    def learn(self) -> RunReport:
-        """Learn once from what is marked, in all spaces, and say what came of it.
+    def learn(self, *, only: Collection[JobKind] | None = None) -> RunReport:
+        """Learn once from what is marked, in all spaces, and say what came of it; `only` some kinds of jobs if named.
 
         What the start of a session has begun in the background is waited for; what other processes do is not."""
-        return self._loop.run(lambda: self._inner.learn())
+        return self._loop.run(lambda: self._inner.learn(only=only))
 
     def work(self) -> None:
         """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""
@@ -843,6 +870,10 @@ class Memory:
     def marks(self) -> Marks:
         """Return the marks of sessions, for whoever learns by hand."""
         return Marks(self._inner.marks(), self._loop)
+
+    def vectors(self) -> Vectors:
+        """Return the vectors of the embedder in use, to be made anew or grown. Raises `Misconfigured` without one."""
+        return Vectors(self._inner.vectors(), self._loop)
 
     def access(self) -> Access:
         """Return the keys that open this memory to callers of a server. Raises `Unavailable` without a database."""

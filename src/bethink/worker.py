@@ -6,7 +6,7 @@ import random
 import socket
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -167,12 +167,12 @@ class Worker:
         """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
         self._stopped = True
 
-    async def run_once(self) -> RunReport:
+    async def run_once(self, *, only: Collection[JobKind] | None = None) -> RunReport:
         """Claim what is due and do it, marked sessions first, then quiet ones; then settle what spaces have learnt."""
         report = RunReport()
         for kind in JobKind:
             handler = self._handlers.get(kind)
-            if handler is None or self._stopped:
+            if handler is None or self._stopped or (only is not None and kind not in only):
                 continue
             claimed = await self._batch(kind, handler, report, limit=self.options.batch)
             full = claimed is None or claimed >= self.options.batch

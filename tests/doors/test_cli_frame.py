@@ -15,6 +15,7 @@ from bethink.cli.frame import COMMON
 from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import Line, has_colour, one_line, shown, to_json, write
 from tests.doors.cli_kit import Done, Stream, at_home, ok, run
+from tests.unit.static_files import static
 from tools.make_cli_docs import commands
 
 LEAVES = {" ".join(path): command for path, command in commands()}
@@ -29,7 +30,7 @@ _PLACE, _WHO = {"--config", "--database"}, {"--space", "--user-id"}
 NOT_OFFERED = {
     "completion": _PLACE | _WHO,
     "demo": _PLACE | _WHO,
-    **dict.fromkeys(("init", "config show", "doctor", "worker", "serve", "spaces"), _WHO),
+    **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve", "spaces"), _WHO),
     **dict.fromkeys(("keys create", "keys list", "keys rotate", "keys revoke"), _WHO),
 }
 """Options that would do nothing there."""
@@ -79,6 +80,7 @@ SUCCEEDING = {
     "step": ["step"],
     "consolidate": ["consolidate", "--yes"],
     "worker": ["worker", "--once"],
+    "reindex": ["reindex", "--yes", "--config", "SETTINGS"],
     "keys create": ["keys", "create", "ci"],
     "keys list": ["keys", "list"],
     "keys rotate": ["keys", "rotate", "PREFIX"],
@@ -115,7 +117,9 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     message = ok("add", "green tea")["refs"][0]
     ok("worker", "--once")
     prefix = ok("keys", "create", "old")["info"]["prefix"]
-    places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix}
+    settings = home / "settings.toml"
+    settings.write_text(f'embedder = "static:{static(home / "tiny")}"\n', encoding="utf-8")
+    places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
 
     done = run(*(places.get(word, word) for word in SUCCEEDING[name]), "--json", "--quiet")
 
@@ -145,6 +149,7 @@ FAILING = {
     "step": (["step", "thread_none"], 3),
     "consolidate": (["consolidate"], 2),
     "worker": (["worker", "--once", "--database", "mysql://x"], 4),
+    "reindex": (["reindex", "--yes"], 4),
     "serve": (["serve", "--port", "-1"], 2),
     "mcp": (["mcp", "--database", "mysql://x"], 4),
     "keys create": (["keys", "create", "ci", "--scope", "everything"], 2),

@@ -29,6 +29,8 @@ MISSING = {
     "Memory.enabled": _HERE_ONLY,
     "Memory.work": _HERE_ONLY,
     "Memory.marks": "learning by hand is done beside the database",
+    "Memory.vectors": _HERE_ONLY,
+    "Memory.learn(only)": _HERE_ONLY,
     "Memory.history": "open_session, append and read do the same over HTTP",
     "Memory.live": "it writes behind; over HTTP append says when a message is durable",
     "Facts.search_by_metadata": _NO_ROUTE,

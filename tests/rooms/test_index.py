@@ -16,7 +16,7 @@ from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
 from bethink.model.recall import Ref, RefKind
 from bethink.recall import index as indexing
 from bethink.recall.index import Indexer, parts_of
-from bethink.recall.reindex import grow_index, reindex, switch_when_full
+from bethink.recall.reindex import Vectors, switch_when_full
 from bethink.store import jobs, vectors
 from bethink.store.db import Database
 from bethink.store.sql import Dialect
@@ -285,7 +285,7 @@ async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_r
     await index_all(database, Hashed("old"))
     assert await status("old") is IndexStatus.LIVE
 
-    index = await reindex(database, Hashed("new"))
+    index = await Vectors(database, Hashed("new")).reindex()
     assert (await status("old"), await status("new")) == (IndexStatus.LIVE, IndexStatus.FILLING)
     await index_all(database, Hashed("new"), batch=1, scan_claims=0)
     assert not await switch_when_full(database, index)
@@ -305,7 +305,7 @@ async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> No
     seen: list[int] = []
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reindex, database, Hashed(), progress=seen.append))
+        tasks.start_soon(partial(Vectors(database, Hashed()).reindex, progress=seen.append))
         while not seen:
             await checkpoint()
         await index_all(database)
@@ -319,7 +319,7 @@ async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
 ) -> None:
     await memory.facts(space="alice").index(Fact(id="f", content="tea"))
     await index_all(database, Hashed("old"))
-    await reindex(database, Hashed("new"))
+    await Vectors(database, Hashed("new")).reindex()
 
     await index_all(database, Hashed("old"))
     assert (await job_of(memory)).status is JobStatus.QUEUED, "it is not done for the new one"
@@ -348,11 +348,11 @@ async def test_returning_to_an_embedder_fills_only_what_came_since(database: Dat
     facts = memory.facts(space="alice")
     for name, fact in (("old", "f"), ("new", "g")):
         await facts.index(Fact(id=fact, content="tea"))
-        await reindex(database, Hashed(name))
+        await Vectors(database, Hashed(name)).reindex()
         await index_all(database, Hashed(name))
 
     again = Hashed("old")
-    await reindex(database, again)
+    await Vectors(database, again).reindex()
     await index_all(database, again)
 
     assert again.asked == [["tea"]]
@@ -362,12 +362,11 @@ async def test_returning_to_an_embedder_fills_only_what_came_since(database: Dat
 async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database: Database, memory: Memory) -> None:
     await memory.facts(space="alice").index(Fact(id="f", content="tea"))
     await index_all(database)
-    index = await index_of(database)
 
-    grown = await grow_index(database, space="alice", index=index, above=0)
+    grown = await Vectors(database, Hashed()).grow(space="alice", above=0)
 
     assert grown is (database.dialect is Dialect.POSTGRES)
-    assert not await grow_index(database, space="alice", index=index)
+    assert not await Vectors(database, Hashed()).grow(space="alice")
     if database.dialect is Dialect.SQLITE:
         with pytest.raises(BethinkError, match="nothing outside of transactions"):
             await database.run_alone("VACUUM")

@@ -17,7 +17,7 @@ from bethink.errors import Conflict, Misconfigured
 from bethink.model.documents import Draft
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Maker, Micros, SessionMemory
-from bethink.recall.reindex import grow_index, reindex
+from bethink.recall.reindex import Vectors
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx
 from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
@@ -93,11 +93,11 @@ async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
     report = await index_all(database)
     assert report.outcomes == {"succeeded_no_output": 1}
     with pytest.raises(Misconfigured, match="CREATE EXTENSION vector"):
-        await reindex(database, Hashed())
+        await Vectors(database, Hashed()).reindex()
 
     with psycopg.connect(superuser, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
-    await reindex(database, Hashed())
+    await Vectors(database, Hashed()).reindex()
     await index_all(database)
 
     assert len(await nearest(database, "tea")) == 1
@@ -239,9 +239,9 @@ async def test_a_space_that_has_grown_is_searched_through_its_own_index_and_its_
     before, found = plans(superuser, space="it's large", index=index)
     assert (near in before, found) == (False, 20)
 
-    assert not await grow_index(database, space=mate, index=index, above=GROWN - 1)
-    assert await grow_index(database, space="it's large", index=index, above=GROWN - 1)
-    assert not await grow_index(database, space="it's large", index=index, above=GROWN - 1), "it is there"
+    assert not await Vectors(database, Hashed()).grow(space=mate, above=GROWN - 1)
+    assert await Vectors(database, Hashed()).grow(space="it's large", above=GROWN - 1)
+    assert not await Vectors(database, Hashed()).grow(space="it's large", above=GROWN - 1), "it is there"
 
     after, found = plans(superuser, space="it's large", index=index)
     assert (near in after, found) == (True, 20)
@@ -255,13 +255,13 @@ async def test_an_index_that_was_begun_and_not_finished_is_built_again(
     database: PostgresDatabase, superuser_dsn: str, clean_dsn: str
 ) -> None:
     index = await fill(database, "alice", 50)
-    await grow_index(database, space="alice", index=index, above=10)
+    await Vectors(database, Hashed()).grow(space="alice", above=10)
     of_it = f"WHERE indexrelid = near_index({index.id}, 'alice')::regclass"
     with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn)), autocommit=True) as connection:
         connection.execute("SET allow_system_table_mods = on")
         connection.execute(f"UPDATE pg_index SET indisvalid = false {of_it}".encode())
 
-    assert await grow_index(database, space="alice", index=index, above=10)
+    assert await Vectors(database, Hashed()).grow(space="alice", above=10)
 
     assert await database.transact(lambda tx: rows(tx, f"SELECT indisvalid FROM pg_index {of_it}")) == [
         {"indisvalid": True}
@@ -271,8 +271,8 @@ async def test_an_index_that_was_begun_and_not_finished_is_built_again(
 async def test_what_a_space_has_grown_by_is_found_through_its_index_too(
     database: PostgresDatabase, memory: Memory
 ) -> None:
-    index = await fill(database, "alice", 50)
-    await grow_index(database, space="alice", index=index, above=10)
+    await fill(database, "alice", 50)
+    await Vectors(database, Hashed()).grow(space="alice", above=10)
     await memory.facts(space="alice").index(Fact(id="new", content="green tea"))
     await index_all(database)
 

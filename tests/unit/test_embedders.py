@@ -13,7 +13,6 @@ import anyio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
 
 from bethink.errors import BadAnswer, Misconfigured
 from bethink.extend import Embedder, Reranker
@@ -22,13 +21,12 @@ from bethink.plugins.onnx_embedder import OnnxEmbedder
 from bethink.plugins.static_embedder import StaticEmbedder
 from bethink.plugins.token_reranker import TokenReranker
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
+from tests.unit.static_files import TABLE, WORDS, static
 from tools import minilm
 
 CAT = "The cat is asleep on the sofa."
 KITTEN = "A kitten naps on the couch."
 MONEY = "Quarterly revenue rose by nine percent."
-WORDS = {"[UNK]": 0, "cat": 1, "kitten": 2, "sofa": 3, "revenue": 4}
-TABLE = [[9, 9, 9], [3, 4, 0], [4, 3, 0], [0, 2, 0], [-1, 0, 0]]
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +48,6 @@ def folder(tmp_path: Path) -> Path:
 def tiny(tmp_path: Path) -> Path:
     """A static model of five words in three dimensions."""
     return static(tmp_path / "tiny")
-
-
-def static(home: Path, config: str = "{}", **arrays: Sequence[object]) -> Path:
-    home.mkdir()
-    write_tokenizer(home / "tokenizer.json", WORDS)
-    (home / "config.json").write_text(config)
-    named = {name.replace("_dot_", "."): np.array(each) for name, each in (arrays or {"embeddings": TABLE}).items()}
-    save_file(named, home / "model.safetensors")
-    return home
 
 
 async def vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -36,6 +36,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Turn what a space has learnt into documents, now, and learn what else is due, in all spaces.",
     ),
     "worker": ("running", "Learn from whatever is marked, until told to stop."),
+    "reindex": (
+        "indexing",
+        "Make what vectors the embedder in the settings lacks, in every space, and find by them from then on.",
+    ),
     "serve": ("running", "Serve memory over HTTP, until told to stop."),
     "mcp": ("running", "Offer one space as MCP tools on stdin and stdout."),
     "keys": ("keys", "Make, list, rotate and revoke the API keys of a server."),

@@ -29,6 +29,7 @@ from bethink.model.words import stem
 from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
 from bethink.recall.context import BUDGET, LINE, block, shelves
 from bethink.recall.question import Asked, in_their_words, read
+from bethink.recall.reindex import Vectors, vectors_of
 from bethink.recall.score import Found, Scale, Weights
 from bethink.store import ledger, search, vectors
 from bethink.store.db import Database, Tx, ask
@@ -152,6 +153,10 @@ class Searcher:
         if made and asking.session_id is not None:
             await self._record(made, Purpose.CONTEXT, space=asking.space, session_id=asking.session_id)
         return made
+
+    def vectors(self) -> Vectors:
+        """Return the vectors that are searched. Raises `Misconfigured` where there can be none."""
+        return vectors_of(self._database, self._embedder)
 
     async def explain(self, ref: Ref, *, space: str) -> Lineage:
         """Follow a memory to its messages, and on to where it was shown. Raises `NotFound`."""

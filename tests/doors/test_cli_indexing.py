@@ -1,0 +1,71 @@
+"""The command that makes vectors: for the embedder in the settings, what is missing, in every space."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli_kit import Done, at_home, ok, run
+from tests.unit.static_files import TABLE, static
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return at_home(tmp_path, monkeypatch)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, folder: Path, table: list[list[int]] = TABLE) -> str:
+    embedder = f"static:{static(folder, embeddings=table)}"
+    monkeypatch.setenv("BETHINK_EMBEDDER", embedder)
+    return embedder
+
+
+def test_what_shares_no_word_is_found_once_it_is_embedded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("add", "kitten", "--space", "alice")
+    ok("add", "revenue", "--space", "bob")
+    embedder = use(monkeypatch, home / "tiny")
+    before = ok("recall", "sofa", "--space", "alice")
+
+    told = run("reindex", "--dry-run")
+    done = ok("reindex", "--yes")
+
+    assert before["items"] == []
+    assert told.out == f"would look through 2 spaces for what {embedder} has not embedded\n"
+    assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dry_run": False}
+    assert [item["text"] for item in ok("recall", "sofa", "--space", "alice")["items"]] == ["kitten"]
+    assert ok("reindex", "--yes", "--grow")["embedded"] == 0, "only what is missing is embedded"
+
+
+def test_another_embedder_takes_over_when_every_space_is_done(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("add", "kitten")
+    use(monkeypatch, home / "tiny")
+    ok("reindex", "--yes")
+    use(monkeypatch, home / "other", [[9, 9], [1, 0], [0, 1], [-1, 0], [0, 2]])
+
+    assert ok("reindex", "--yes")["embedded"] == 1
+    assert ok("recall", "sofa")["items"] == []
+    assert [item["text"] for item in ok("recall", "revenue")["items"]] == ["kitten"]
+
+
+def test_an_embedder_that_fails_is_told_with_what_is_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("add", "kitten")
+    use(monkeypatch, home / "tiny", [[1, 0]])
+
+    done = run("reindex", "--yes")
+
+    assert done.code != 0
+    assert "hint: " in done.err
+
+
+def test_nobody_embeds_everything_by_accident(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("add", "kitten")
+    assert _told(run("reindex", "--yes")) == "there are no vectors without an embedder."
+    use(monkeypatch, home / "tiny")
+
+    assert _told(run("reindex")) == "this needs --yes where nobody can be asked."
+    assert _told(run("reindex", terminal=True, stdin="n\n")) == "nothing was done."
+
+
+def _told(done: Done) -> str:
+    assert done.code != 0
+    [line] = [line for line in done.err.splitlines() if "error: " in line]
+    return line.partition("error: ")[2].removesuffix("\x1b[0m")
