@@ -177,7 +177,10 @@ def test_a_worker_learns_once_and_the_jobs_say_so(on: list[str]) -> None:
     ok("worker", "--once", *on[:2])
 
     assert "succeeded" in {job["outcome"] for job in ok("jobs", *on) if job["kind"] == "extract"}
-    assert "extract" in run("jobs", *on).out
+    listed = run("jobs", *on)
+    assert "extract      waiting  succeeded" in listed.out
+    assert "what is waiting is done for now" in listed.err
+    assert "queued until an embedder is set" in listed.err
     assert run("worker", "--once", *on[:2]).out.startswith("0 jobs: nothing was due")
 
 

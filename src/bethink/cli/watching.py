@@ -74,6 +74,7 @@ async def jobs(door: Door, *, limit: Limit = 20) -> Answer:
         [
             each.kind,
             each.status,
+            (each.outcome or "").replace("_", " "),
             str(each.attempts),
             when(each.queued_at),
             when(each.finished_at),
@@ -83,7 +84,11 @@ async def jobs(door: Door, *, limit: Limit = 20) -> Answer:
         ]
         for each in found
     ]
-    head = ["KIND", "STATUS", "TRIES", "PROMISED", "FINISHED", "COST", "OF", "ERROR"]
+    head = ["KIND", "STATUS", "OUTCOME", "TRIES", "PROMISED", "FINISHED", "COST", "OF", "ERROR"]
+    if any(each.status == "waiting" for each in found):
+        door.note("note: what is waiting is done for now, and looked at again when it is due")
+    if not door.place.settings.embedder and any(each.kind == "index" and each.status == "queued" for each in found):
+        door.note("note: an index job is queued until an embedder is set; without one, recall finds by words")
     return Answer(data=found, lines=door.table(rows, head=head))
 
 
