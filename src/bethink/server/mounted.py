@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Match
 from bethink.access import Access
 from bethink.memory import Memory
 from bethink.server.auth import find_key
-from bethink.server.limits import Buckets, too_large
+from bethink.server.limits import Buckets, check_depth, read_body
 from bethink.server.options import ServerOptions
 from bethink.server.route import SLASH, AsgiScope, Receive, Send
 
@@ -33,24 +33,31 @@ class McpRoute(BaseRoute):
         return (Match.FULL, {"route": self}) if inside else (Match.NONE, {})
 
     async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Pass a request on, counting it and its bytes."""
+        """Pass a request on, its body read within the limits; without a key nothing of it is read."""
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         key = await find_key(self._access, headers)
         if key is not None:
             scope["bethink.key"] = key.prefix
             self._buckets.take(key.prefix)
-        most, size = self._options.max_body, 0
-
-        async def counting() -> Any:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > most:
-                raise too_large("Bytes of a body", most)
-            return message
-
+            body = await read_body(receive, headers, self._options.max_body)
+            check_depth(body, self._options.max_depth)
+            receive = _again(body, receive)
         path = scope["path"].replace(SLASH, "/")
-        await self._app({**scope, "path": path, "root_path": scope.get("root_path", "") + PATH}, counting, send)
+        await self._app({**scope, "path": path, "root_path": scope.get("root_path", "") + PATH}, receive, send)
+
+
+def _again(body: bytes, rest: Receive) -> Receive:
+    """Give out a body that was read, then whatever comes after it."""
+    first = True
+
+    async def receive() -> Any:
+        nonlocal first
+        if not first:
+            return await rest()
+        first = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
 
 
 def mcp_route(
