@@ -218,9 +218,10 @@ class Worker:
         lease = int(self.options.lease * _SECOND)
         self._turn += 1
         tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
-        claims = await self._database.transact(
-            lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)
-        )
+        with anyio.CancelScope(shield=True):  # who is cancelled now must still know what to hand back
+            claims = await self._database.transact(
+                lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)
+            )
         if not claims:
             return 0
         report.claimed += len(claims)

@@ -1,9 +1,11 @@
 """The worker: what it takes up and when, and that nothing it meets stops it."""
 
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
+from anyio.from_thread import BlockingPortal
 
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.errors import Busy, Unavailable
@@ -323,6 +325,25 @@ async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
     [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
     assert (await worker(database, None).run_once()).claimed == 1
+
+
+async def test_a_worker_that_is_cancelled_while_it_claims_hands_that_back_too(
+    database: Database, memory: Memory, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.append(session, many(6))
+    claim = jobs.claim
+
+    def interrupted(tx: Tx, **given: Any) -> list[Claim]:
+        claims = claim(tx, **given)
+        portal.call(tasks.cancel_scope.cancel)
+        return claims
+
+    monkeypatch.setattr(jobs, "claim", interrupted)
+    async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
+        await worker(database, None).run_once()
+
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
 
 
 @pytest.mark.spec("S0.22", "S2.6")
