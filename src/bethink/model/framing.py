@@ -18,6 +18,13 @@ _SPACE = r"(?:\s|\\{1,8}[nrt])*"
 _TAG = re.compile(
     rf"{_LT}(?P<rest>{_SPACE}(?P<close>{_SLASH}{_SPACE})?{_NAME}(?![\w-])(?(close)(?:{_SPACE}{_GT})?))", re.IGNORECASE
 )
+# A tag that only looks like one: with signs in it that nobody sees, another dash, or wide brackets.
+_HIDDEN = r"[\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]{0,4}"
+_LOOKS = _HIDDEN.join("[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]" if sign == "-" else sign for sign in _NAME)
+_DISGUISED = re.compile(
+    rf"[<\ufe64\uff1c](?={_HIDDEN}\s{{0,8}}{_HIDDEN}[/\u2044\u2215\uff0f]?{_HIDDEN}\s{{0,8}}{_HIDDEN}{_LOOKS})",
+    re.IGNORECASE,
+)
 _OPENED = re.compile(rf"{_LT}{_SPACE}{_NAME}[^<>&\\\n]{{0,200}}?{_GT}?[ \t]*(?:\n|\\{{1,8}}[nr]|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _PASSES = 8
@@ -130,7 +137,7 @@ def _rest(match: re.Match[str]) -> str:
 
 def _broken(text: str) -> str:
     """Leave every tag readable, and none a tag."""
-    return _TAG.sub(lambda tag: f"\u2039{tag['rest']}", text)
+    return _DISGUISED.sub("\u2039", _TAG.sub(lambda tag: f"\u2039{tag['rest']}", text))
 
 
 def _pieces(text: str) -> list[str]:
