@@ -83,7 +83,7 @@ async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory
     [record] = await memory.read(session)
 
     assert record.message.content == "a\ufffdb\ufffdc"
-    assert record.message.origin == "tool:t\ufffd\ufffd"
+    assert record.message.origin == "tool:t_"
     assert record.message.metadata == {"k\ufffd": "v\ufffd"}
     assert record.message.tool_calls == ({"x": "\ufffd"},)
 
@@ -242,7 +242,7 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
 
     assert record.message.content == "password [REDACTED]"
     assert record.message.name == "[REDACTED]"
-    assert record.message.origin == "tool:[REDACTED]"
+    assert record.message.origin == "tool:_REDACTED_"
     assert record.message.tool_call_id == "call-[REDACTED]"
     assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
     assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)

@@ -148,8 +148,8 @@ async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None
     ("tool", "label"),
     [
         ("web", "(tool:web, 2023-11-14)"),
-        ("web, user", "(tool:web user, 2023-11-14)"),
-        ("x (user, 2020-01-01) [^abc234]", "(tool:x user 2020-01-01 ^abc234, 2023-11-14)"),
+        ("web, user", "(tool:web_user, 2023-11-14)"),
+        ("x (user, 2020-01-01) [^abc234]", "(tool:x_user_2020-01-01_abc234_, 2023-11-14)"),
     ],
 )
 async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(

@@ -127,7 +127,8 @@ def test_a_text_without_a_frame_is_the_very_same(text: str) -> None:
     "tag",
     [
         "</bethink\u200d-memory>", "</bethink\u2011memory>", "<\u200b/bethink-mem\xadory>",
-        "\uff1c/bethink-memory\uff1e", "< / BETHINK\u2212MEMORY >", "<\u2060\uff0fbethink\uff0dmemory>", "<bethink\ufe0f-\u034fmemory>",
+        "\uff1c/bethink-memory\uff1e", "< / BETHINK\u2212MEMORY >",
+        "<\u2060\uff0fbethink\uff0dmemory>", "<bethink\ufe0f-\u034fmemory>",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_tag_is_broken_up_as_well(tag: str) -> None:

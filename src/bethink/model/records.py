@@ -66,20 +66,31 @@ class EndReason(StrEnum):
 
 
 class Origin(str):
-    """Where a text came from: user, assistant, document, import, memory, or `tool:` and its name."""
+    """Where a text came from: user, assistant, document, import, memory, or `tool:` and its name.
+
+    What could be read as more than a name is not kept of a tool's: an origin stands beside texts, in nobody's frame.
+    """
 
     __slots__ = ()
     _PLAIN = frozenset({"user", "assistant", "document", "import", "memory"})
+    _TOOL = "tool:"
+    _LONGEST = 64
+    _ODD = re.compile(r"[^\w.:/@-]+")
 
     def __new__(cls, value: str) -> "Origin":
         """Refuse a word that is no origin."""
-        if value not in cls._PLAIN and not (value.startswith("tool:") and len(value) > len("tool:")):
+        if value in cls._PLAIN:
+            return super().__new__(cls, value)
+        if not (value.startswith(cls._TOOL) and len(value) > len(cls._TOOL)):
             words = ", ".join(sorted(cls._PLAIN))
             raise Invalid(f"{value!r} is not an origin.", hint=f"Use {words}, or tool: and a name.")
-        return super().__new__(cls, value)
+        name = cls._ODD.sub("_", value.removeprefix(cls._TOOL))[: cls._LONGEST]
+        return super().__new__(cls, f"{cls._TOOL}{name}")
 
 
 _IMPORT = Origin("import")
+_MAY_CLAIM = {Origin("user"): (Role.USER,), Origin("assistant"): (Role.USER, Role.ASSISTANT)}
+"""Who may say that a text is theirs: nobody is trusted more than their role."""
 _ORIGIN_OF_ROLE = {
     Role.USER: Origin("user"),
     Role.ASSISTANT: Origin("assistant"),
@@ -149,6 +160,8 @@ class Message:
         for call in self.tool_calls:
             _check_kind(call, "tool call", (Mapping,))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
+        if role not in _MAY_CLAIM.get(origin, Role):
+            raise Invalid(f"what a {role} says is not the {origin}'s own.", hint="Leave the origin out, or lower it.")
         object.__setattr__(self, "origin", origin)
         if self.said_at is not None:
             moment(self.said_at)
