@@ -24,7 +24,7 @@ async def test_usage_is_measured_against_the_ladder(database: Database) -> None:
 
     async def say(text: str) -> None:
         await desk.push_event(THREAD, user(text))
-        await desk._process_one(THREAD, None)
+        await desk._runner.process_one(THREAD, None)
 
     await say(long(49))
     low = await desk.check_token_usage(THREAD)
@@ -203,6 +203,58 @@ async def test_critical_chunks_are_never_truncated(stepping: Desk) -> None:
     assert await texts(stepping) == [long(60)]
     [kept] = (await stepping.current_state(THREAD)).chunks
     assert kept.retention is Retention.CRITICAL
+
+
+async def steps(desk: Desk) -> str:
+    """Step until nothing is left to do, and say what was done: events, truncations, compactions."""
+    done = ""
+    while len(done) < 20:
+        step = await desk.step(THREAD)
+        done += "e" * step.event_processed + "t" * step.truncation_performed + "c" * step.compaction_performed
+        if not step.has_pending_operations:
+            return done
+    return f"{done}…"
+
+
+async def test_stepping_ends_where_nothing_more_may_be_cut(stepping: Desk, compactor: Scripted) -> None:
+    critical = Event(type=EventType.TODO_SET, payload={"text": long(120)})
+    for event in (critical, user("one"), user("two")):
+        await stepping.dispatch(THREAD, event)
+
+    assert await steps(stepping) == "eeetc"  # all that may go is cut at once, and there is nothing to compact
+    assert await texts(stepping) == [long(120)]
+    assert compactor.requests == []
+    await stepping.dispatch(THREAD, critical)
+    assert await steps(stepping) == "etc"  # it is looked at again once there is something new
+
+
+async def test_compacting_ends_where_only_a_summary_is_left_to_compact(stepping: Desk, compactor: Scripted) -> None:
+    critical = Event(type=EventType.TODO_SET, payload={"text": long(85)})
+    for event in (critical, user("one"), user("two"), user("three")):
+        await stepping.dispatch(THREAD, event)
+
+    assert await steps(stepping) == "eeeecc"
+    assert len(compactor.requests) == 1  # the second time there was nothing that could be made shorter
+    assert await texts(stepping) == [long(85), "summary 1", "three"]
+
+
+async def test_stepping_ends_where_the_thresholds_are_one(database: Database, compactor: Scripted) -> None:
+    one = Thresholds(soft=10, hard=10, truncation=10)
+    desk = Desk(database, space="alice", engine=engine(thresholds=one), compactor=compactor)
+    await desk.open_thread(THREAD, mode=Mode.STEPPING)
+    await desk.dispatch(THREAD, user(long(10)))
+
+    assert await steps(desk) == "etc"
+
+
+async def test_a_compaction_that_finds_nothing_leaves_a_truncation_due(stepping: Desk) -> None:
+    await stepping.dispatch(THREAD, Event(type=EventType.TODO_SET, payload={"text": long(120)}))
+    await stepping.step(THREAD)
+
+    await stepping.trigger_compaction(THREAD)
+
+    assert await stepping.has_pending_compaction(THREAD) is False
+    assert await stepping.has_pending_truncation(THREAD) is True
 
 
 @pytest.mark.spec("S3.10", "S3.53", "S3.54", "S3.59")

@@ -162,16 +162,16 @@ async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
         }
         return [add(chunk), wrong[kind]]
 
-    with pytest.raises(Conflict, match="not in the current state"):
+    with pytest.raises(Invalid, match="not in the current state"):
         await desk.dispatch(THREAD, script.event("wrong", make))
     assert await texts(desk) == ["a", "b", "c"]
-    assert await desk.queue_length(THREAD) == 1
+    assert await desk.queue_length(THREAD) == 0
+    assert [each.event.event.payload["name"] for each in await desk.failed_events(THREAD)] == ["wrong"]
 
 
 async def test_an_operation_that_makes_no_sense_is_refused(desk: Desk, script: Script) -> None:
     with pytest.raises(Invalid, match="needs a chunk"):
         await desk.dispatch(THREAD, script.event("empty", lambda shelf: [Operation(kind=OperationKind.ADD)]))
-    await desk.clear_queue(THREAD)
     below = script.event("below", lambda shelf: [add(shelf.chunk(ChunkType.OUTPUT, "x"), -1)])
     with pytest.raises(Invalid, match="Count from 0"):
         await desk.dispatch(THREAD, below)
@@ -246,5 +246,26 @@ async def test_a_replay_makes_the_same_state_from_the_events_alone(desk: Desk, a
     await desk.execute_truncation(THREAD, [(await chunks(desk))[-2].id])
 
     assert await desk.replay(THREAD) == (await desk.current_state(THREAD)).chunks
-    with pytest.raises(NotFound):
-        await desk.get_thread(f"replay_{THREAD}")
+    assert [thread.id for thread in await desk.threads()] == [THREAD]
+
+
+async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(desk: Desk, abc: list[Chunk]) -> None:
+    other = await desk.fork(THREAD, at=1, into=f"replay_{THREAD}")
+    await desk.dispatch(other.id, say("precious"))
+
+    assert await desk.replay(THREAD) == tuple(abc)
+
+    assert [chunk.text for chunk in (await desk.current_state(other.id)).chunks] == ["a", "precious"]
+    assert {thread.id for thread in await desk.threads()} == {THREAD, other.id}
+
+
+async def test_a_replay_passes_over_what_was_set_aside(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+    def make(shelf: Shelf) -> list[Operation]:
+        return [add(shelf.chunk(ChunkType.OUTPUT, "x")), delete("gone")]
+
+    with pytest.raises(Invalid):
+        await desk.dispatch(THREAD, script.event("wrong", make))
+    await desk.dispatch(THREAD, say("d"))
+
+    assert await texts(desk) == ["a", "b", "c", "d"]
+    assert await desk.replay(THREAD) == (await desk.current_state(THREAD)).chunks

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from bethink.errors import Conflict, NotFound
+from bethink.errors import Conflict, Invalid, NotFound
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
 from bethink.working.desk import Desk
@@ -21,7 +21,7 @@ async def test_a_desk_is_built_from_its_parts_with_the_defaults_of_the_specifica
 
     assert desk.engine.auto_compact is True
     assert desk.thresholds == Thresholds(soft=50_000, hard=80_000, truncation=100_000)
-    assert isinstance(desk._compactor, ExtractiveCompactor)
+    assert isinstance(desk._runner.compactor, ExtractiveCompactor)
     assert (await desk.open_thread(THREAD)).mode is Mode.AUTO
     other = Desk(database, space="alice", default_mode=Mode.STEPPING)
     assert (await other.open_thread("thread_2")).mode is Mode.STEPPING
@@ -146,11 +146,13 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.dispatch(THREAD, user("poison"))
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(Invalid, match="ZeroDivisionError") as failure:
         await desk.step(THREAD)
 
+    assert isinstance(failure.value.__cause__, ZeroDivisionError)
     assert await desk.is_step_locked(THREAD) is False
-    assert await desk.queue_length(THREAD) == 1  # neither lost nor half done
+    assert await desk.queue_length(THREAD) == 0
+    assert [each.event.event for each in await desk.failed_events(THREAD)] == [user("poison")]  # not lost
 
 
 async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
@@ -177,7 +179,7 @@ async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Data
     await desk.acquire_step_lock(THREAD)
 
     with pytest.raises(Conflict, match="no longer holds"):
-        await desk._process_one(THREAD, slow)
+        await desk._runner.process_one(THREAD, slow)
 
 
 async def test_dispatches_at_once_are_all_processed_once_and_in_the_order_of_the_queue(desk: Desk) -> None:

@@ -9,6 +9,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from bethink.errors import Invalid, StoreError
 from bethink.model.working import (
     ChunkType,
     Event,
@@ -19,14 +20,17 @@ from bethink.model.working import (
     add,
     add_child,
     batch,
+    delete,
     reorder,
 )
+from bethink.store import threads
 from bethink.store.db import Database, Tx
 from bethink.working import process
 from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
 from bethink.working.process import Engine
 from bethink.working.reducers import Reducers, default_reducers
+from bethink.working.runner import Runner
 from bethink.working.shelf import Shelf
 from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.machine_kit import QUICK, THOROUGH
@@ -35,7 +39,7 @@ T = TypeVar("T")
 LEASE = 1_000_000
 
 
-class Crash(Exception):
+class Crash(StoreError):
     """The process dies here, as far as the database can tell."""
 
 
@@ -66,8 +70,13 @@ def _grow(event: Event, shelf: Shelf) -> list[Operation]:
     return [add_child(chunks[int(str(event.payload["at"])) % len(chunks)].id, {"text": text})]
 
 
+def _break(event: Event, shelf: Shelf) -> list[Operation]:
+    return [add(shelf.chunk(ChunkType.ENVIRONMENT, str(event.payload["text"]))), delete("chunk_gone")]
+
+
 def _reducers() -> Reducers:
     known = default_reducers()
+    known.register(["BREAK"], _break)
     known.register(["MOVE"], _move)
     known.register(["GROW"], _grow)
     return known
@@ -84,7 +93,7 @@ class Crashing:
             self.left -= 1
             if self.left < 0:
                 self.left = None
-                raise Crash
+                raise Crash("the process died.")
 
 
 class Working(RuleBasedStateMachine):
@@ -113,13 +122,18 @@ class Working(RuleBasedStateMachine):
         return self.portal.call(call)
 
     def surviving(self, call: Callable[[], Awaitable[T]], crash: int | None) -> T | None:
-        """Make a call that may die at its n-th write; then start again, when its lease is over."""
+        """Make a call that may die at its n-th write; then start again, when its lease is over.
+
+        It may also meet an event that cannot be processed, which is not the thread's end.
+        """
         self.crashing.left = crash
         try:
             return self.wait(call)
         except Crash:
             self.restart()
             self.clock.time += 2 * LEASE
+            return None
+        except Invalid:
             return None
         finally:
             self.crashing.left = None
@@ -144,6 +158,10 @@ class Working(RuleBasedStateMachine):
     def grow(self, at: int, crash: int | None) -> None:
         word = f"w{len(self.said)}"
         self.send(Event(type="GROW", payload={"at": at, "text": word}), crash, [word])
+
+    @rule(crash=st.none() | st.integers(0, 25))
+    def poison(self, crash: int | None) -> None:
+        self.send(Event(type="BREAK", payload={"text": "poison"}), crash, [])
 
     @rule(first=st.integers(0, 9), second=st.integers(0, 9), crash=st.none() | st.integers(0, 25))
     def move(self, first: int, second: int, crash: int | None) -> None:
@@ -216,18 +234,18 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     target = str(tmp_path / "machine.db") if request.param == "sqlite" else request.getfixturevalue("clean_dsn")
     clock, crashing = FakeClock(), Crashing()
     database = database_at(target, clock)
-    run, write = Tx.run, Desk._write
+    run, write = Tx.run, Runner.write
 
     def crashing_run(self: Tx, name: str, /, **parameters: object) -> int:
         crashing()
         return run(self, name, **parameters)
 
-    async def crashing_write(self: Desk, body: Callable[[Tx], T], *, repeatable: bool = False) -> T:
+    async def crashing_write(self: Runner, body: Callable[[Tx], T], *, repeatable: bool = False) -> T:
         crashing()
         return await write(self, body, repeatable=repeatable)
 
     monkeypatch.setattr(Tx, "run", crashing_run)
-    monkeypatch.setattr(Desk, "_write", crashing_write)
+    monkeypatch.setattr(Runner, "write", crashing_write)
     with start_blocking_portal() as portal:
         portal.call(database.open)
 
@@ -248,15 +266,17 @@ def test_working_memory_loses_and_doubles_nothing_wherever_it_dies(machine: type
 def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
     machine: type[Working], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def pop_then_process(self: Desk, thread_id: str, step_id: str | None) -> object:
-        popped = await self.pop_event(thread_id)
+    async def pop_then_process(self: Runner, thread_id: str, step_id: str | None) -> object:
+        popped = await self.peek(thread_id)
         if popped is None:
             return None
-        await self._write(lambda tx: process.push(tx, space=self.space, thread_id=thread_id, events=[popped.event]))
+        number = popped.number
+        await self.write(lambda tx: threads.drop_event(tx, space=self.space, thread_id=thread_id, number=number))
+        await self.write(lambda tx: process.push(tx, space=self.space, thread_id=thread_id, events=[popped.event]))
         return await real(self, thread_id, step_id)
 
-    real = Desk._process_one
-    monkeypatch.setattr(Desk, "_process_one", pop_then_process)
+    real = Runner.process_one
+    monkeypatch.setattr(Runner, "process_one", pop_then_process)
 
     with pytest.raises(AssertionError):
         run_state_machine_as_test(machine, settings=QUICK)
@@ -266,17 +286,17 @@ def test_the_machine_finds_a_truncation_of_ids_from_an_older_state(
     machine: type[Working], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stale: dict[str, list[str]] = {}
-    real = Desk._truncate
+    real = Runner.truncate
 
-    async def remembered(self: Desk, thread_id: str, step_id: str) -> object:
+    async def remembered(self: Runner, thread_id: str, step_id: str) -> object:
         old = stale.get(thread_id)
-        stale[thread_id] = [chunk.id for chunk in (await self.current_state(thread_id)).chunks]
+        stale[thread_id] = [chunk.id for chunk in (await self.state(thread_id)).chunks]
         if old is None:
             return await real(self, thread_id, step_id)
         event = Event(type=EventType.MEMORY_TRUNCATE, payload={"chunks": old})
         return await self._apply_now(thread_id, step_id, event)
 
-    monkeypatch.setattr(Desk, "_truncate", remembered)
+    monkeypatch.setattr(Runner, "truncate", remembered)
 
     with pytest.raises(AssertionError):
         run_state_machine_as_test(machine, settings=QUICK)

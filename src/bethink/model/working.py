@@ -252,6 +252,14 @@ class QueuedEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedEvent:
+    """An event that was set aside because it could not be processed, and why."""
+
+    event: QueuedEvent
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
     """The working memory of one session: its mode, where its state and queue stand, and who is stepping."""
 

@@ -42,7 +42,7 @@ async def delete_thread(call: Call, space: Name, thread_id: Name) -> None:
     await call.memory.desk(space=space).delete_thread(thread_id)
 
 
-@verbs.add("POST", "/{thread_id}/events", Verb(scope=_WRITE, answer=DispatchResult), also=(409, 502))
+@verbs.add("POST", "/{thread_id}/events", Verb(scope=_WRITE, tells=True, answer=DispatchResult), also=(409, 502))
 async def dispatch(call: Call, space: Name, thread_id: Name, body: EventBody) -> DispatchResult:
     """Queue an event; in auto mode process it, and what its length makes necessary, at once.
 
@@ -52,14 +52,14 @@ async def dispatch(call: Call, space: Name, thread_id: Name, body: EventBody) ->
         return await call.memory.desk(space=space).dispatch(thread_id, body.event.to_event())
 
 
-@verbs.add("POST", "/{thread_id}/step", Verb(scope=_WRITE, answer=StepResult), also=(409, 502))
+@verbs.add("POST", "/{thread_id}/step", Verb(scope=_WRITE, tells=True, answer=StepResult), also=(409, 502))
 async def step(call: Call, space: Name, thread_id: Name) -> StepResult:
     """Process one event; with none waiting, truncate or compact if that is due."""
     with under_way():
         return await call.memory.desk(space=space).step(thread_id)
 
 
-@verbs.add("PUT", "/{thread_id}/mode", Verb(scope=_WRITE, answer=DispatchResult), also=(409, 502))
+@verbs.add("PUT", "/{thread_id}/mode", Verb(scope=_WRITE, tells=True, answer=DispatchResult), also=(409, 502))
 async def set_mode(call: Call, space: Name, thread_id: Name, body: ModeBody) -> DispatchResult:
     """Change how a thread takes its events; back to auto processes what has been waiting."""
     with under_way():

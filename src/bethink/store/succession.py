@@ -4,7 +4,7 @@ from bethink.errors import NotFound
 from bethink.model.jobs import JobKind
 from bethink.model.records import EndReason, Session, Trigger, checked_name
 from bethink.model.rules import trigger_of
-from bethink.store import jobs, messages, sessions
+from bethink.store import jobs, messages, sessions, threads
 from bethink.store.db import Tx
 
 
@@ -27,18 +27,24 @@ def end_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
 
 
 def succeed_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
-    """End and mark a session, then open the next of its conversation; if that was done, return the active one."""
+    """End and mark a session, then open the next of its conversation; if that was done, return the active one.
+
+    The session's thread goes along, unless the next has one of its own.
+    """
     ended = end_session(tx, session, reason=reason)
     last = sessions.newest(tx, space=ended.space, conversation=ended.conversation_id)
     if last is not None and last.ended_at is None:
-        return last
-    return sessions.open_next(
-        tx,
-        space=ended.space,
-        conversation=ended.conversation_id,
-        ordinal=(last or ended).ordinal + 1,
-        learns=ended.learns,
-    )
+        following = last
+    else:
+        following = sessions.open_next(
+            tx,
+            space=ended.space,
+            conversation=ended.conversation_id,
+            ordinal=(last or ended).ordinal + 1,
+            learns=ended.learns,
+        )
+    threads.move(tx, space=ended.space, before=ended.id, session_id=following.id)
+    return following
 
 
 def promise_consolidation(tx: Tx, *, space: str) -> None:

@@ -3,23 +3,38 @@
 import json
 from collections.abc import Sequence
 
-from bethink.model.ids import new_id, shard_for
-from bethink.model.records import Micros
+from bethink.model.ids import new_id
+from bethink.model.records import Micros, checked_name
 from bethink.model.text import canonical_json
-from bethink.model.working import Event, Mode, QueuedEvent, Strategy, Thread
+from bethink.model.working import Event, FailedEvent, Mode, QueuedEvent, Strategy, Thread
+from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def create(
-    tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode, forked: tuple[str, int] | None = None
+    tx: Tx,
+    *,
+    space: str,
+    thread_id: str,
+    mode: Mode,
+    session_id: str | None = None,
+    conversation: str | None = None,
+    forked: tuple[str, int] | None = None,
 ) -> bool:
-    """Open a thread. False if there is one by this id."""
-    tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+    """Open a thread that will hold text of a conversation, if of any. False if there is one by this id."""
+    jobs.ensure_space(tx, space=space)
     source, at = forked or (None, None)
     made = tx.run(
         "insert_thread",
-        space=space, id=thread_id, session=session_id, mode=mode, forked_from=source, forked_at=at, now=tx.now,
-    )  # fmt: skip
+        space=space,
+        id=checked_name(thread_id, "a thread's id"),
+        session=session_id,
+        conversation=conversation,
+        mode=mode,
+        forked_from=source,
+        forked_at=at,
+        now=tx.now,
+    )
     return made == 1
 
 
@@ -27,6 +42,12 @@ def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | 
     """Return a thread, if it is there; with `lock` nobody else changes it until this transaction ends."""
     row = tx.one("lock_thread" if lock else "find_thread", space=space, id=thread_id)
     return None if row is None else _thread(row)
+
+
+def conversation_of(tx: Tx, *, space: str, thread_id: str) -> str | None:
+    """Return the conversation whose text a thread holds: that of its session, or of what it was forked from."""
+    row = tx.one("conversation_of_thread", space=space, id=thread_id)
+    return None if row is None else row["conversation_id"]
 
 
 def listed(tx: Tx, *, space: str, limit: int, after: str) -> list[Thread]:
@@ -95,6 +116,23 @@ def mark_applied(tx: Tx, *, space: str, thread_id: str, number: int, applied: in
     tx.run("mark_applied", space=space, thread=thread_id, number=number, applied=applied)
 
 
+def mark_failed(tx: Tx, *, space: str, thread_id: str, number: int, reason: str) -> None:
+    """Set aside an event that could not be processed: it waits no longer, and is kept with the reason."""
+    tx.run("mark_failed", space=space, thread=thread_id, number=number, reason=reason)
+
+
+def failed(tx: Tx, *, space: str, thread_id: str) -> list[FailedEvent]:
+    """Return the events that were set aside, the oldest first."""
+    rows = tx.all("list_failed", space=space, thread=thread_id)
+    return [FailedEvent(event=_event(row), reason=row["failed"]) for row in rows]
+
+
+def failure_of(tx: Tx, *, space: str, thread_id: str, number: int) -> str | None:
+    """Say why an event was set aside, if it was."""
+    row = tx.one("failure_of_event", space=space, thread=thread_id, number=number)
+    return None if row is None else row["failed"]
+
+
 def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) -> list[QueuedEvent]:
     """Return the events that were processed, in the order in which they were."""
     rows = tx.all("list_applied", space=space, thread=thread_id, after=after, upto=upto, limit=NO_LIMIT)
@@ -117,9 +155,14 @@ def set_pending(tx: Tx, *, space: str, thread_id: str, compaction: bool, truncat
     tx.run("set_pending", space=space, id=thread_id, compaction=int(compaction), truncation=int(truncation))
 
 
-def move(tx: Tx, *, space: str, thread_id: str, session_id: str) -> None:
-    """Let a thread go on with the next session."""
-    tx.run("move_thread", space=space, id=thread_id, session=session_id)
+def move(tx: Tx, *, space: str, before: str, session_id: str) -> None:
+    """Let the thread of a session go on with another, if that has none."""
+    tx.run("move_thread", space=space, before=before, session=session_id)
+
+
+def free_session(tx: Tx, *, space: str, session_id: str) -> None:
+    """Let a thread that came along from an earlier session work on this no longer."""
+    tx.run("free_session", space=space, session=session_id)
 
 
 def _event(row: Row) -> QueuedEvent:

@@ -2,45 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from bethink.errors import Conflict
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
-from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, StateInfo, Thread
+from bethink.model.working import (
+    Chunk,
+    Event,
+    EventType,
+    FailedEvent,
+    Mode,
+    QueuedEvent,
+    State,
+    StateInfo,
+    Thread,
+)
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx
 from bethink.working import ladder, process, travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds, TokenUsage
 from bethink.working.observers import Observers, Occasion, Watch
-from bethink.working.process import Engine, Processed
+from bethink.working.process import Engine
 from bethink.working.prompt import Prompt
 from bethink.working.prompt import build as build_prompt
+from bethink.working.runner import LEASE, DispatchResult, EventFailed, Runner
 from bethink.working.travel import StateDiff
-
-T = TypeVar("T")
-
-LEASE = 300_000_000
-"""Microseconds a step may hold a thread before another may take it over."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatchResult:
-    """What a dispatch left: the thread, and what the events it processed put on the shelf and took away."""
-
-    thread: Thread
-    processed: tuple[Processed, ...] = ()
-
-    @property
-    def added_chunks(self) -> tuple[Chunk, ...]:
-        """Every chunk that was added."""
-        return tuple(chunk for each in self.processed for chunk in each.added)
-
-    @property
-    def removed_chunk_ids(self) -> tuple[str, ...]:
-        """Every chunk that was taken away."""
-        return tuple(name for each in self.processed for name in each.removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +59,16 @@ class Desk:
         self.space = space
         self.engine = engine or Engine()
         self.observers = Observers()
-        self._database = database
-        self._compactor = compactor or ExtractiveCompactor()
-        self._redactor = redactor or NoRedaction()
         self._default_mode = default_mode
-        self._lease = lease
-        self._cache: dict[str, State] = {}
+        self._runner = Runner(
+            database,
+            space=space,
+            engine=self.engine,
+            observers=self.observers,
+            compactor=compactor or ExtractiveCompactor(),
+            redactor=redactor or NoRedaction(),
+            lease=lease,
+        )
 
     @property
     def thresholds(self) -> Thresholds:
@@ -86,7 +77,7 @@ class Desk:
 
     def register_compactor(self, compactor: Compactor) -> None:
         """Let another compactor write the summaries."""
-        self._compactor = compactor
+        self._runner.compactor = compactor
 
     def watch(self, watch: Watch) -> Callable[[], None]:
         """Tell somebody what happens to threads; call what is returned to stop."""
@@ -97,7 +88,7 @@ class Desk:
     ) -> Thread:
         """Return a thread, making it if there is none by this id."""
         name = thread_id or new_id("thread")
-        return await self._write(
+        return await self._runner.write(
             lambda tx: process.open_thread(
                 tx, space=self.space, thread_id=name, session_id=session_id, mode=mode or self._default_mode
             ),
@@ -106,20 +97,20 @@ class Desk:
 
     async def get_thread(self, thread_id: str) -> Thread:
         """Read a thread as it stands now."""
-        return await self._read(lambda tx: process.get_thread(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.thread(thread_id)
 
     async def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
         """Return the threads of the space by their ids, from after one on."""
-        return await self._read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
+        return await self._runner.read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
 
     async def delete_thread(self, thread_id: str) -> None:
         """Remove a thread and all it holds."""
-        self._cache.pop(thread_id, None)
-        await self._write(lambda tx: threads.remove(tx, space=self.space, thread_id=thread_id), repeatable=True)
+        self._runner.drop_state(thread_id)
+        await self._runner.write(lambda tx: threads.remove(tx, space=self.space, thread_id=thread_id), repeatable=True)
 
     async def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
         """Queue an event and leave it there; its texts are redacted first."""
-        [queued] = await self._queue(thread_id, event)
+        [queued] = await self._runner.queue(thread_id, event)
         self.observers.tell(Occasion.EVENT_QUEUED, thread_id, event=queued)
         return queued
 
@@ -133,24 +124,27 @@ class Desk:
                 threads.drop_event(tx, space=self.space, thread_id=thread_id, number=event.number)
             return waiting[0] if waiting else None
 
-        return await self._write(body)
+        return await self._runner.write(body)
 
     async def peek_event(self, thread_id: str) -> QueuedEvent | None:
         """Look at the first event of the queue."""
-        waiting = await self._read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id, limit=1))
-        return waiting[0] if waiting else None
+        return await self._runner.peek(thread_id)
 
     async def queue(self, thread_id: str) -> list[QueuedEvent]:
         """Return the events that wait, in the order in which they will be processed."""
-        return await self._read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id))
 
     async def queue_length(self, thread_id: str) -> int:
         """Count the events that wait."""
-        return await self._read(lambda tx: threads.queue_length(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.read(lambda tx: threads.queue_length(tx, space=self.space, thread_id=thread_id))
 
     async def clear_queue(self, thread_id: str) -> int:
         """Take every event out of the queue and return how many there were."""
-        return await self._write(lambda tx: threads.clear_queue(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.write(lambda tx: threads.clear_queue(tx, space=self.space, thread_id=thread_id))
+
+    async def failed_events(self, thread_id: str) -> list[FailedEvent]:
+        """Return the events that could not be processed and were set aside, each with the reason."""
+        return await self._runner.read(lambda tx: threads.failed(tx, space=self.space, thread_id=thread_id))
 
     async def get_mode(self, thread_id: str) -> Mode:
         """Say how a thread takes its events."""
@@ -158,25 +152,16 @@ class Desk:
 
     async def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
         """Change how a thread takes its events; back to auto processes what has been waiting."""
-        await self._write(
+        await self._runner.write(
             lambda tx: threads.set_mode(tx, space=self.space, thread_id=thread_id, mode=mode), repeatable=True
         )
         if mode is Mode.AUTO:
-            return await self._drain(thread_id)
+            return await self._runner.drain(thread_id)
         return DispatchResult(thread=await self.get_thread(thread_id))
 
     async def acquire_step_lock(self, thread_id: str) -> str:
         """Take the step lock and return its id. Raises `Conflict` while another holds it."""
-        step_id = new_id("step")
-
-        def body(tx: Tx) -> None:
-            process.get_thread(tx, space=self.space, thread_id=thread_id)
-            token = threads.take_step(tx, space=self.space, thread_id=thread_id, step_id=step_id, lease=self._lease)
-            if token is None:
-                raise Conflict(f"thread {thread_id} is being stepped.", hint="Wait for that step to end.")
-
-        await self._write(body)
-        return step_id
+        return await self._runner.take_lock(thread_id)
 
     async def release_step_lock(self, thread_id: str, step_id: str) -> None:
         """Give the step lock back. Raises `Conflict` if it is not held by this id."""
@@ -185,7 +170,7 @@ class Desk:
             if not threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id):
                 raise Conflict(f"step {step_id} does not hold thread {thread_id}.", hint="Another has taken it over.")
 
-        await self._write(body)
+        await self._runner.write(body)
 
     async def is_step_locked(self, thread_id: str) -> bool:
         """Say whether a step holds the thread."""
@@ -198,71 +183,75 @@ class Desk:
             thread = process.get_thread(tx, space=self.space, thread_id=thread_id)
             return thread.step_id if thread.step_until is not None and thread.step_until >= tx.now else None
 
-        return await self._read(body)
+        return await self._runner.read(body)
 
     async def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
-        """Queue an event; in auto mode process it, and what its length makes necessary, at once."""
-        await self.push_event(thread_id, event)
+        """Queue an event; in auto mode process it, and what its length makes necessary, at once.
+
+        Raises `Invalid` if it cannot be processed: it is set aside, and the thread goes on without it.
+        """
+        queued = await self.push_event(thread_id, event)
         self.observers.tell(Occasion.EVENT_DISPATCH, thread_id, event=event)
-        return await self.advance(thread_id)
+        result = await self._runner.advance(thread_id, queued)
+        if result.thread.mode is Mode.AUTO and all(each.event.id != queued.id for each in result.processed):
+            # Another task has taken it, or it still waits: whoever sent it is told if it failed there.
+            failure = await self._runner.read(
+                lambda tx: threads.failure_of(tx, space=self.space, thread_id=thread_id, number=queued.number)
+            )
+            if failure is not None:
+                raise EventFailed(thread_id, queued, failure)
+        return result
 
     async def step(self, thread_id: str) -> StepResult:
         """Process one event; with none waiting, truncate if that is due; else compact if that is due.
 
-        Raises `Conflict` in auto mode, and while another step holds the thread.
+        Raises `Conflict` in auto mode and while another step holds the thread, `Invalid` for an event it sets aside.
         """
-        thread = await self.get_thread(thread_id)
-        if thread.mode is Mode.AUTO:
+        if (await self._runner.thread(thread_id)).mode is Mode.AUTO:
             raise Conflict(f"cannot step thread {thread_id} in auto mode.", hint="Set its mode to stepping first.")
-        step_id = await self.acquire_step_lock(thread_id)
+        step_id = await self._runner.take_lock(thread_id)
         try:
-            done = await self._process_one(thread_id, step_id)
+            done = await self._runner.process_one(thread_id, step_id)
             if done is not None:
                 return await self._stepped(thread_id, DispatchResult(thread=done.thread, processed=(done,)), "event")
+            thread = await self._runner.thread(thread_id)
             if thread.pending_truncation:
-                return await self._stepped(thread_id, await self._truncate(thread_id, step_id), "truncation")
+                return await self._stepped(thread_id, await self._runner.truncate(thread_id, step_id), "truncation")
             if thread.pending_compaction:
-                return await self._stepped(thread_id, await self._compact(thread_id, step_id), "compaction")
+                return await self._stepped(thread_id, await self._runner.compact(thread_id, step_id), "compaction")
             return await self._stepped(thread_id, None, "")
         finally:
-            await self._release(thread_id, step_id)
+            await self._runner.release(thread_id, step_id)
 
     async def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
         """Compact now: these chunks, or all that may be but for the newest."""
-        step_id = await self.acquire_step_lock(thread_id)
+        step_id = await self._runner.take_lock(thread_id)
         try:
-            result = await self._compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
+            result = await self._runner.compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
         finally:
-            await self._release(thread_id, step_id)
-        await self.advance(thread_id)  # what was dispatched meanwhile
+            await self._runner.release(thread_id, step_id)
+        await self._runner.advance(thread_id)  # what was dispatched meanwhile
         return result
 
     async def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
         """Take these chunks away; those that are gone already are passed over."""
-        return await self._maintain(thread_id, Event(type=EventType.MEMORY_TRUNCATE, payload={"chunks": chunk_ids}))
+        event = Event(type=EventType.MEMORY_TRUNCATE, payload={"chunks": chunk_ids})
+        return await self._runner.maintain(thread_id, event)
 
     async def emergency(self, thread_id: str) -> DispatchResult:
         """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
         payload = {"retain": self.engine.emergency_retain}
-        return await self._maintain(thread_id, Event(type=EventType.MEMORY_EMERGENCY, payload=payload))
+        return await self._runner.maintain(thread_id, Event(type=EventType.MEMORY_EMERGENCY, payload=payload))
 
     async def advance(self, thread_id: str) -> DispatchResult:
-        """Process what is waiting if the thread is in auto mode; else leave it to `step`."""
-        thread = await self.get_thread(thread_id)
-        return await self._drain(thread_id) if thread.mode is Mode.AUTO else DispatchResult(thread=thread)
+        """Process what is waiting if the thread is in auto mode; else leave it to `step`. It sets aside what fails."""
+        return await self._runner.advance(thread_id)
 
     async def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
         """Take over a compaction that is due: return its chunks, and let it be due no longer."""
-        state = await self.current_state(thread_id)
-
-        def body(tx: Tx) -> bool:
-            thread = process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True)
-            threads.set_pending(
-                tx, space=self.space, thread_id=thread_id, compaction=False, truncation=thread.pending_truncation
-            )
-            return thread.pending_compaction
-
-        return ladder.to_compact(state.chunks, self.engine.retain_recent) if await self._write(body) else []
+        state = await self._runner.state(thread_id)
+        due = await self._runner.call_off_compaction(thread_id)
+        return ladder.to_compact(state.chunks, self.engine.retain_recent) if due else []
 
     async def prompt(self, thread_id: str, *, budget: int) -> Prompt:
         """Return the current state as messages within a token budget, with a report on every chunk."""
@@ -284,26 +273,21 @@ class Desk:
 
     async def current_state(self, thread_id: str) -> State:
         """Return the current state with its chunks, from the cache if nothing has changed since."""
-        thread = await self.get_thread(thread_id)
-        cached = self._cache.get(thread_id)
-        if cached is None or cached.info.number != thread.state_number:
-            cached = await self.state_at(thread_id, thread.state_number)
-            self._cache[thread_id] = cached
-        return cached
+        return await self._runner.state(thread_id)
 
     def clear_state_cache(self, thread_id: str) -> None:
         """Forget the cached state; the next read comes from the database."""
-        self._cache.pop(thread_id, None)
+        self._runner.drop_state(thread_id)
 
     async def history(self, thread_id: str) -> list[StateInfo]:
         """Return every state a thread has had, without the chunks."""
-        return await self._read(
+        return await self._runner.read(
             lambda tx: states.infos(tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id))
         )
 
     async def state_at(self, thread_id: str, number: int) -> State:
         """Return one state of a thread with its chunks."""
-        return await self._read(
+        return await self._runner.read(
             lambda tx: travel.state_at(tx, process.get_thread(tx, space=self.space, thread_id=thread_id), number)
         )
 
@@ -312,11 +296,15 @@ class Desk:
         return travel.diff(await self.state_at(thread_id, before), await self.state_at(thread_id, after))
 
     async def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
-        """Open a new thread that begins where this one was at a state."""
-        return await self._write(
+        """Open a new thread that begins where this one was at a state.
+
+        It is forgotten with the conversation this one works on.
+        """
+        return await self._runner.write(
             lambda tx: travel.fork(
                 tx,
-                process.get_thread(tx, space=self.space, thread_id=thread_id),
+                space=self.space,
+                source_id=thread_id,
                 at=at,
                 thread_id=into,
                 mode=mode or self._default_mode,
@@ -325,107 +313,12 @@ class Desk:
 
     async def replay(self, thread_id: str) -> tuple[Chunk, ...]:
         """Make the current state again from the events alone, with no model."""
-        return await self._write(
+        return await self._runner.write(
             lambda tx: travel.replay(
                 tx, process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True), self.engine
             ),
             repeatable=True,
         )
-
-    async def _drain(self, thread_id: str) -> DispatchResult:
-        done: list[Processed] = []
-        while (one := await self._process_one(thread_id, None)) is not None:
-            done.append(one)
-            done += await self._keep_short(thread_id, one.thread)
-            if one.terminates:
-                break
-        return DispatchResult(thread=await self.get_thread(thread_id), processed=tuple(done))
-
-    async def _keep_short(self, thread_id: str, thread: Thread) -> tuple[Processed, ...]:
-        """After an event in auto mode: truncate if that is due, then compact if that is still due."""
-        done: tuple[Processed, ...] = ()
-        if thread.pending_truncation or thread.pending_compaction:
-            try:
-                step_id = await self.acquire_step_lock(thread_id)
-            except Conflict:
-                return done  # whoever holds the thread sees the same flags
-            try:
-                if thread.pending_truncation:
-                    done += (await self._truncate(thread_id, step_id)).processed
-                if (await self.get_thread(thread_id)).pending_compaction:
-                    done += (await self._compact(thread_id, step_id)).processed
-            finally:
-                await self._release(thread_id, step_id)
-        return done
-
-    async def _truncate(self, thread_id: str, step_id: str) -> DispatchResult:
-        event = Event(type=EventType.MEMORY_TRUNCATE, payload={"hard": self.thresholds.hard})
-        return await self._apply_now(thread_id, step_id, event)
-
-    async def _compact(
-        self,
-        thread_id: str,
-        step_id: str,
-        chunks: list[Chunk] | None = None,
-        kind: EventType = EventType.MEMORY_COMPACT_AUTO,
-    ) -> DispatchResult:
-        await self._finish_interrupted(thread_id, step_id)
-        state = await self.current_state(thread_id)
-        chosen = ladder.to_compact(state.chunks, self.engine.retain_recent) if chunks is None else chunks
-        if not chosen:
-            await self._write(
-                lambda tx: threads.set_pending(
-                    tx, space=self.space, thread_id=thread_id, compaction=False, truncation=False
-                )
-            )
-            return DispatchResult(thread=await self.get_thread(thread_id))
-        self.observers.tell(Occasion.COMPACTION_START, thread_id, chunks=chosen)
-        summary = await self._compactor.compact(ladder.request_for(thread_id, state.chunks, chosen))
-        payload = {"summary": summary, "chunks": [chunk.id for chunk in chosen]}
-        result = await self._apply_now(thread_id, step_id, Event(type=kind, payload=payload))
-        self.observers.tell(Occasion.COMPACTION_END, thread_id, summary=summary)
-        return result
-
-    async def _finish_interrupted(self, thread_id: str, step_id: str) -> None:
-        """Apply what an earlier step had stored and not applied when it died, before anything is built upon it."""
-        while (first := await self.peek_event(thread_id)) is not None and first.event.type in process.OWN:
-            await self._process_one(thread_id, step_id)
-
-    async def _maintain(self, thread_id: str, event: Event) -> DispatchResult:
-        step_id = await self.acquire_step_lock(thread_id)
-        try:
-            result = await self._apply_now(thread_id, step_id, event)
-        finally:
-            await self._release(thread_id, step_id)
-        await self.advance(thread_id)
-        return result
-
-    async def _apply_now(self, thread_id: str, step_id: str, event: Event) -> DispatchResult:
-        """Store an event of our own before all others, then process it: a crash between the two loses nothing."""
-        await self._queue(thread_id, event, urgent=True)
-        done = await self._process_one(thread_id, step_id)
-        assert done is not None  # noqa: S101 - it was just put first in the queue of a thread we hold
-        return DispatchResult(thread=done.thread, processed=(done,))
-
-    async def _queue(self, thread_id: str, event: Event, *, urgent: bool = False) -> list[QueuedEvent]:
-        def body(tx: Tx) -> list[QueuedEvent]:
-            cut = process.redacted(event, self._redactor)
-            return process.push(tx, space=self.space, thread_id=thread_id, events=[cut], urgent=urgent)
-
-        return await self._write(body)
-
-    async def _process_one(self, thread_id: str, step_id: str | None) -> Processed | None:
-        done = await self._write(
-            lambda tx: process.process_next(
-                tx, space=self.space, thread_id=thread_id, engine=self.engine, step_id=step_id
-            )
-        )
-        if done is not None:
-            self.observers.tell(Occasion.EVENT_DEQUEUED, thread_id, event=done.event)
-            self.observers.tell(Occasion.REDUCER_EXECUTE, thread_id, operations=done.operations)
-            if done.operations:
-                self.observers.tell(Occasion.STATE_CHANGE, thread_id, number=done.thread.state_number)
-        return done
 
     async def _stepped(self, thread_id: str, result: DispatchResult | None, what: str) -> StepResult:
         thread = await self.get_thread(thread_id)
@@ -438,14 +331,3 @@ class Desk:
             has_pending_operations=bool(waiting) or thread.pending_compaction or thread.pending_truncation,
             queued_event_count=waiting,
         )
-
-    async def _release(self, thread_id: str, step_id: str) -> None:
-        await self._write(
-            lambda tx: threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id), repeatable=True
-        )
-
-    async def _read(self, body: Callable[[Tx], T]) -> T:
-        return await self._database.transact(body, space=self.space, read=True)
-
-    async def _write(self, body: Callable[[Tx], T], *, repeatable: bool = False) -> T:
-        return await self._database.transact(body, space=self.space, repeatable=repeatable)

@@ -59,10 +59,14 @@ def compressible(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def to_compact(chunks: Sequence[Chunk], retain_recent: int) -> list[Chunk]:
-    """Return the chunks to compact: all that may be, but for the newest, of which at least half go."""
+    """Return the chunks to compact: all that may be, but for the newest, of which at least half go.
+
+    A summary alone is not among them: summing it up again would shorten nothing, for ever.
+    """
     candidates = compressible(chunks)
     kept = min(retain_recent, len(candidates) // 2)
-    return candidates[: len(candidates) - kept]
+    chosen = candidates[: len(candidates) - kept]
+    return [] if [chunk.subtype for chunk in chosen] == [SubType.COMPACTED] else chosen
 
 
 def pending(thread_tokens: int, thresholds: Thresholds, *, auto_compact: bool) -> tuple[bool, bool]:

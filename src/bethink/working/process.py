@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bethink.errors import BethinkError, Conflict, Invalid, NotFound
+from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor, Tokens
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
@@ -78,11 +78,17 @@ def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thr
 def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode) -> Thread:
     """Return a thread, making it and its empty first state if there is none by this id.
 
-    Raises `NotFound` if the session it is to work on is not in the space.
+    Raises `NotFound` if the session it is to work on is not in the space. A thread that came along to that session
+    from an earlier one gives way.
     """
+    conversation = None
     if session_id is not None:
-        succession.get_session(tx, space=space, session_id=session_id)
-    if threads.create(tx, space=space, thread_id=thread_id, session_id=session_id, mode=mode):
+        conversation = succession.get_session(tx, space=space, session_id=session_id).conversation_id
+        if threads.find(tx, space=space, thread_id=thread_id) is None:
+            threads.free_session(tx, space=space, session_id=session_id)
+    if threads.create(
+        tx, space=space, thread_id=thread_id, session_id=session_id, conversation=conversation, mode=mode
+    ):
         thread = get_thread(tx, space=space, thread_id=thread_id)
         states.record(tx, thread=thread, number=0, source=Source.INITIAL)
     return get_thread(tx, space=space, thread_id=thread_id)
@@ -102,11 +108,20 @@ def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent:
     return queued
 
 
-def process_next(tx: Tx, *, space: str, thread_id: str, engine: Engine, step_id: str | None = None) -> Processed | None:
+class Attempt:
+    """Names the event that is being worked in: what is raised meanwhile, unless by the database, is its doing."""
+
+    event: QueuedEvent | None = None
+
+
+def process_next(
+    tx: Tx, *, space: str, thread_id: str, engine: Engine, attempt: Attempt, step_id: str | None = None
+) -> Processed | None:
     """Process the first event of the queue; None if there is none, or if another step holds the thread.
 
     With a `step_id` the caller must hold the step lock by that id; without one it is taken and given back here.
     """
+    attempt.event = None  # a transaction may run again
     mine = step_id or new_id("step")
     _lock_session(tx, space=space, thread_id=thread_id)
     thread = get_thread(tx, space=space, thread_id=thread_id, lock=True)
@@ -117,7 +132,9 @@ def process_next(tx: Tx, *, space: str, thread_id: str, engine: Engine, step_id:
     elif thread.step_id != step_id:
         raise Conflict(f"step {step_id} no longer holds thread {thread_id}.", hint="Its lease ran out; step again.")
     waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
+    attempt.event = waiting[0] if waiting else None
     done = apply_event(tx, thread, waiting[0], engine) if waiting else None
+    attempt.event = None
     if step_id is None:
         threads.drop_step(tx, space=space, thread_id=thread_id, step_id=mine)
     return done
@@ -136,17 +153,9 @@ def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
 def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:
     """Reduce an event, apply what it asks for, and take it out of the queue."""
     shelf = Shelf(tx, thread, event, engine.tokens)
-    try:
-        operations = engine.reducers.reduce(event.event, shelf)
-        for operation in operations:
-            shelf.apply(operation)
-    except (AttributeError, LookupError, TypeError) as error:
-        if isinstance(error, BethinkError):
-            raise
-        raise Invalid(
-            f"the event {event.event.type} of thread {thread.id} has a payload that its reducer cannot read.",
-            hint="Clear the thread's queue, and send it as the reducer expects it.",
-        ) from error
+    operations = engine.reducers.reduce(event.event, shelf)
+    for operation in operations:
+        shelf.apply(operation)
     if operations:
         states.record(
             tx,
@@ -164,7 +173,7 @@ def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> P
         number=shelf.number if operations else thread.state_number,
         position=shelf.last_position,
         tokens=(shelf.total_tokens, shelf.compressible_tokens),
-        pending=ladder.pending(shelf.total_tokens, engine.thresholds, auto_compact=engine.auto_compact),
+        pending=_pending(event.event, shelf, engine),
     )
     _follow_session(tx, thread, event.event)
     return Processed(
@@ -180,15 +189,25 @@ def _source(event: Event) -> Source:
     return _SOURCES.get(event.type, Source.EVENT)
 
 
+def _pending(event: Event, shelf: Shelf, engine: Engine) -> tuple[bool, bool]:
+    compaction, truncation = ladder.pending(shelf.total_tokens, engine.thresholds, auto_compact=engine.auto_compact)
+    # A truncation that chose for itself has taken all it may: another at once would find nothing, for ever.
+    spent = event.type == EventType.MEMORY_TRUNCATE and "chunks" not in event.payload
+    return compaction, truncation and not spent
+
+
 def _follow_session(tx: Tx, thread: Thread, event: Event) -> None:
-    """After a compaction the conversation has a new summary, and the thread goes on in its next session."""
+    """After a compaction the conversation has a new summary, and the thread goes on in its next session.
+
+    One that was left behind, because another works on that session, stays where it is and sums up nothing.
+    """
     reason = _ENDINGS.get(event.type)
     if thread.session_id is None or reason is None:
         return
     session = succession.get_session(tx, space=thread.space, session_id=thread.session_id)
-    if "summary" in event.payload:
+    following = succession.succeed_session(tx, session, reason=reason)
+    moved = get_thread(tx, space=thread.space, thread_id=thread.id).session_id == following.id
+    if moved and "summary" in event.payload:
         sessions.set_summary(
             tx, space=thread.space, conversation=session.conversation_id, content=str(event.payload["summary"])
         )
-    following = succession.succeed_session(tx, session, reason=reason)
-    threads.move(tx, space=thread.space, thread_id=thread.id, session_id=following.id)

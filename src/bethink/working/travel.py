@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from bethink.errors import Conflict, NotFound
 from bethink.model.ids import new_id
 from bethink.model.working import Chunk, Mode, Source, State, Thread
-from bethink.store import states, threads
+from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
-from bethink.working.process import Engine, apply_event, get_thread, open_thread
+from bethink.working.process import Engine, apply_event, get_thread
 from bethink.working.shelf import GAP
 
 
@@ -41,14 +41,22 @@ def diff(before: State, after: State) -> StateDiff:
     )
 
 
-def fork(tx: Tx, source: Thread, *, at: int, mode: Mode, thread_id: str | None = None) -> Thread:
-    """Open a new thread that begins where another was at a state; the other is left as it is."""
+def fork(tx: Tx, *, space: str, source_id: str, at: int, mode: Mode, thread_id: str | None = None) -> Thread:
+    """Open a new thread that begins where another was at a state; the other is left as it is.
+
+    It is forgotten with the conversation whose text the other holds, whatever becomes of the other.
+    """
     name = thread_id or new_id("thread")
+    conversation = threads.conversation_of(tx, space=space, thread_id=source_id)
+    if conversation is not None:
+        # Before the thread, as everywhere: else it could be forgotten between our reading and our writing.
+        sessions.lock_conversation(tx, space=space, conversation=conversation)
+    source = get_thread(tx, space=space, thread_id=source_id, lock=True)
     base = state_at(tx, source, at)
-    made = threads.create(tx, space=source.space, thread_id=name, session_id=None, mode=mode, forked=(source.id, at))
+    made = threads.create(tx, space=space, thread_id=name, mode=mode, conversation=conversation, forked=(source.id, at))
     if not made:
         raise Conflict(f"there is a thread {name!r} already.", hint="Fork into another id, or into none.")
-    return _furnish(tx, get_thread(tx, space=source.space, thread_id=name), base.chunks)
+    return _furnish(tx, get_thread(tx, space=space, thread_id=name), base.chunks)
 
 
 def _furnish(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
@@ -72,13 +80,10 @@ def replay(tx: Tx, thread: Thread, engine: Engine) -> tuple[Chunk, ...]:
 
     It works on a scratch thread in the same transaction and leaves nothing behind.
     """
-    scratch = f"replay_{thread.id}"
-    if thread.forked_from is None:
-        again = open_thread(tx, space=thread.space, thread_id=scratch, session_id=None, mode=Mode.STEPPING)
-    else:
-        threads.create(tx, space=thread.space, thread_id=scratch, session_id=None, mode=Mode.STEPPING)
-        first = states.at(tx, thread=thread, number=0)
-        again = _furnish(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
+    scratch = new_id("replay")  # never a name that somebody may have given to a thread
+    threads.create(tx, space=thread.space, thread_id=scratch, mode=Mode.STEPPING)
+    first = states.at(tx, thread=thread, number=0)  # empty, but for a fork
+    again = _furnish(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
     for event in threads.applied(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
         again = apply_event(tx, again, event, engine).thread
     chunks = tuple(chunk for chunk, _ in states.current(tx, thread=again))

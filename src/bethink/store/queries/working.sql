@@ -1,7 +1,7 @@
 -- name: insert_thread
 -- Open a thread.
-INSERT INTO threads (space_id, id, session_id, mode, forked_from, forked_at, created_at)
-VALUES (:space, :id, :session, :mode, :forked_from, :forked_at, :now)
+INSERT INTO threads (space_id, id, session_id, conversation_id, mode, forked_from, forked_at, created_at)
+VALUES (:space, :id, :session, :conversation, :mode, :forked_from, :forked_at, :now)
 ON CONFLICT (space_id, id) DO NOTHING;
 
 -- name: find_thread
@@ -25,6 +25,10 @@ SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_p
        forked_from, forked_at
 FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
 
+-- name: conversation_of_thread
+-- The conversation whose text a thread holds.
+SELECT conversation_id FROM threads WHERE space_id = :space AND id = :id;
+
 -- name: set_mode
 -- Change how a thread takes its events.
 UPDATE threads SET mode = :mode WHERE space_id = :space AND id = :id;
@@ -41,25 +45,41 @@ VALUES (:space, :thread, :number, :id, :type, :payload, :strategy, :urgent, :now
 -- name: list_queue
 -- The events that wait, in the order in which they will be processed.
 SELECT number, id, type, payload, strategy, queued_at FROM events
-WHERE space_id = :space AND thread_id = :thread AND applied IS NULL
+WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL
 ORDER BY urgent DESC, number LIMIT :limit;
 
 -- name: count_queue
 -- How many events wait.
-SELECT count(*) AS count FROM events WHERE space_id = :space AND thread_id = :thread AND applied IS NULL;
+SELECT count(*) AS count FROM events
+WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL;
 
 -- name: drop_event
 -- Take an event out of the queue without processing it.
-DELETE FROM events WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL;
+DELETE FROM events
+WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL AND failed IS NULL;
 
 -- name: drop_queue
 -- Take every event out of the queue.
-DELETE FROM events WHERE space_id = :space AND thread_id = :thread AND applied IS NULL;
+DELETE FROM events WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL;
 
 -- name: mark_applied
 -- Record that an event was processed, and as which.
 UPDATE events SET applied = :applied
 WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL;
+
+-- name: mark_failed
+-- Set an event aside that could not be processed, with the reason.
+UPDATE events SET failed = :reason
+WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL AND failed IS NULL;
+
+-- name: list_failed
+-- The events that were set aside, and why.
+SELECT number, id, type, payload, strategy, queued_at, failed FROM events
+WHERE space_id = :space AND thread_id = :thread AND failed IS NOT NULL ORDER BY number;
+
+-- name: failure_of_event
+-- Why an event was set aside, if it was.
+SELECT failed FROM events WHERE space_id = :space AND thread_id = :thread AND number = :number;
 
 -- name: list_applied
 -- The events of a thread in the order in which they were processed.
@@ -95,20 +115,27 @@ UPDATE threads SET pending_compaction = :compaction, pending_truncation = :trunc
 WHERE space_id = :space AND id = :id;
 
 -- name: move_thread
--- Let a thread go on with the next session.
-UPDATE threads SET session_id = :session WHERE space_id = :space AND id = :id;
+-- Let the thread of a session go on with another, unless that has one.
+UPDATE threads SET session_id = :session
+WHERE space_id = :space AND session_id = :before
+  AND NOT EXISTS (SELECT 1 FROM threads o WHERE o.space_id = :space AND o.session_id = :session);
+
+-- name: free_session
+-- Let a thread that came along from an earlier session give way to one that is opened for this.
+UPDATE threads SET session_id = NULL
+WHERE space_id = :space AND session_id = :session
+  AND created_at < (SELECT s.created_at FROM sessions s WHERE s.space_id = :space AND s.id = :session);
 
 -- name: drop_thread
 -- Remove a thread and all it holds.
 DELETE FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: forget_threads
--- Remove the threads that work on some sessions, and every fork of them.
-WITH RECURSIVE gone (id) AS (
-    SELECT id FROM threads WHERE space_id = :space AND session_id in_list(:sessions)
-    UNION SELECT t.id FROM threads t JOIN gone g ON t.forked_from = g.id WHERE t.space_id = :space
-)
-DELETE FROM threads WHERE space_id = :space AND id IN (SELECT id FROM gone);
+-- Remove the threads that work on some sessions, and all others that hold text of their conversation.
+DELETE FROM threads WHERE space_id = :space AND (
+    session_id in_list(:sessions)
+    OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
+);
 
 -- name: insert_chunk
 -- Store a chunk; the same chunk made again is the same row.
