@@ -50,7 +50,9 @@ class Access:
         self._pepper = b""
         self._salt = secrets.token_bytes(32)
         self._revocations = 0
+        self._makings = 0
         self._seen: dict[bytes, _Seen] = {}
+        self._unknown: dict[bytes | str, float] = {}
 
     async def create(
         self,
@@ -72,12 +74,14 @@ class Access:
                 raise Invalid("the key would have expired already.", hint="Give a time to come, in microseconds.")
             return self._made(tx, name=label, scopes=allowed, spaces=places, lifetime=lifetime)
 
-        return await (await self._prepare(self._open())).transact(body)
+        made = await (await self._prepare(self._open())).transact(body)
+        self._let_in(made.info.prefix)
+        return made
 
     async def find(self, key: str) -> KeyInfo | None:
         """Return what a key's text is good for; None if it is unknown, expired or revoked.
 
-        One that was good is not looked up again for some seconds, so another process's revocation takes that long.
+        Neither is looked up again for some seconds, so another process's revocation takes that long.
         """
         parts = _KEY.fullmatch(key)
         if parts is None or self._database is None:
@@ -87,11 +91,15 @@ class Access:
         seen = self._seen.get(mark)
         if seen is not None and self._timer() < seen.until:
             return seen.info
+        if self._was_unknown(parts[1]) or self._was_unknown(mark):
+            return None
         await self._prepare(self._database)
-        digest, revocations = self._digest(key), self._revocations
+        digest, revocations, makings = self._digest(key), self._revocations, self._makings
         now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
         if not hmac.compare_digest(digest, kept.digest if kept else _NOBODY) or kept is None or not _good(kept, now):
             self._seen.pop(mark, None)
+            if makings == self._makings:  # else it may be about one that was made meanwhile
+                self._remember_unknown(parts[1] if kept is None else mark)
             return None
         info = await self._used(self._database, kept.info, now)
         # What was read before somebody was shut out may be about just that one.
@@ -121,6 +129,7 @@ class Access:
 
         made = await (await self._prepare(self._open())).transact(body)
         self._forget(prefix)
+        self._let_in(made.info.prefix)
         return made
 
     async def revoke(self, prefix: str) -> None:
@@ -177,6 +186,21 @@ class Access:
         if len(self._seen) > _MOST_REMEMBERED:
             del self._seen[next(iter(self._seen))]
         return info
+
+    def _remember_unknown(self, what: bytes | str) -> None:
+        # A prefix that nobody has, or the mark of a text that is not, or no longer, a key: neither ever becomes good.
+        self._unknown.pop(what, None)
+        self._unknown[what] = self._timer() + self._remembered
+        if len(self._unknown) > _MOST_REMEMBERED:
+            del self._unknown[next(iter(self._unknown))]
+
+    def _was_unknown(self, what: bytes | str) -> bool:
+        until = self._unknown.get(what)
+        return until is not None and self._timer() < until
+
+    def _let_in(self, prefix: str) -> None:
+        self._makings += 1
+        self._unknown.pop(prefix, None)
 
     def _forget(self, prefix: str) -> None:
         self._revocations += 1

@@ -132,6 +132,10 @@ QUERIES = {
 }
 
 
+EVERYWHERE = ("metrics",)
+"""What needs a key for all spaces though it needs no admin's."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One operation of the OpenAPI."""
@@ -140,6 +144,8 @@ class Operation:
     path: str
     name: str
     scope: str | None
+    scopes: tuple[str, ...]
+    everywhere: bool
     responses: frozenset[int]
 
     @property
@@ -167,6 +173,8 @@ def operations() -> list[Operation]:
                         path=path,
                         name=each["operationId"],
                         scope=scopes[0] if scopes else None,
+                        scopes=tuple(scopes),
+                        everywhere=each["operationId"] in EVERYWHERE,
                         responses=frozenset(map(int, each["responses"])),
                     )
                 )

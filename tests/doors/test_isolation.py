@@ -25,8 +25,7 @@ async def served(target: str) -> AsyncIterator[Served]:
 
 def test_every_route_but_the_two_about_health_needs_a_key() -> None:
     assert len(OPERATIONS) > 60
-    assert {each.scope for each in OPERATIONS if each.scope is None} == {None}
-    assert [each.name for each in OPERATIONS if each.scope is None] == ["metrics"]
+    assert [each.name for each in OPERATIONS if each.scope is None] == []
     assert all(each.scope != Scope.ADMIN for each in IN_SPACES)
 
 
@@ -43,10 +42,13 @@ async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_no
 
     refused = {"nobody": await asked(""), "stranger": await asked("bt_000000000000." + "A" * 43)}
     assert {status for status, _ in refused.values()} == {401}
-    if operation.scope is not None:
-        others = [scope for scope in Scope if scope != operation.scope]
-        refused["wrong scope"] = await asked(await served.key_for(*others))
-        assert refused["wrong scope"][0] == 403
+    for needed in operation.scopes:
+        others = [scope for scope in Scope if scope != needed]
+        refused[f"without {needed}"] = await asked(await served.key_for(*others))
+        assert refused[f"without {needed}"][0] == 403
+    if operation.everywhere:
+        refused["some spaces"] = await asked(await served.key_for(spaces=["alice"]))
+        assert refused["some spaces"][0] == 403
     if "{space}" in operation.path:
         refused["other space"] = await asked(await served.key_for(spaces=["bob"]))
         nowhere = await served(
@@ -55,8 +57,8 @@ async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_no
         assert refused["other space"] == (404, nowhere.body)  # a space that is there looks like one that is not
     assert not [who for who, (_, body) in refused.items() if CANARY.encode() in body]
 
-    spaces = None if operation.scope == Scope.ADMIN else ["alice"]
-    allowed = await asked(await served.key_for(*([operation.scope] if operation.scope else []), spaces=spaces))
+    spaces = None if operation.scope == Scope.ADMIN or operation.everywhere else ["alice"]
+    allowed = await asked(await served.key_for(*operation.scopes, spaces=spaces))
     assert allowed[0] not in (401, 403)
     assert b"No such space" not in allowed[1]
 

@@ -48,8 +48,31 @@ async def test_a_body_in_chunks_or_with_a_false_length_is_counted_while_it_comes
             }  # fmt: skip
             await served.app(scope, receive, send)
 
-            assert read == 1_100  # and not a byte more
+            assert read == 8_100  # so that who writes on reads our answer, and not a byte more
         assert statuses == [413, 413, 413]
+
+
+@pytest.mark.parametrize(
+    "headers", [{b"content-length": b"8001"}, {b"content-length": b"1001", b"expect": b"100-continue"}]
+)
+async def test_nothing_is_read_of_a_body_that_is_far_too_large_or_only_announced(headers: dict[bytes, bytes]) -> None:
+    async def receive() -> Any:
+        pytest.fail("it was read")
+
+    with pytest.raises(Refused) as refused:
+        await read_body(receive, headers, 1_000)
+    assert refused.value.problem.status == 413
+
+
+async def test_a_body_that_is_too_large_is_read_to_its_end_and_thrown_away() -> None:
+    parts = [b"x" * 600] * 3
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
+
+    with pytest.raises(Refused) as refused:
+        await read_body(receive, {b"content-length": b"1800"}, 1_000)
+    assert (refused.value.problem.status, parts) == (413, [])
 
 
 async def test_a_message_and_their_number_have_limits_of_their_own(tmp_path: Path) -> None:

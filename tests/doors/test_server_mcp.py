@@ -4,6 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
+import pytest
+
 from bethink.server import mounted
 from faults.asgi import Answer
 from tests.doors.server_kit import PLAIN, Served, serving
@@ -34,6 +37,41 @@ async def test_mcp_is_served_to_the_same_keys_within_the_same_limits(tmp_path: P
         assert statuses == [200, 429]
         other = await served.key_for("read", spaces=["team/alice"])
         assert (await call(served, "/mcp/spaces/team%2Falice", key=other)).status == 200
+
+
+async def test_what_is_nested_too_deeply_is_refused_as_on_other_routes(tmp_path: Path) -> None:
+    async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=True)) as served:
+        key = await served.key_for("read", spaces=["alice"])
+        deep: Any = "x"
+        for _ in range(500):
+            deep = [deep]
+
+        refused = await call(served, key=key, body={**PING, "params": {"x": deep}})
+
+        assert (refused.status, refused.json()["code"]) == (422, "Invalid")
+        assert (await call(served, key="", body={**PING, "params": {"x": deep}})).status == 401
+
+
+async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.server.limits._PATIENCE", 0.01)
+    statuses: list[int] = []
+
+    async def never() -> Any:
+        await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=True)) as served:
+        key = await served.key_for("read", spaces=["alice"])
+        scope = {
+            "type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "root_path": "",
+            "headers": [(b"host", b"localhost"), (b"authorization", f"Bearer {key}".encode())],
+        }  # fmt: skip
+        await served.app(scope, never, send)
+
+    assert statuses == [408]
 
 
 async def test_without_the_extra_there_is_no_mcp_and_all_else_is_served(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ async def test_the_metrics_count_captures_recalls_and_what_waits(target: str) ->
         await served("POST", f"{S}/forget", {"everything": True})
         await served.memory.remember("figs", space="bob")
         await served("GET", "/nowhere")
-        reader = await served.key_for("read", spaces=["bob"])
+        reader = await served.key_for("read")
         page = await served("GET", "/metrics", key=reader)
 
     assert page.headers["content-type"].startswith("text/plain; version=0.0.4")

@@ -48,6 +48,19 @@ def test_what_is_stale_says_what_is_current_and_what_is_unknown_says_how_to_repe
     assert dict(away.headers)[b"retry-after"] == b"8"
 
 
+async def test_a_scope_that_is_lacking_is_told_with_the_command_for_a_key_that_has_it(tmp_path: Path) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+        for scopes, spaces, path, command in (
+            (["read", "write"], None, "/v1/spaces/alice/forget", "--scope read --scope write --scope erase"),
+            (["read"], ["alice"], "/v1/spaces/alice/remember", "--scope read --scope write --for-space SPACE"),
+            (["read"], ["alice"], "/v1/learn", "--scope read --scope admin"),
+        ):
+            key = await served.key_for(*scopes, spaces=spaces)
+            refused = await served("POST", path, {}, key=key)
+            assert refused.status == 403
+            assert refused.json()["hint"].endswith(f"bethink keys create NAME {command}")
+
+
 def test_an_error_nobody_foresaw_is_told_without_a_word_of_it() -> None:
     problem = problem_for(RuntimeError(SECRET))
 

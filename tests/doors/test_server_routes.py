@@ -1,11 +1,16 @@
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from bethink import Client
+from bethink.model.access import Scope
 from bethink.model.recall import Ref
 from tests.doors.server_kit import CANARY, Operation, Served, Things, furnish, operations, serving
 
 S = "/v1/spaces/alice"
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -33,6 +38,17 @@ async def test_what_is_remembered_is_recalled_explained_used_and_forgotten(serve
     assert (would["messages"], would["dry_run"]) == (1, True)
     assert (await served("POST", f"{S}/forget", {"ref": ref})).json()["messages"] == 1
     assert (await served("POST", f"{S}/recall", {"question": "Where does my sister live?"})).json()["items"] == []
+
+
+def test_the_page_on_the_server_says_which_scope_a_verb_needs() -> None:
+    page = (ROOT / "docs" / "howto" / "server.md").read_text(encoding="utf-8")
+    rows = {scope: re.search(rf"^\| `{scope}` \|(.*)\|$", page, re.MULTILINE) for scope in Scope}
+    told = {scope: set(re.findall(r"`(\w+)`", row[1].partition(";")[0])) for scope, row in rows.items() if row}
+    asked = [each for each in operations() if hasattr(Client, each.name) and each.name not in ("facts", "documents")]
+
+    assert {scope: {each.name for each in asked if each.scope == scope} for scope in Scope} == {
+        scope: names & {each.name for each in asked} for scope, names in told.items()
+    }
 
 
 async def test_a_repeated_idempotency_key_stores_nothing_twice(served: Served) -> None:

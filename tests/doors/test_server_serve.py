@@ -16,6 +16,8 @@ import apsw
 import pytest
 
 import bethink
+from bethink.errors import Unavailable
+from bethink.server.address import listen
 from bethink.server.options import ServerOptions, options_from
 from bethink.settings import load_settings
 
@@ -133,6 +135,22 @@ def test_it_listens_on_loopback_only_serves_mcp_and_logs_json_without_content(tm
 def _listening(port: int) -> list[str]:
     rows = Path("/proc/net/tcp").read_text().splitlines() + Path("/proc/net/tcp6").read_text().splitlines()
     return [row for row in rows if f":{port:04X} " in row and " 0A " in row]
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+def test_an_address_of_another_machine_is_told_as_such(host: str) -> None:
+    with pytest.raises(Unavailable, match="is no address of this machine") as refused:
+        listen(host, 0)
+
+    assert "--host" in refused.value.hint
+
+
+def test_every_address_of_a_name_is_listened_at_or_none_is() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken, pytest.raises(Unavailable, match="is taken"):
+        listen("localhost", taken.getsockname()[1])
+    for each in listen("127.0.0.1", 0):
+        with each:
+            assert each.getsockname()[0] == "127.0.0.1"
 
 
 def test_the_settings_say_what_the_server_takes() -> None:

@@ -4,6 +4,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, cast
 
 from bethink.errors import Invalid
 from bethink.model.records import Micros, Origin, checked_name
@@ -16,6 +17,9 @@ MAX_BODY = 64_000
 _MAX_TITLE = 200
 _MAX_DESCRIPTION = 2_000
 _MAX_LINKS = 200
+_MAX_EFFORT = 4_000_000
+"""Steps that comparing two versions may take: about a fifth of a second, and some 1,400 lines if all are different."""
+_CONTEXT = 3
 _USER = Origin("user")
 _LINK = re.compile(r"\[\[([^\[\]|\n]{1,500})(?:\|[^\[\]\n]{0,500})?\]\]")
 _SLUG = re.compile(r"[^/\s\[\]|~.][^/\s\[\]|]*")
@@ -143,15 +147,50 @@ def mentions_in(body: str) -> list[str]:
 
 
 def diff_of(before: Document | None, after: Document | None) -> str:
-    """Write what changed between two versions as a unified diff of their text; empty if nothing did."""
-    lines = difflib.unified_diff(
-        _lines(before),
-        _lines(after),
+    """Write what changed between two versions as a unified diff of their text; empty if nothing did.
+
+    Texts that would take too long to compare are told as one change, from the first line that differs to the last.
+    """
+    old, new = _lines(before), _lines(after)
+    titles = (
         f"{before.slug}@{before.version}" if before else "nothing",
         f"{after.slug}@{after.version}" if after else "nothing",
-        lineterm="",
     )
-    return "\n".join(lines)
+    if _effort(old, new) > _MAX_EFFORT:
+        return "\n".join(_one_change(old, new, *titles))
+    return "\n".join(difflib.unified_diff(old, new, *titles, lineterm=""))
+
+
+def _effort(old: list[str], new: list[str]) -> int:
+    """Return the most steps that comparing could take: for every line both may share, a pass over all that match."""
+    index: dict[str, list[int]] = cast("Any", difflib.SequenceMatcher(None, old, new)).b2j
+    return min(len(old), len(new)) * (len(old) + sum(len(index.get(line, ())) for line in old))
+
+
+def _one_change(old: list[str], new: list[str], was: str, now: str) -> list[str]:
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    if head == len(old) == len(new):
+        return []
+    start, end = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
+    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+    lead, trail = old[start:head], old[len(old) - tail : len(old) - end]
+    around = len(lead) + len(trail)
+    return [
+        f"--- {was}",
+        f"+++ {now}",
+        f"@@ -{start + 1},{len(gone) + around} +{start + 1},{len(come) + around} @@",
+        *(f" {line}" for line in lead),
+        *(f"-{line}" for line in gone),
+        *(f"+{line}" for line in come),
+        *(f" {line}" for line in trail),
+    ]
+
+
+def _shared(old: list[str], new: list[str]) -> int:
+    """Count the lines with which both begin."""
+    pairs = zip(old, new, strict=False)
+    return next((number for number, (was, now) in enumerate(pairs) if was != now), min(len(old), len(new)))
 
 
 def _lines(document: Document | None) -> list[str]:

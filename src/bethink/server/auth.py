@@ -1,6 +1,6 @@
 """Who is asking: the key in a request, what it may do, and which spaces it opens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bethink.access import Access
 from bethink.model.access import KeyInfo, Scope
@@ -32,18 +32,33 @@ async def find_key(access: Access, headers: Mapping[bytes, bytes]) -> KeyInfo | 
     return await access.find(given[len(_BEARER) :].strip().decode("latin-1"))
 
 
-def authorise(key: KeyInfo, *, scope: Scope | None, space: str | None) -> None:
-    """Refuse with 403 what the key has no scope for, and with 404 a space that it does not open.
+def _command(key: KeyInfo, scope: Scope) -> str:
+    """Write the command for a key that may do this as well as all that this one may."""
+    scopes = " ".join(f"--scope {each}" for each in Scope if each in key.scopes or each is scope)
+    some = "" if key.spaces is None or scope is Scope.ADMIN else " --for-space SPACE"
+    return f"bethink keys create NAME {scopes}{some}"
 
-    A space that is not the key's looks just like one that is not there.
+
+def authorise(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None, everywhere: bool = False) -> None:
+    """Refuse with 403 what the key lacks a scope for, and with 404 a space that it does not open.
+
+    A space that is not the key's looks just like one that is not there. `everywhere` needs a key for all of them.
     """
-    if scope is not None and (scope not in key.scopes or (scope is Scope.ADMIN and key.spaces is not None)):
+    for scope in scopes:
+        if scope not in key.scopes or (scope is Scope.ADMIN and key.spaces is not None):
+            raise refused(
+                403,
+                "Forbidden",
+                f"This key lacks the scope {scope}.",
+                hint=f"Make one that has it: {_command(key, scope)}",
+                headers=[(b"www-authenticate", f'Bearer error="insufficient_scope", scope="{scope}"'.encode())],
+            )
+    if everywhere and key.spaces is not None:
         raise refused(
             403,
             "Forbidden",
-            f"This key lacks the scope {scope}.",
-            hint="Use a key that has it.",
-            headers=[(b"www-authenticate", f'Bearer error="insufficient_scope", scope="{scope}"'.encode())],
+            "This is about all spaces, and the key is for some.",
+            hint="Make one that is for all: bethink keys create NAME --scope read",
         )
     if space is not None and not key.opens(space):
         raise refused(

@@ -16,7 +16,7 @@ from bethink.server.wire import MAX_LIMIT
 
 _BIGGEST = 2**53 - 1
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Whole = Annotated[int, Field(ge=0, le=_BIGGEST)]
 Moment = Annotated[int, Field(ge=0, le=_BIGGEST)] | Annotated[str, Field(max_length=40)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]

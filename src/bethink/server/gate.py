@@ -5,17 +5,20 @@ import random
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from bethink.server.logs import requests, whereabouts
 from bethink.server.metrics import Metrics
 from bethink.server.options import ServerOptions
-from bethink.server.problems import MEDIA_TYPE, Problem, problem_for, refused
+from bethink.server.places import Places
+from bethink.server.problems import MEDIA_TYPE, Problem, Refused, problem_for, refused
 from bethink.server.route import AsgiScope, Receive, Send, keep_slashes
 
 App = Callable[[AsgiScope, Receive, Send], Any]
 
 _OPEN = frozenset({"/healthz", "/readyz"})
 _ELSEWHERE = "(none)"
+_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 """Those that are counted by name: a stranger may make up others without end."""
 
@@ -23,12 +26,12 @@ _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 class Gate:
     """Pure ASGI. What it decides needs no key: the names we are called by, web pages, and how many are inside."""
 
-    def __init__(self, app: App, *, options: ServerOptions, metrics: Metrics) -> None:
+    def __init__(self, app: App, *, options: ServerOptions, metrics: Metrics, places: Places) -> None:
         self._app = app
         self._options = options
         self._metrics = metrics
-        self._inside = 0
-        metrics.in_progress.set_function(lambda: self._inside)
+        self._places = places
+        metrics.in_progress.set_function(lambda: places.inside)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Let one request in, and answer for whatever becomes of it."""
@@ -45,9 +48,10 @@ class Gate:
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             await send(message)
 
-        self._inside += 1
+        self._places.inside += 1
         failure: Exception | None = None
         try:
+            _check_form(scope)
             self._check(scope)
             scope = keep_slashes(scope)
             await self._app(scope, receive, noting)
@@ -56,7 +60,7 @@ class Gate:
             if not status:
                 await answer(problem_for(error), noting)
         finally:
-            self._inside -= 1
+            self._places.inside -= 1
             self._note(scope, status, time.perf_counter() - began, request_id, failure)
 
     def _check(self, scope: AsgiScope) -> None:
@@ -85,15 +89,8 @@ class Gate:
                 "Web pages of that origin may not call this server.",
                 hint="Name it in server_allowed_origins.",
             )
-        if self._inside > self._options.max_concurrency and scope["path"] not in _OPEN:
-            raise refused(
-                503,
-                "Unavailable",
-                "Too many requests are at work.",
-                hint="Try again in a moment.",
-                code="Busy",
-                headers=[(b"retry-after", b"1")],
-            )
+        if scope["path"] not in _OPEN:
+            self._places.check()
 
     def _note(self, scope: AsgiScope, status: int, seconds: float, request_id: str, failure: Exception | None) -> None:
         route = getattr(scope.get("route"), "path_format", _ELSEWHERE)
@@ -126,6 +123,29 @@ class Gate:
         if method == "POST" and last in ("remember", "messages"):
             return self._metrics.captured
         return {"recall": self._metrics.recalled, "forget": self._metrics.forgot}.get(last)
+
+
+def _check_form(scope: AsgiScope) -> None:
+    """Refuse what can be read in two ways: a body of two lengths, and a path of bytes that are no text.
+
+    Bytes that cannot be read would all become the same name, and PostgreSQL holds no NUL.
+    """
+    if len({name for name, _ in scope["headers"] if name in _LENGTHS}) > 1:
+        raise _unreadable("The length of the body is told in two ways.", hint="Send Content-Length alone.")
+    raw: bytes = scope.get("raw_path") or b""
+    readable = "\0" not in scope["path"]
+    if b"%" in raw:
+        try:
+            unquote_to_bytes(raw).decode()
+        except UnicodeDecodeError:
+            readable = False
+    if not readable:
+        raise _unreadable("The path is no text in UTF-8.", hint="Encode names as UTF-8, without control characters.")
+
+
+def _unreadable(detail: str, *, hint: str) -> Refused:
+    # Closed, because where this request ends and the next begins may be in doubt.
+    return refused(400, "Bad request", detail, hint=hint, headers=[(b"connection", b"close")])
 
 
 def _called(host: str, allowed: frozenset[str]) -> bool:

@@ -15,8 +15,11 @@ _BRACKETS = b"[]{}"
 _OTHERS = bytes(set(range(256)) - set(_BRACKETS))
 _MOST_BUCKETS = 10_000
 _LONGEST_NUMBER = 15
+_DRAINED = 8
+"""How many times the limit is read of a body that is beyond it, so that whoever sends it hears why it is refused."""
+
 _PATIENCE = 30.0
-"""Seconds that a body may take: whoever sends it holds one of the places meanwhile."""
+"""Seconds that a body may take: whoever sends it holds a connection meanwhile, and memory."""
 
 
 def too_large(what: str, most: int) -> Refused:
@@ -34,7 +37,8 @@ def too_large(what: str, most: int) -> Refused:
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
     """Read a body, counting while it comes: neither a false length nor chunks without one get past the limit."""
     announced = headers.get(b"content-length", b"0")
-    if announced.isdigit() and (len(announced) > _LONGEST_NUMBER or int(announced) > most):
+    size = int(announced[:_LONGEST_NUMBER]) if announced.isdigit() else 0
+    if size > _DRAINED * most or (size > most and b"expect" in headers):  # who asks first has sent nothing yet
         raise too_large("Bytes of a body", most)
     with anyio.move_on_after(_PATIENCE):
         return await _counted(receive, most)
@@ -51,11 +55,16 @@ async def _counted(receive: Receive, most: int) -> bytes:
         if message["type"] == "http.disconnect":
             raise refused(400, "Bad request", "The request ended before its body did.")
         part = message.get("body", b"")
+        more = message.get("more_body", False)
         size += len(part)
         if size > most:
-            raise too_large("Bytes of a body", most)
+            # What is too much is thrown away and read on: who still writes when we close never reads our answer.
+            parts.clear()
+            if not more or size > _DRAINED * most:
+                raise too_large("Bytes of a body", most)
+            continue
         parts.append(part)
-        if not message.get("more_body", False):
+        if not more:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -30,16 +30,60 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+class Seldom(logging.Filter):
+    """Lets the same place in the code say something so many times in a while: strangers can make it speak forever."""
+
+    def __init__(self, *, most: int = 20, seconds: float = 60.0) -> None:
+        super().__init__()
+        self._most = most
+        self._seconds = seconds
+        self._said: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether a record may pass; the first after a while says how many were left out."""
+        place = (record.pathname, record.lineno)
+        since, count = self._said.get(place, (record.created, 0))
+        if record.created - since >= self._seconds:
+            left, since, count = max(0, count - self._most), record.created, 0
+            if left:
+                _add_field(record, "left_out", left)
+        self._said[place] = (since, count + 1)
+        return count < self._most
+
+
+class Terse(logging.Filter):
+    """Takes what a message quotes out of the records of others: they may quote what was sent, or is stored."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the record, and let it pass."""
+        if record.exc_info and record.exc_info[1] is not None:
+            _add_field(record, "error", type(record.exc_info[1]).__name__)
+            _add_field(record, "where", whereabouts(record.exc_info[1]))
+        record.msg = str(record.msg).partition("\n")[0]
+        record.args = record.exc_info = record.exc_text = record.stack_info = None
+        return True
+
+
+def _add_field(record: logging.LogRecord, name: str, value: object) -> None:
+    record.__dict__.setdefault("fields", {})[name] = value
+
+
 def to_stderr(redactor: Redactor, *, level: int = logging.INFO) -> None:
-    """Send what we and uvicorn log to stderr as JSON; secrets are cut out of whatever a message may quote."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    handler.addFilter(RedactingFilter(redactor))
-    for name in ("bethink", "uvicorn"):
+    """Send what we and others log to stderr as JSON; secrets are cut out of whatever a message may quote."""
+    for name, least, filters in (
+        ("bethink", level, ()),
+        ("uvicorn", level, (Seldom(),)),
+        ("asyncio", logging.WARNING, (Seldom(), Terse())),
+        ("mcp", logging.WARNING, (Seldom(), Terse())),
+    ):
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(JsonLines())
+        for each in (*filters, RedactingFilter(redactor)):
+            handler.addFilter(each)
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False
-        logger.setLevel(level)
+        logger.setLevel(max(least, level))
 
 
 def whereabouts(error: BaseException) -> str:

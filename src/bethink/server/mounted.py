@@ -11,6 +11,7 @@ from bethink.memory import Memory
 from bethink.server.auth import find_key
 from bethink.server.limits import Buckets, check_depth, read_body
 from bethink.server.options import ServerOptions
+from bethink.server.places import Places
 from bethink.server.route import SLASH, AsgiScope, Receive, Send
 
 PATH = "/mcp"
@@ -21,11 +22,12 @@ class McpRoute(BaseRoute):
 
     path_format = PATH
 
-    def __init__(self, app: Any, access: Access, options: ServerOptions, buckets: Buckets) -> None:
+    def __init__(self, app: Any, access: Access, options: ServerOptions, buckets: Buckets, places: Places) -> None:
         self._app = app
         self._access = access
         self._options = options
         self._buckets = buckets
+        self._places = places
 
     def matches(self, scope: Any) -> tuple[Match, Any]:
         """Say whether a request is for MCP."""
@@ -39,7 +41,8 @@ class McpRoute(BaseRoute):
         if key is not None:
             scope["bethink.key"] = key.prefix
             self._buckets.take(key.prefix)
-            body = await read_body(receive, headers, self._options.max_body)
+            with self._places.coming(key.prefix):
+                body = await read_body(receive, headers, self._options.max_body)
             check_depth(body, self._options.max_depth)
             receive = _again(body, receive)
         path = scope["path"].replace(SLASH, "/")
@@ -61,7 +64,7 @@ def _again(body: bytes, rest: Receive) -> Receive:
 
 
 def mcp_route(
-    memory: Memory, access: Access, options: ServerOptions, buckets: Buckets
+    memory: Memory, access: Access, options: ServerOptions, buckets: Buckets, places: Places
 ) -> tuple[McpRoute, AbstractAsyncContextManager[None]] | None:
     """Return the route and what must be entered while it serves; None where the extra is not installed."""
     try:
@@ -71,4 +74,4 @@ def mcp_route(
             raise
         return None
     app, running = http_app(memory, access)
-    return McpRoute(app, access, options, buckets), running
+    return McpRoute(app, access, options, buckets, places), running

@@ -21,6 +21,7 @@ from bethink.server.limits import Buckets, check_depth, read_body
 from bethink.server.metrics import Metrics
 from bethink.server.names import Operation
 from bethink.server.options import ServerOptions
+from bethink.server.places import Places
 from bethink.server.problems import documented, nothing, refused
 from bethink.server.tracing import Tracing, Trail
 from bethink.server.wire import adapter_for
@@ -32,7 +33,7 @@ Endpoint = Callable[..., Awaitable[Any]]
 
 _JSON = b"application/json"
 _ENCODED_SLASH = re.compile(rb"%2[fF]")
-_ALWAYS = (401, 403, 421, 422, 429, 503)
+_ALWAYS = (400, 401, 403, 421, 422, 429, 503)
 _MOST_ERRORS = 20
 _MOST_QUERIES = 50
 _MOST_SESSIONS = 10_000
@@ -49,6 +50,7 @@ class Door:
     access: Access
     options: ServerOptions
     buckets: Buckets
+    places: Places
     metrics: Metrics
     tracing: Tracing
     sessions: dict[tuple[str, str], Session] = field(default_factory=dict[tuple[str, str], Session])
@@ -98,6 +100,7 @@ class VerbRoute(APIRoute):
     def __init__(self, path: str, endpoint: Endpoint, *, verb: "Verb", **described: Any) -> None:
         super().__init__(path, endpoint, **described)
         self.verb = verb
+        self._scopes = verb.scopes
         self.app = self._serve
         body = self.body_field
         self._body: TypeAdapter[Any] | None = (
@@ -121,10 +124,12 @@ class VerbRoute(APIRoute):
             key = await authenticate(door.access, headers)
             scope["bethink.key"] = key.prefix
             door.buckets.take(key.prefix)
-            authorise(key, scope=self.verb.scope, space=call.space or None)
+            authorise(key, self._scopes, space=call.space or None, everywhere=self.verb.everywhere)
         arguments = self._arguments(scope, headers)
         if self._body is not None:
-            arguments[self._body_name] = self._read(await self._raw(receive, headers, door.options))
+            with door.places.coming(scope.get("bethink.key", "")):
+                sent = await self._raw(receive, headers, door.options)
+            arguments[self._body_name] = self._read(sent)
         arguments[self._call_name] = call
         operation = self.verb.operation
         within = nullcontext() if operation is None else door.tracing.span(operation, space=call.space, headers=headers)
@@ -202,7 +207,12 @@ def keep_slashes(scope: AsgiScope) -> AsgiScope:
 
 def _query(text: bytes) -> dict[str, str]:
     try:
-        return dict(parse_qsl(text.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_QUERIES))
+        given = parse_qsl(text.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_QUERIES, errors="strict")
+        if any("\0" in part for pair in given for part in pair):
+            raise refused(422, "Invalid", "The query holds a NUL.", hint="Leave it out.")
+        return dict(given)
+    except UnicodeDecodeError:
+        raise refused(422, "Invalid", "The query is no text in UTF-8.", hint="Encode it as UTF-8.") from None
     except ValueError:
         raise refused(422, "Invalid", f"The query has more than {_MOST_QUERIES} parts.") from None
 
@@ -225,14 +235,25 @@ def unfit(errors: list[tuple[str, Any]]) -> Exception:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """What a route needs and gives: the scope of its key, the type of its answer, and the name of its span."""
+    """What a route needs and gives: the scope of its key, the type of its answer, and the name of its span.
+
+    `tells` says that the answer holds what others stored, so that it needs `read`, too; `everywhere`, a key for all
+    spaces.
+    """
 
     scope: Scope | None = None
+    tells: bool = False
+    everywhere: bool = False
     answer: Any = None
     status: int = 200
     operation: Operation | None = None
     open: bool = False
     media_type: str = "application/json"
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Every scope that a key must have."""
+        return (*filter(None, (self.scope,)), *((Scope.READ,) if self.tells else ()))
 
 
 class Verbs:
@@ -249,9 +270,9 @@ class Verbs:
         def declare(endpoint: Endpoint) -> Endpoint:
             full = self._prefix + path
             named = (404,) if "{" in full else ()
-            sent = (400, 408, 413, 415) if method in ("POST", "PUT") else ()
-            statuses = sorted({*((421, 503) if verb.open else _ALWAYS), *named, *sent, *also})
-            security: list[dict[str, list[str]]] = [] if verb.open else [{"key": [verb.scope] if verb.scope else []}]
+            sent = (408, 413, 415) if method in ("POST", "PUT") else ()
+            statuses = sorted({*((400, 421, 503) if verb.open else _ALWAYS), *named, *sent, *also})
+            security: list[dict[str, list[str]]] = [] if verb.open else [{"key": list(map(str, verb.scopes))}]
             self.routes.append(
                 VerbRoute(
                     full,

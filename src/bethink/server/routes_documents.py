@@ -92,7 +92,7 @@ async def document_sources(call: Call, space: Name, document_id: Name, version: 
 @verbs.add(
     "POST",
     "/documents/{document_id}/restore",
-    Verb(scope=Scope.WRITE, answer=Document, operation=Operation.UPDATE),
+    Verb(scope=Scope.WRITE, tells=True, answer=Document, operation=Operation.UPDATE),
     also=(409,),
 )
 async def restore_document(call: Call, space: Name, document_id: Name, body: RestoreBody) -> Document:

@@ -85,7 +85,7 @@ async def readyz(call: Call) -> Standing:
     return Standing()
 
 
-@verbs.add("GET", "/metrics", Verb(media_type=figures.MEDIA_TYPE))
+@verbs.add("GET", "/metrics", Verb(scope=Scope.READ, everywhere=True, media_type=figures.MEDIA_TYPE))
 async def metrics(call: Call) -> bytes:
-    """Write the figures as Prometheus reads them. Any key that is good will do."""
+    """Write the figures as Prometheus reads them. They are about all spaces, so the key must be for all of them."""
     return await call.door.metrics.page(call.memory)

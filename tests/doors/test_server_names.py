@@ -1,0 +1,113 @@
+"""Names and texts that are none: NUL, and bytes that are not UTF-8."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from bethink.errors import Invalid
+from tests.doors.server_kit import CANARY, furnish, operations, serving
+
+S = "/v1/spaces/alice"
+NUL = "a\0b"
+MORE: dict[str, dict[str, Any]] = {
+    "remember": {
+        "text": None,
+        "messages": [{"role": "tool", "name": "n", "content": "c", "tool_call_id": "i", "trace_parent": "t"}],
+        "conversation": "a:b:c",
+        "session_id": "s",
+        "agent": "g",
+    },
+    "recall": {"question": "q", "origins": ["tool:x"], "session_id": "s", "as_of": "2024-01-01"},
+    "context": {"question": "q", "session_id": "s"},
+    "used": {"refs": ["fact:f:1"]},
+    "forget": {"ref": "fact:f:1"},
+    "put_fact": {"content": "c", "tags": ["t"], "metadata": {"k": "v"}, "source": "s", "entities": ["e"], "slot": "s"},
+    "create_document": {"slug": "n", "title": "N", "body": "b", "parent": "p", "links": ["l"], "document_id": "i"},
+    "open_thread": {"thread_id": "t", "session_id": "s"},
+    "fork": {"at": 1, "into": "i"},
+    "create_key": {"name": "n", "scopes": ["read"], "spaces": ["s"]},
+}
+
+
+def spoilt(value: Any) -> Iterator[Any]:
+    """Every way to put a NUL into one text of a value."""
+    if isinstance(value, str):
+        yield NUL
+    elif isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        for name, each in members.items():
+            yield from ({**members, name: other} for other in spoilt(each))
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        for place, each in enumerate(items):
+            yield from ([*items[:place], other, *items[place + 1 :]] for other in spoilt(each))
+
+
+async def test_a_nul_in_a_body_is_left_out_or_refused_and_never_a_fault_of_ours(target: str) -> None:
+    async with serving(target) as served:
+        things = await furnish(served.memory, "alice")
+        for operation in operations():
+            path = things.path(operation.path) + operation.query
+            body: dict[str, Any] = {**(operation.body or {}), **MORE.get(operation.name, {})}
+            for each in spoilt({name: value for name, value in body.items() if value is not None}):
+                answer = await served(operation.method, path, each)
+                assert answer.status < 500, (operation.name, each)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("threads", {"thread_id": NUL}),
+        ("threads/{thread_id}/fork", {"at": 1, "into": NUL}),
+        ("threads/{thread_id}/events", {"event": {"type": NUL}}),
+    ],
+)
+async def test_a_name_with_a_nul_is_refused_on_either_database(target: str, path: str, body: dict[str, Any]) -> None:
+    async with serving(target) as served:
+        things = await furnish(served.memory, "alice")
+
+        answer = await served("POST", things.path(f"{S}/{path}"), body)
+
+        assert (answer.status, answer.json()["code"]) == (422, "Invalid")
+
+
+@pytest.mark.parametrize("name", [NUL, "line\nbreak"])
+async def test_a_thread_cannot_be_opened_by_a_name_that_is_none(target: str, name: str) -> None:
+    async with serving(target) as served:
+        desk = served.memory.desk(space="alice")
+        thread = await desk.open_thread("t")
+        with pytest.raises(Invalid):
+            await desk.open_thread(name)
+        with pytest.raises(Invalid):
+            await desk.fork(thread.id, at=0, into=name)
+        assert [each.id for each in await desk.threads()] == ["t"]
+
+
+@pytest.mark.parametrize("name", ["%ff", "%fe", "%c3", "a%ffb", "%ED%A0%80", "%00", "a%00", "%C0%80", "%2F%ff"])
+@pytest.mark.parametrize("path", ["/v1/spaces/{}/facts", S + "/facts/{}", S + "/threads/{}", "/mcp/spaces/{}"])
+async def test_a_path_that_is_no_text_is_refused(tmp_path: Path, path: str, name: str) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+        answer = await served("GET", path.format(name))
+
+        assert answer.status == 400
+        assert answer.headers["connection"] == "close"
+        assert answer.json()["code"] == "BadRequest"
+
+
+async def test_different_bad_bytes_do_not_share_a_space(target: str) -> None:
+    async with serving(target) as served:
+        stored = [await served("POST", f"/v1/spaces/{bad}/remember", {"text": CANARY}) for bad in ("%ff", "%fe")]
+        fine = await served("POST", "/v1/spaces/%EF%BF%BD%C3%A9/remember", {"text": CANARY})
+
+        assert [answer.status for answer in (*stored, fine)] == [400, 400, 201]
+        assert await served.memory.spaces() == ["\ufffdé"]
+
+
+@pytest.mark.parametrize("query", ["query=%ff", "query=a%00b", "cursor=%c3", "%ff=1", "a%00=1"])
+async def test_a_query_that_is_no_text_is_refused(target: str, query: str) -> None:
+    async with serving(target) as served:
+        answer = await served("GET", f"{S}/facts?{query}")
+
+        assert (answer.status, answer.json()["code"]) == (422, "Invalid")

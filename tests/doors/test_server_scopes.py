@@ -1,0 +1,76 @@
+"""What a key is told: one that may only write reads nothing, and one of some spaces hears of no others."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bethink.model.working import Event, Mode
+from tests.doors.server_kit import CANARY, Served, furnish, operations, serving
+
+S = "/v1/spaces/alice"
+
+
+@pytest.fixture
+async def served(target: str) -> AsyncIterator[Served]:
+    async with serving(target) as served:
+        yield served
+
+
+async def test_a_key_that_may_only_write_reads_nothing_of_what_others_stored(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    desk = served.memory.desk(space="alice")
+    stepping = await desk.open_thread("stepping", mode=Mode.STEPPING)
+    for _ in range(3):
+        await desk.dispatch(stepping.id, Event(type="USER_MESSAGE", payload={"text": f"feed {CANARY} figs"}))
+    writer = await served.key_for("write", spaces=["alice"])
+
+    for operation in operations():
+        for thread in (things.thread_id, stepping.id):
+            path = things.path(operation.path).replace(things.thread_id, thread) + operation.query
+            answer = await served(operation.method, path, operation.body, key=writer)
+            assert CANARY.encode() not in answer.body, operation.name
+            assert things.document_id.encode() not in answer.body or "document_id" in operation.path, operation.name
+
+
+async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    both = await served.key_for("read", "write", spaces=["alice"])
+    writer = await served.key_for("write", spaces=["alice"])
+    restore = (f"{S}/documents/{things.document_id}/restore", {"version": 1, "expected": 1})
+    said = (f"{S}/threads/{things.thread_id}/events", {"event": {"type": "USER_MESSAGE", "payload": {"text": "hi"}}})
+
+    for path, body in (restore, said):
+        refused = await served("POST", path, body, key=writer)
+        assert (refused.status, refused.json()["detail"]) == (403, "This key lacks the scope read.")
+        assert (await served("POST", path, body, key=both)).status == 200
+    told = {each.name: each.scopes for each in operations() if len(each.scopes) > 1}
+    assert told == dict.fromkeys(("restore_document", "dispatch", "step", "set_mode"), ("write", "read"))
+
+
+async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    writer = await served.key_for("write", spaces=["alice"])
+
+    taken = await served("POST", f"{S}/documents", {"slug": "parrot", "title": "Parrot"}, key=writer)
+
+    assert (taken.status, taken.json()["detail"]) == (409, "the slug 'parrot' is taken there.")
+    assert things.document_id.encode() not in taken.body
+
+
+async def test_the_figures_are_for_keys_that_may_read_everywhere(served: Served) -> None:
+    await served("POST", f"{S}/remember", {"text": "figs"})
+
+    answers = {
+        "one space": await served("GET", "/metrics", key=await served.key_for(spaces=["bob"])),
+        "no read": await served("GET", "/metrics", key=await served.key_for("write", "erase", "admin")),
+        "nobody": await served("GET", "/metrics", key=""),
+        "reader": await served("GET", "/metrics", key=await served.key_for("read")),
+    }
+
+    assert {who: answer.status for who, answer in answers.items()} == {
+        "one space": 403,
+        "no read": 403,
+        "nobody": 401,
+        "reader": 200,
+    }
+    assert [who for who, answer in answers.items() if b"bethink_capture_total" in answer.body] == ["reader"]
