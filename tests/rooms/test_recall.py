@@ -310,7 +310,7 @@ async def test_nothing_relevant_is_an_empty_answer_that_says_why(memory: Memory,
     assert not small
     assert small.missing == "the budget is too small for anything that was found"
     other = await memory.recall("kind", space="alice", origins=["document"])
-    assert other.missing == "nothing found is relevant enough: other_origin"
+    assert other.missing == "what was found comes from other origins than those that were asked for"
     assert (await memory.recall("kind", space="alice")).missing is None
 
 

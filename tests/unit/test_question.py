@@ -6,8 +6,9 @@ import pytest
 
 from bethink.model.records import Micros
 from bethink.recall.dates import spans
-from bethink.recall.question import Asked, Term, in_their_words, read
-from bethink.store.db import Database
+from bethink.recall.lexicon import FORMS, KIN, SILENT
+from bethink.recall.question import Asked, Term, asks, in_their_words, read, repeats
+from bethink.store.db import Database, Tx
 
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000
@@ -60,6 +61,36 @@ async def test_all_spellings_of_a_word_are_one_term(database: Database) -> None:
     assert stems(found, term) >= {"go", "went", "gone"}
 
 
+async def test_no_form_of_any_word_is_found_by_a_word_that_carries_nothing(database: Database) -> None:
+    def found_by(tx: Tx) -> dict[str, set[str]]:
+        silent = {stem for stems in tx.stemmed(sorted(SILENT)) for stem in stems}
+        words = dict.fromkeys(word for group in (*FORMS, *KIN) for word in group)
+        return {word: silent & set(read(tx, word, speakers=(), now=NOW).stems) for word in words}
+
+    wrong = await database.transact(found_by, read=True)
+
+    assert {word: stems for word, stems in wrong.items() if stems} == {}
+    [term] = (await asked(database, "What did they eat?")).terms
+    assert len(term.stems) >= 2, "its other forms are still there"
+
+
+async def test_every_form_of_a_word_has_the_same_kin(database: Database) -> None:
+    groups = {word: group for group in FORMS for word in group}
+
+    def kin(tx: Tx, word: str) -> set[str]:
+        found = read(tx, word, speakers=(), now=NOW)
+        return {found.stems[place] for term in found.terms for place in term.kin}
+
+    def differing(tx: Tx) -> set[str]:
+        heads = [head for head, *_ in KIN if head in groups and kin(tx, head)]
+        return {head for head in heads if any(kin(tx, form) not in (kin(tx, head), set()) for form in groups[head])}
+
+    assert await database.transact(differing, read=True) == set()
+    for question in ("a child", "children", "kids", "a kid"):
+        found = await asked(database, question)
+        assert {"son", "daughter"} <= set(found.stems), question
+
+
 async def test_what_is_akin_stands_beside_a_word_and_not_for_it(database: Database) -> None:
     found = await asked(database, "Where is the dog?")
 
@@ -93,6 +124,89 @@ async def test_a_long_question_is_read_by_its_beginning(database: Database) -> N
 
     assert [term.word for term in found.terms] == [f"word{number}" for number in range(24)]
     assert (found.spans, found.quoted) == ((), ())
+
+
+async def test_words_of_politeness_and_of_what_it_is_for_weigh_little(database: Database) -> None:
+    found = await asked(
+        database, "Could you look up what dog breed our puppy is, I need it for the insurance form of the dog? Thanks"
+    )
+
+    assert words(found) == {
+        "look": 0.3, "dog": 1.0, "breed": 1.0, "puppy": 1.0, "need": 0.3, "insurance": 0.3, "form": 0.3, "Thanks": 0.3,
+    }  # fmt: skip
+    plain = await asked(database, "Which insurance form does she look for, and what did I need?")
+    assert set(words(plain).values()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "only"),
+    [
+        ("What happened in July 2023?", True),
+        ("What was going on in July 2023?", True),
+        ("What did we do in July 2023?", True),
+        ("Anything new this week?", True),
+        ("What happened to the boat in July 2023?", False),
+        ("Where did I go on Friday?", False),
+        ("What is new?", False),
+        ("What happened?", False),
+    ],
+)
+async def test_a_question_may_ask_for_nothing_but_a_time(database: Database, question: str, only: bool) -> None:
+    assert (await asked(database, question)).only_when is only
+
+
+@pytest.mark.parametrize(
+    ("question", "now"),
+    [
+        ("Where do I live now?", True),
+        ("Where do I currently work?", True),
+        ("What am I reading these days?", True),
+        ("What do I eat today", True),
+        ("Where do I live?", False),
+        ("What does she do now and then?", False),
+        ("Do you know?", False),
+    ],
+)
+async def test_a_question_may_ask_how_things_stand_now(database: Database, question: str, now: bool) -> None:
+    assert (await asked(database, question)).now is now
+
+
+@pytest.mark.parametrize(
+    ("text", "asking"),
+    [
+        ("Where does the heron nest?", True),
+        ("It was the heron?  ", True),
+        ('"Who is it?"', True),
+        ("where does the heron nest", True),
+        ("do I have children", True),
+        ("\u201cWhat now", True),
+        ("When I was young I lived in Rome.", False),
+        ("What a day!", False),
+        ("Do it now", False),
+        ("whatever it is", False),
+        ("tea", False),
+        ("", False),
+    ],
+)
+def test_a_text_reads_as_a_question_by_its_mark_or_by_how_it_begins(text: str, asking: bool) -> None:
+    assert asks(text) is asking
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Where does the heron nest?", True),
+        ("  where does the HERON nest ", True),
+        ("\u201cWhere does the heron nest?\u201d", True),
+        ("Where do the herons nest?", False),
+        ("Where does the heron not nest?", False),
+        ("heron nest", False),
+        ("Where does the heron nest? By the weir.", False),
+        ("Where does the heron nest?" + "!" * 1_000, False),
+    ],
+)
+def test_a_text_is_the_question_word_for_word_or_it_is_not(text: str, same: bool) -> None:
+    assert repeats(text, "Where does the heron nest?") is same
 
 
 @pytest.mark.parametrize("question", ["", " ", "\0", "\ud800", "?", "the of and"])

@@ -17,7 +17,6 @@ from bethink.store.search import Match, Size, Text
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000
 WEIGHTS = Weights()
-HIGHEST = (1 + WEIGHTS.date * (1 + WEIGHTS.date_alone)) * (1 + WEIGHTS.speaker)
 
 
 def a_message(number: int, session: str = "s") -> Ref:
@@ -132,8 +131,9 @@ def test_signals_add_up_to_the_score() -> None:
         "words", "session", "vector", "window", "date", "speaker", "quoted", "recency", "usage",
     }  # fmt: skip
     for each in found.values():
-        total = sum(signal.added for signal in each.signals.values())
-        assert each.score == pytest.approx(max(0.0, min(1.0, total / HIGHEST)))
+        assert each.score == pytest.approx(sum(signal.added for signal in each.signals.values()))
+        assert 0 < each.score <= 1
+    assert first.score == 1, "what is beyond the scale is brought back onto it, part by part"
     assert found[a_message(9, "t")].signals["speaker"].added < 0
     assert "usage" not in found[a_message(9, "t")].signals
 
@@ -182,6 +182,41 @@ def test_the_newer_and_the_used_of_two_equals_comes_first_by_a_little() -> None:
     for found in (newer, used):
         assert list(found) == [second, first]
         assert found[second].score < 1.06 * found[first].score
+
+
+def test_where_things_stand_now_is_told_by_the_newer_though_it_has_a_little_less() -> None:
+    old, new = a_fact("old"), a_fact("new")
+    pair = [match(old, 1, length=40), match(new, 1, length=60)]
+    texts = [text(old, at=NOW - 270 * DAY), text(new)]
+
+    plain = weighed(asked("x"), pair, texts=texts)
+    now = weighed(asked("x", now=True), pair, texts=texts)
+
+    assert list(plain) == [old, new]
+    assert list(now) == [new, old]
+    assert now[new].score < 1.2 * plain[new].score, "it is bounded"
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(near: bool) -> None:
+    answer, before, after = a_fact("answer"), a_message(4), a_message(6)
+    question = match(a_message(5), 9, 9, 9, asks=True, fate=Fate.QUESTION)
+    held = [match(answer, 1, 0, 0)]
+    vectors = {answer: 0.5, a_fact("other"): 0.1} if near else {}
+
+    def score(matches: Sequence[Match], *, answers: Sequence[Ref] = ()) -> dict[Ref, float]:
+        found = Found(matches=matches, similarities=vectors, size=Size(1_000, 50), answers=answers)
+        scale = Scale(asked("x", "y", "z"), found, WEIGHTS)
+        best = scale.best(100)
+        there = {ref: text(ref, at=NOW + (900 * DAY if ref == question.ref else 0)) for ref in best}
+        return {each.ref: each.score for each in scale.ranked(there, among=best)}
+
+    alone, beside = score(held), score([*held, question])
+    assert beside[answer] == pytest.approx(alone[answer])
+    assert {*beside} == {*alone, question.ref}, "nobody said anything after it"
+    answered = score([*held, question], answers=[after])
+    assert answered[after] > 0
+    assert before not in answered
 
 
 def test_what_covers_too_little_of_the_question_is_not_relevant() -> None:

@@ -11,11 +11,13 @@ from bethink.model.framing import label_of
 from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
 from bethink.model.records import Source
 from bethink.model.words import gist, key_words, stem, words_of
+from bethink.recall.question import repeats
 from bethink.store.search import SEARCHED, Text
 
 _SHARE = 4
 _LEAST = 60
 _QUOTED_PER_FACT = 2
+_QUOTED_SIGNS = 150
 _HEAD = 32
 _OPENING = 2
 _LONG = 20_000
@@ -67,9 +69,16 @@ class Chooser:
 
     def choose(self, ranked: Sequence[Ranked]) -> tuple[Recalled, ...]:
         """Return what is to be shown, the best first; `candidates` then says what became of each."""
-        for each in ranked:
+        heard = {each.ref.id for each in ranked if each.ref.kind is RefKind.MESSAGE}
+        later = {place for place, each in enumerate(ranked) if each.ref.id in heard and self._quotes(each.ref)}
+        decided: dict[int, tuple[Ranked, Text | None, Fate, Ref | None]] = {}
+        for place in (*(place for place in range(len(ranked)) if place not in later), *sorted(later)):
+            each = ranked[place]
             text = self._texts.get(each.ref)
-            self._decided.append((each, text, *self._decide(each, text)))
+            decided[place] = (each, text, *self._decide(each, text))
+        self._decided = [decided[place] for place in range(len(ranked))]
+        if later:
+            self._items.sort(key=lambda item: -item.score)
         return tuple([self._with_others(item) for item in self._items])
 
     @property
@@ -114,8 +123,12 @@ class Chooser:
         if not each.relevant or not text.text.strip():
             return Fate.BELOW_FLOOR
         if text.ref.kind is RefKind.MESSAGE and text.ref.id == rules.asked_in:
-            return Fate.QUESTION if self._meant(text) == _said(rules.question) else None
+            return Fate.QUESTION if repeats(text.text, rules.question) else None
         return None
+
+    def _quotes(self, ref: Ref) -> bool:
+        """Say whether it only quotes messages: those are looked at first, and whatever it repeats is theirs."""
+        return ref.kind is RefKind.SESSION_MEMORY and ref in self._texts and self._texts[ref].quotes
 
     def _take(self, each: Ranked, text: Text, opening: str) -> tuple[Fate, Ref | None]:
         item = self._item(each, text)
@@ -137,6 +150,8 @@ class Chooser:
         """Return what already says this: the same words, a fact that quotes this message, or a message with them."""
         if text.ref.kind is RefKind.MESSAGE:
             behind = self._behind.get(Source(text.ref.id, text.ref.number))
+        elif text.quotes:
+            behind = next((item.ref for item in self._items if _is_quoted(item, text)), None)
         else:
             rests = (self._whole[each] for each in self._sources(text.ref) if each in self._whole)
             behind = next((whole.ref for whole in rests if _holds(whole.text, text.text)), None)
@@ -192,6 +207,14 @@ class Chooser:
 def of_origin(origin: str, wanted: Collection[str]) -> bool:
     """Say whether an origin is among some: `tool` stands for every tool, `tool:name` for one."""
     return origin in wanted or origin.partition(":")[0] in wanted
+
+
+def _is_quoted(item: Recalled, memory: Text) -> bool:
+    """Say whether a message is shown that what is remembered of its session quotes."""
+    if item.ref.kind is not RefKind.MESSAGE or item.ref.id != memory.ref.id:
+        return False
+    said = " ".join(item.text.strip("… ").split())[:_QUOTED_SIGNS]
+    return bool(said) and said in memory.text
 
 
 def _holds(message: str, fact: str) -> bool:

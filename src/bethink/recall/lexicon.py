@@ -40,7 +40,9 @@ _FORMS = """
     grandpa grandfather | kid kids | bike bicycle bikes bicycles | tv television | doctor dr doctors | movie
     film movies films | colour color | favourite favorite | fridge refrigerator | phone telephone cellphone |
     app application | ad advertisement | exam examination | gym gymnasium | vet veterinarian | prof professor |
-    uni university | pic pics picture pictures
+    uni university | pic pics picture pictures | allergy allergic | anger angry | anxiety anxious | asthma
+    asthmatic | belief believe | death dead | diabetes diabetic | expiry expire | health healthy | hunger hungry
+    | injury injure | medicine medication | pregnancy pregnant | surgery surgical
 """
 
 _KIN = """
@@ -60,22 +62,22 @@ _KIN = """
     support assist | hike trail mountain | hobby enjoy pastime passion | home house apartment | hotel stay
     airbnb | house home apartment | hurt injure pain | husband wife spouse | illness sick disease | image
     picture photo | injury hurt injure pain | instrument guitar piano violin drum | issue problem | job work
-    career | join participate attend | kid child | language speak | learn study teach | like love enjoy favorite
-    | live reside home | lose loss | love enjoy like | make create build | marry wedding marriage engage | meal
-    dinner lunch cook | meet met introduce | money dollar cost price | move relocate | movie watch | museum
-    exhibit gallery | music song band album concert | nature outdoor hike park | old age birthday | paint
-    painting art | parent mom dad | participate join attend | partner husband wife girlfriend boyfriend | pay
-    cost spend | pet dog cat puppy kitten | phone iphone | photo picture image camera | picture photo image |
-    plan going intend | plant garden flower | play game | prefer favorite like | present gift | price cost pay |
-    problem issue trouble | read book novel | recommend suggest advice | religion church faith god | restaurant
-    eat dinner | sad upset grief | school college university class | sell sale | sibling brother sister | sick
-    ill flu cold | sing singer song | snow winter | song music sing | spend pay cost | sport team game soccer
-    basketball | start begin | stress anxious overwhelm | study learn school degree | suggest recommend advice |
-    support help | teach teacher lesson | travel trip visit flight | trip travel vacation journey visit |
-    university college school degree | vacation trip travel holiday | vehicle car truck | visit trip go |
-    volunteer charity donate | want hope wish plan | watch movie show series | weather rain snow sunny | wedding
-    marry bride | wife husband spouse | win award prize | work job career | workout exercise gym | worry anxious
-    stress
+    career | join participate attend | kid child son daughter | language speak | learn study teach | like love
+    enjoy favorite | live reside home | lose loss | love enjoy like | make create build | marry wedding marriage
+    engage | meal dinner lunch cook | meet met introduce | money dollar cost price | move relocate | movie watch
+    | museum exhibit gallery | music song band album concert | nature outdoor hike park | old age birthday |
+    paint painting art | parent mom dad | participate join attend | partner husband wife girlfriend boyfriend |
+    pay cost spend | pet dog cat puppy kitten | phone iphone | photo picture image camera | picture photo image
+    | plan going intend | plant garden flower | play game | prefer favorite like | present gift | price cost pay
+    | problem issue trouble | read book novel | recommend suggest advice | religion church faith god |
+    restaurant eat dinner | sad upset grief | school college university class | sell sale | sibling brother
+    sister | sick ill flu cold | sing singer song | snow winter | song music sing | spend pay cost | sport team
+    game soccer basketball | start begin | stress anxious overwhelm | study learn school degree | suggest
+    recommend advice | support help | teach teacher lesson | travel trip visit flight | trip travel vacation
+    journey visit | university college school degree | vacation trip travel holiday | vehicle car truck | visit
+    trip go | volunteer charity donate | want hope wish plan | watch movie show series | weather rain snow sunny
+    | wedding marry bride | wife husband spouse | win award prize | work job career | workout exercise gym |
+    worry anxious stress
 """
 
 SILENT = frozenset(_SILENT.split())

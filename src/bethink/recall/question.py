@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bethink.model.records import DAY, Micros
-from bethink.model.words import has_digit
+from bethink.model.words import has_digit, words_of
 from bethink.recall.date_rules import MONTHS
 from bethink.recall.dates import Span, times
 from bethink.recall.lexicon import FORMS, KIN, SILENT, VAGUE
@@ -15,6 +15,7 @@ from bethink.store.sql import Dialect
 
 _MAX_WORDS = 24
 _MAX_SIGNS = 10_000
+_MORE_SIGNS = 40
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
 _WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
@@ -22,6 +23,30 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _APOSTROPHE = re.compile("['\u2019]")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|(?-i:us|Us)|our)\b", re.IGNORECASE)
+_NOW = re.compile(
+    r"\b(?:now(?! and then)|nowadays|currently|presently|today|these days|at (?:present|the moment))\b", re.IGNORECASE
+)
+_ASKS = re.compile(
+    r"\W*(?:what|when|where|which|who|whom|whose|why|how)\b"
+    r"|\W*(?:do|does|did|is|are|am|was|were|can|could|will|would|should|shall|has|have|had)(?:n['\u2019]?t)? "
+    r"(?:i|you|we|they|he|she|there|any|anyone|anybody|my|our|your|his|her|their)\b",
+    re.IGNORECASE,
+)
+_TASK = re.compile(
+    r"\b(?:can|could|will|would) you (?:please |kindly |quickly |just )*"
+    r"(?:look(?: it)? up|look(?: for)?|find(?: out)?|check|search(?: for)?|see|remember|recall|dig(?: up| out))\b"
+    r"|\b(?:please|kindly) (?:look(?: it)? up|look for|find(?: out)?|check|search(?: for)?|dig(?: up| out))\b"
+    r"|\bdo you (?:happen to )?(?:know|remember|recall)\b|\b(?:do you have )?any (?:idea|clue)\b|\blet me know\b"
+    r"|\bi(?:'d| would)? (?:need|want|like|love|have) to (?:know|find out|check)\b|\bi(?: was|'m| am)? wonder(?:ing)?\b"
+    r"|\b(?:many )?thanks\b(?: in advance)?|\bthank you\b(?: so much)?"
+    r"|\bi(?:'ll| will)? (?:need|want) (?:it|this|that|them|these|those) (?:for|to|by|because)\b[^.,?!;:]*",
+    re.IGNORECASE,
+)
+_OF_A_TIME = re.compile(
+    r"\b(?:happen(?:s|ed|ing)?|occur(?:s|red|ring)?|(?:takes?|taking|took) place"
+    r"|(?:what(?:['\u2019]s| is| was| all| else)?|anything|something|much) (?:new|up|goes on|going on|went on))\b",
+    re.IGNORECASE,
+)
 _OF_ASSISTANT = re.compile(
     r"\byou(?:'ve| have| had)?(?: also| just| previously| once| already)? "
     r"(?:told|said|recommended|suggested|mentioned|gave|given|provided|listed|wrote|written|created|made|explained|"
@@ -62,6 +87,8 @@ class Asked:
     spans: tuple[Span, ...]
     speaker: str | None
     role: str | None
+    now: bool = False
+    """Whether it asks how things stand now, so that of two answers the newer is the likelier."""
 
     @property
     def only_when(self) -> bool:
@@ -88,13 +115,14 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: Micros) -> Aske
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     spans, rest = times(question, now)
     undated = set(_words(rest) if spans else kept)
+    about = _meant(question, dated=bool(spans))
     families = _families(tx)
     known: dict[str, int] = {}
     direct: set[int] = set()
     terms: list[Term] = []
     # As they are written: only the database knows how it folds what is no ASCII letter.
     for word, stems in zip(kept, tx.stemmed(kept), strict=True):
-        weight = _weight(word, question)
+        weight = _weight(word, question) if word in about else _VAGUE
         for stem in stems:
             forms, kin = families.get(stem, ((stem,), ()))
             places = _placed(known, forms)
@@ -125,7 +153,24 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: Micros) -> Aske
         spans=tuple(spans),
         speaker=named[0] if len(named) == 1 else None,
         role=role if not named else None,
+        now=_NOW.search(question) is not None,
     )
+
+
+def asks(text: str) -> bool:
+    """Say whether a text reads as a question: by its mark, or without any by how it begins."""
+    ending = text.rstrip().rstrip("\"'\u201d\u2019)")[-1:]
+    return ending == "?" or (ending not in (".", "!") and _ASKS.match(text) is not None)
+
+
+def repeats(text: str, question: str) -> bool:
+    """Say whether a text is a question word for word, however it is written."""
+    return len(text) <= longest_repeat(question) and words_of(text) == words_of(question)
+
+
+def longest_repeat(question: str) -> int:
+    """Return how many signs the same words may take: what is longer has others, and need not be read for that."""
+    return 2 * len(question) + _MORE_SIGNS
 
 
 def in_their_words(question: str, speakers: Iterable[str]) -> str:
@@ -152,6 +197,12 @@ def _names(question: str, name: str) -> bool:
     return found is not None and not (common and found.start() == 0)
 
 
+def _meant(question: str, *, dated: bool) -> set[str]:
+    """Return the words that say what a question is about, rather than ask for it nicely or say what it is for."""
+    rest = _TASK.sub(" ", question)
+    return set(_words(_OF_A_TIME.sub(" ", rest) if dated else rest))
+
+
 def _weight(word: str, question: str) -> float:
     if word.casefold() in VAGUE:
         return _VAGUE
@@ -174,18 +225,24 @@ def _families(tx: Tx) -> dict[str, _Family]:
     """Return which stems belong together in this database's full text, and which are akin."""
     known = _known_families.get(tx.dialect)
     if known is None:
+        silent = {stem for stems in tx.stemmed(sorted(SILENT)) for stem in stems}
         forms: dict[str, tuple[str, ...]] = {}
         for group in _stems_of(tx, FORMS):
-            forms.update(dict.fromkeys(group, group))
-        known = {stem: _alone(group) for stem, group in forms.items()}
+            # Porter cuts "ate" to "at", which is in every other text.
+            heard = tuple(stem for stem in group if stem not in silent)
+            forms.update(dict.fromkeys(group, heard or group))
+        akin: dict[str, dict[str, None]] = {}
         for head, *others in _stems_of(tx, KIN):
-            known[head] = (forms.get(head, (head,)), tuple(stem for stem in others if stem != head))
+            spelt = dict.fromkeys(form for other in others for form in forms.get(other, (other,)))
+            for form in forms.get(head, (head,)):
+                akin.setdefault(form, {}).update(spelt)
+        known = {stem: _family(forms.get(stem, (stem,)), akin.get(stem, {})) for stem in (*forms, *akin)}
         _known_families[tx.dialect] = known
     return known
 
 
-def _alone(group: tuple[str, ...]) -> _Family:
-    return group, ()
+def _family(forms: tuple[str, ...], akin: Iterable[str]) -> _Family:
+    return forms, tuple(stem for stem in akin if stem not in forms)
 
 
 def _stems_of(tx: Tx, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -2,11 +2,11 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
-from bethink.model.recall import Ref, RefKind, Signal, Use
+from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.model.records import DAY, Micros
 from bethink.recall.choose import Ranked
 from bethink.recall.question import Asked, Term
@@ -42,6 +42,7 @@ class Weights:
     quoted: float = 0.1
     entity: float = 0.1
     recency: float = 0.02
+    recency_now: float = 0.2
     usage: float = 0.05
     gate_covered: float = 0.12
     gate_near: float = 0.4
@@ -57,6 +58,8 @@ class Found:
     similarities: Mapping[Ref, float]
     size: Size
     usage: Mapping[Ref, Use] = field(default_factory=dict[Ref, Use])
+    answers: Collection[Ref] = ()
+    """The messages that are there right after the question, wherever it was asked before."""
 
 
 class _Sign(NamedTuple):
@@ -79,6 +82,7 @@ class Scale:
         self._places = {name: place for place, name in enumerate(self._names)}
         # What no longer holds is weighed for whoever wants to know why, and must not move what does.
         self._gone = {place for place, match in enumerate(found.matches) if match.fate is not None}
+        self._questions = {place for place in self._gone if found.matches[place].fate is Fate.QUESTION}
         even, longer = 1 - weights.length_share, weights.length_share
         usual = weights.usual_length
         self._norms = [even + longer * match.length / _BYTES_PER_WORD / usual for match in found.matches]
@@ -112,24 +116,24 @@ class Scale:
         w = self._weights
         orders = {name: self._order(sign.raw) for name, sign in self._signals.items()} if ranks else {}
         highest = (1 + w.date * (1 + w.date_alone)) * (1 + w.speaker)
-        newest = max([text.at for text in texts.values() if text.fate is None], default=Micros(0))
+        held = [text.at for ref, text in texts.items() if text.fate is None and self._places.get(ref) not in self._gone]
+        newest = max(held, default=Micros(0))
         scored: list[tuple[float, Ref, int, dict[str, Signal]]] = []
         for ref in among:
             place = self._places[ref]
-            held = self._noted(place) if signals else None
-            total = self._factored(self._totals[place], texts.get(ref), newest, held)
-            scored.append((-total, ref, place, held or {}))
+            parts = self._noted(place) if signals else None
+            total = self._factored(self._totals[place], texts.get(ref), newest, parts)
+            scored.append((-total, ref, place, parts or {}))
         scored.sort(key=_first_two)
         ordered: list[Ranked] = []
         opens = self._opens()
-        for rank, (negated, ref, place, held) in enumerate(scored, 1):
+        for rank, (negated, ref, place, parts) in enumerate(scored, 1):
             gone = self._found.matches[place] if place in self._gone else None
             fate, by = (gone.fate, gone.because_of) if gone else (None, None)
-            placed = {"fused": rank}
-            if orders:
-                placed |= {name: order[place] for name, order in orders.items()}
+            placed = {"fused": rank} | {name: order[place] for name, order in orders.items()}
             score = max(0.0, min(1.0, -negated / highest))
-            ordered.append(Ranked(ref, score, held, placed, opens and self._is_relevant(ref, place), fate, by))
+            signs = scaled(parts, score / -negated if negated else 0.0)
+            ordered.append(Ranked(ref, score, signs, placed, opens and self._is_relevant(ref, place), fate, by))
         return ordered
 
     def _place(self, name: _Name) -> int:
@@ -186,7 +190,8 @@ class Scale:
             self._covered[place] += worth * min(max(count, there.get(place, 0.0)), 1.0)
         rooms: dict[_Room, float] = defaultdict(float)
         for place, _, share in spoken:
-            rooms[self._room(place)] += share
+            if place not in self._questions:
+                rooms[self._room(place)] += share
         for room, count in rooms.items():
             self._rooms[room] = self._rooms.get(room, 0.0) + room_worth * count / (count + w.session_saturation)
 
@@ -230,6 +235,10 @@ class Scale:
         match, w = self._found.matches[place], self._weights
         kind, session, number = match.ref
         after = w.after + (w.answering if match.asks else 0.0)
+        if place in self._questions:
+            # What stands before the question is no answer to it, and only what is there can be one.
+            follows = ((Ref(kind, session, number + 1), after), (Ref(kind, session, number + 2), w.two_away))
+            return [(place, 1.0), *((self._place(ref), part) for ref, part in follows if ref in self._found.answers)]
         parts = [(place, 1.0), (self._place((kind, session, number + 1)), after)]
         parts.append((self._place((kind, session, number + 2)), w.two_away))
         if number > 1:
@@ -309,7 +318,7 @@ class Scale:
             total += _noting(held, "entity", about, about, w.entity * about * total)
         age = max(0.0, (newest - text.at) / DAY)
         recent = 1 / (1 + age / _MONTH)
-        total += _noting(held, "recency", age, recent, w.recency * recent * total)
+        total += _noting(held, "recency", age, recent, (w.recency_now if asked.now else w.recency) * recent * total)
         used = self._found.usage.get(text.ref)
         if used is not None and used.times:
             often = used.times / (used.times + 3)
@@ -364,6 +373,11 @@ class Scale:
 
 def _first_two(scored: tuple[float, Ref, int, object]) -> tuple[float, Ref]:
     return scored[:2]
+
+
+def scaled(held: Mapping[str, Signal], by: float) -> dict[str, Signal]:
+    """Bring what each signal added onto the scale of the score, so that the parts add up to it."""
+    return {name: signal._replace(added=signal.added * by) for name, signal in held.items()}
 
 
 def _noting(held: dict[str, Signal] | None, name: str, raw: float, share: float, added: float) -> float:

@@ -30,7 +30,8 @@ from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
 from bethink.recall.context import BUDGET, LINE, block, shelves
 from bethink.recall.question import Asked, in_their_words, read
 from bethink.recall.reindex import Vectors, vectors_of
-from bethink.recall.score import Found, Scale, Weights
+from bethink.recall.repeats import parted
+from bethink.recall.score import Found, Scale, Weights, scaled
 from bethink.store import ledger, search, vectors
 from bethink.store.db import Database, Tx, ask
 from bethink.store.lineage import trace
@@ -82,6 +83,8 @@ class _Drawn:
     excerpts: dict[str, list[Excerpt]]
     near: bool
     """Whether any vectors were there to compare with."""
+    known: bool = True
+    """Whether there was anything at all at the time that was asked for."""
 
 
 class Searcher:
@@ -132,7 +135,7 @@ class Searcher:
             tokens=chooser.spent,
             budget=asking.budget,
             as_of=asking.as_of,
-            missing=missing if items else _why_empty(chooser.candidates, missing),
+            missing=missing if items else _why_empty(drawn, chooser.candidates, missing),
             candidates=tuple(chooser.candidates) if asking.explain else (),
         )
 
@@ -205,9 +208,10 @@ class Searcher:
             made = await self._embedder.embed([in_their_words(asking.question, survey.speakers)])
             if len(made) != 1 or len(made[0]) != self._embedder.dimension or not all(map(math.isfinite, made[0])):
                 raise BadAnswer(f"{self._embedder.name} gave no vector for the question.")
-        except (ModelError, OSError) as error:
+        except (ModelError, Misconfigured, OSError) as error:
             # Words alone still find most of it; who asked must not wait for a service that is down.
-            _log.warning("recall goes on without vectors: %s", type(error).__name__)
+            why = error if isinstance(error, Misconfigured) else type(error).__name__
+            _log.warning("recall goes on without vectors: %s", why)
             return survey, None, "vectors: the embedder is not to be had"
         return survey, made[0], None
 
@@ -217,13 +221,18 @@ class Searcher:
         kinds = [kind for kind in asking.kinds if kind in survey.kinds]
         usage: dict[Ref, Use] = {}
         matches = search.matches(tx, space=space, terms=asked.stems, as_of=as_of, kinds=kinds, past=explain)
-        if asked.only_when and RefKind.MESSAGE in kinds:
-            matches += self._said_then(tx, asking, asked, known={match.ref for match in matches})
+        if asked.only_when:
+            # Whatever else shares a word with it must not take the place of what was said then.
+            matches = [match for match in matches if asked.closeness(match.at) == 1]
+            said = RefKind.MESSAGE in kinds
+            matches += self._said_then(tx, asking, asked, known={match.ref for match in matches}) if said else []
+        matches, answers = parted(tx, asked, matches, space=space, session_id=asking.session_id, as_of=as_of)
         found = Found(
             matches=matches if asking.origins is None else _of_origin(matches, asking.origins),
-            similarities={} if vector is None else self._near(tx, asking, vector),
+            similarities={} if vector is None else self._near(tx, asking, vector, but=_questions(matches)),
             size=survey.size,
             usage=usage,
+            answers=answers,
         )
         scale = Scale(asked, found, self._weights)
         best = scale.best(max(_POOL, 2 * asking.limit) * (1 if asking.origins is None else _OTHERS))
@@ -237,7 +246,10 @@ class Searcher:
         facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * asking.limit]
         rests = facts if RefKind.MESSAGE in survey.kinds else []
         excerpts = search.excerpts(tx, space=space, fact_ids=rests, as_of=as_of)
-        return _Drawn(asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities))
+        known = bool(ranked) or as_of is None or search.anything_by(tx, space=space, at=as_of)
+        return _Drawn(
+            asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities), known=known
+        )
 
     def _said_then(self, tx: Tx, asking: Asking, asked: Asked, *, known: set[Ref]) -> list[Match]:
         """Return what was said at the times that a question names, where it names nothing else."""
@@ -251,7 +263,7 @@ class Searcher:
                     found[match.ref] = match
         return list(found.values())
 
-    def _near(self, tx: Tx, asking: Asking, vector: Sequence[float]) -> dict[Ref, float]:
+    def _near(self, tx: Tx, asking: Asking, vector: Sequence[float], *, but: Collection[Ref]) -> dict[Ref, float]:
         assert self._embedder is not None  # noqa: S101 - whoever has none has no vector
         index = vectors.live(tx, embedder=self._embedder.name, dimension=self._embedder.dimension)
         if index is None:
@@ -267,7 +279,7 @@ class Searcher:
         # An index knows nothing of time: what did not hold then must neither be found nor push out what did.
         gone = search.gone(tx, space=asking.space, as_of=asking.as_of)
         for each in found:
-            if each.ref not in gone:
+            if each.ref not in gone and each.ref not in but:
                 near[each.ref] = max(each.similarity, near.get(each.ref, -1.0))
         return near
 
@@ -330,6 +342,10 @@ def _of_origin(matches: Sequence[Match], origins: Collection[str]) -> list[Match
     ]
 
 
+def _questions(matches: Sequence[Match]) -> set[Ref]:
+    return {match.ref for match in matches if match.fate is Fate.QUESTION}
+
+
 def _digest(items: Sequence[Recalled]) -> str:
     return hashlib.blake2b("\n".join(str(item.ref) for item in items).encode(), digest_size=16).hexdigest()
 
@@ -344,10 +360,13 @@ def _mixed(head: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
     return [
         head[place]._replace(
             score=min(1.0, mixed[place]),
-            signals={
-                **head[place].signals,
-                "reranker": Signal(scores[place], spread[place], _RERANKER * spread[place]),
-            },
+            signals=scaled(
+                {
+                    **head[place].signals,
+                    "reranker": Signal(scores[place], spread[place], _RERANKER * spread[place]),
+                },
+                min(1.0, 1 / mixed[place]) if mixed[place] else 1.0,
+            ),
             ranks={**head[place].ranks, "reranked": rank},
         )
         for rank, place in enumerate(order, 1)
@@ -359,10 +378,18 @@ def _spread(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def _why_empty(candidates: Sequence[Candidate], missing: str | None) -> str:
+_WHY = {
+    Fate.OVER_BUDGET: "the budget is too small for anything that was found",
+    Fate.BELOW_FLOOR: "the best that was found is too weak; explain shows it",
+    Fate.OTHER_ORIGIN: "what was found comes from other origins than those that were asked for",
+    Fate.QUESTION: "only the question itself was found, as it was asked before",
+}
+"""Why nothing is shown of what was found, the nearest to an answer first."""
+
+
+def _why_empty(drawn: _Drawn, candidates: Sequence[Candidate], missing: str | None) -> str:
     if not candidates:
-        return "nothing shares a word with the question" + (f"; {missing}" if missing else "")
+        nothing = "nothing was said then" if drawn.asked.only_when else "nothing shares a word with the question"
+        return (nothing if drawn.known else "nothing was known by then") + (f"; {missing}" if missing else "")
     fates = {candidate.fate for candidate in candidates}
-    if Fate.OVER_BUDGET in fates:
-        return "the budget is too small for anything that was found"
-    return "nothing found is relevant enough: " + ", ".join(sorted(fates))
+    return next((why for fate, why in _WHY.items() if fate in fates), "what was found no longer holds")

@@ -49,6 +49,8 @@ class Text(NamedTuple):
     fact: Fact | None = None
     fate: Fate | None = None
     because_of: Ref | None = None
+    quotes: bool = False
+    """Whether it only repeats messages, as what is remembered of a session without a model."""
     row: Row | None = None
     """What a fact is read from once it is shown: most candidates never are."""
 
@@ -119,6 +121,12 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: Micros | None) -> d
             fate, by = judge.fate_of(text.ref, row)
             found[text.ref] = text if fate is None else text._replace(fate=fate, because_of=by)
     return found
+
+
+def anything_by(tx: Tx, *, space: str, at: Micros) -> bool:
+    """Say whether anything was said, known or made in a space by a time."""
+    row = tx.one("anything_by", space=space, at=at)
+    return row is not None and bool(row["known"])
 
 
 def gone(tx: Tx, *, space: str, as_of: Micros | None) -> set[Ref]:
@@ -298,8 +306,9 @@ def _unread_fact(row: Row) -> Text:
 def _session_memory(row: Row) -> Text:
     text = "\n".join(part for part in (row["summary"], row["raw_memory"]) if part.strip())
     return Text(
-        ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"]
-    )
+        ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"],
+        quotes=bool(row.get("quotes")),
+    )  # fmt: skip
 
 
 def _document(row: Row) -> Text:

@@ -58,7 +58,8 @@ SELECT DISTINCT session_id FROM fact_sources WHERE space_id = :space AND fact_id
 -- The sessions that some versions of documents rest on, by themselves or through facts.
 SELECT DISTINCT COALESCE(f.session_id, s.source_id) AS session_id
 FROM pairs(:ids, :numbers)
-JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version = pairs.number
+JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version <= pairs.number
+  AND (s.last_version IS NULL OR s.last_version >= pairs.number)
 LEFT JOIN fact_sources f ON s.kind = 'fact' AND f.space_id = s.space_id AND f.fact_id = s.source_id
 WHERE s.kind <> 'fact' OR f.session_id IS NOT NULL ORDER BY session_id;
 

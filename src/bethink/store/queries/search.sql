@@ -46,7 +46,8 @@ FROM facts WHERE space_id = :space AND recorded_at <= :at AND words @@ CAST(:ask
 -- name: match_session_memories (sqlite)
 -- Session memories made by a time that share a word with the question.
 SELECT s.session_id AS id, 0 AS number, NULL AS role, s.slug AS name, 'memory' AS origin,
-       s.source_updated_at AS at, octet_length(s.summary) + octet_length(s.raw_memory) AS length,
+       COALESCE(s.said_until, s.source_updated_at) AS at,
+       octet_length(s.summary) + octet_length(s.raw_memory) AS length,
        group_concat(w.term || ':' || w.hits, ' ') AS hits
 FROM (SELECT doc, term, count(*) AS hits FROM session_memories_words WHERE term in_list(:terms) GROUP BY doc, term) w
 CROSS JOIN passages p ON p.row = w.doc
@@ -56,8 +57,8 @@ GROUP BY w.doc;
 
 -- name: match_session_memories (postgres)
 -- Session memories made by a time that share a word with the question.
-SELECT session_id AS id, 0 AS number, NULL AS role, slug AS name, 'memory' AS origin, source_updated_at AS at,
-       octet_length(summary) + octet_length(raw_memory) AS length,
+SELECT session_id AS id, 0 AS number, NULL AS role, slug AS name, 'memory' AS origin,
+       COALESCE(said_until, source_updated_at) AS at, octet_length(summary) + octet_length(raw_memory) AS length,
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
              FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
 FROM session_memories WHERE space_id = :space AND generated_at <= :at AND words @@ CAST(:asked AS tsquery);
@@ -102,8 +103,9 @@ JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = pairs.nu
 WHERE f.recorded_at <= :at;
 
 -- name: read_session_memories_at
--- Some session memories.
-SELECT s.session_id AS id, s.summary, s.raw_memory, s.source_updated_at AS at, s.slug
+-- Some session memories; without a model they only quote.
+SELECT s.session_id AS id, s.summary, s.raw_memory, COALESCE(s.said_until, s.source_updated_at) AS at, s.slug,
+       s.model = 'none' AS quotes
 FROM pairs(:ids, :numbers) JOIN session_memories s ON s.space_id = :space AND s.session_id = pairs.id
 WHERE s.generated_at <= :at;
 
@@ -130,6 +132,13 @@ SELECT count(*) AS sessions, CAST(COALESCE(sum(last_number), 0) AS bigint) AS me
        EXISTS (SELECT 1 FROM documents WHERE space_id = :space) AS documents,
        EXISTS (SELECT 1 FROM usage WHERE space_id = :space) AS used
 FROM sessions WHERE space_id = :space;
+
+-- name: anything_by
+-- Whether anything was said, known or made by a time.
+SELECT EXISTS (SELECT 1 FROM messages WHERE space_id = :space AND said_at <= :at)
+    OR EXISTS (SELECT 1 FROM facts WHERE space_id = :space AND recorded_at <= :at)
+    OR EXISTS (SELECT 1 FROM session_memories WHERE space_id = :space AND generated_at <= :at)
+    OR EXISTS (SELECT 1 FROM documents WHERE space_id = :space AND valid_from <= :at) AS known;
 
 -- name: list_speakers
 -- Under which names messages of a space were said, the first fifty of them; each name is one step along its index.
@@ -180,7 +189,8 @@ ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0 ELSE 
 
 -- name: session_memories_for_context
 -- What is remembered of sessions, the most used and newest first.
-SELECT session_id AS id, summary, raw_memory, source_updated_at AS at, slug FROM session_memories
+SELECT session_id AS id, summary, raw_memory, COALESCE(said_until, source_updated_at) AS at, slug
+FROM session_memories
 WHERE space_id = :space AND generated_at <= :at
 ORDER BY usage_count DESC, source_updated_at DESC, session_id DESC LIMIT :limit;
 
