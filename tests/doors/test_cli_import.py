@@ -1,6 +1,8 @@
 """Import and export: each line once, wherever it stopped, and out again as it came in."""
 
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +229,31 @@ def test_a_resumed_copy_of_many_sessions_opens_no_empty_ones(home: Path, on: lis
     assert filled == [1, 1, 1, 1]
 
 
+def test_a_space_that_holds_nothing_is_not_exported(home: Path, on: list[str], target: str) -> None:
+    ok("add", "tea", *on)
+    nobody = ["--database", target, "--space", "alcie"]
+
+    for words in ([], ["--output", str(home / "out.jsonl")], ["--md", str(home / "out")]):
+        done = run("export", *words, *nobody)
+        assert done.code == 3
+        assert "bethink spaces" in done.err
+    assert not (home / "out.jsonl").exists()
+    assert not (home / "out").exists()
+
+
+def test_a_file_that_is_there_is_written_over_only_with_force(home: Path, on: list[str]) -> None:
+    ok("add", "tea", *on)
+    file = home / "out.jsonl"
+    file.write_text("mine", encoding="utf-8")
+
+    refused = run("export", "--output", str(file), *on)
+
+    assert (refused.code, file.read_text(encoding="utf-8")) == (1, "mine")
+    assert "--force" in refused.err
+    assert ok("export", "--output", str(file), "--force", *on)["messages"] == 1
+    assert ok("export", "--output", "/dev/null", *on)["messages"] == 1
+
+
 def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
     ok("consolidate", "--yes", *on)
@@ -237,6 +264,21 @@ def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
     assert len(done["files"]) > 1
     for name in done["files"]:
         assert (home / "out" / name).is_file()
+
+
+def test_what_is_exported_is_for_nobody_else_to_read(home: Path, on: list[str]) -> None:
+    ok("add", "I drink tea.", *on)
+    ok("consolidate", "--yes", *on)
+    before = os.umask(0o022)
+    try:
+        ok("export", "--output", str(home / "out.jsonl"), *on)
+        ok("export", "--md", str(home / "out"), *on)
+    finally:
+        os.umask(before)
+
+    modes = {each: stat.S_IMODE(each.stat().st_mode) for each in (home / "out.jsonl", home / "out")}
+    assert modes == {home / "out.jsonl": 0o600, home / "out": 0o700}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (home / "out").glob("*.md")} == {0o600}
 
 
 def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

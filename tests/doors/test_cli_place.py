@@ -114,3 +114,11 @@ def test_the_doctor_of_a_home_that_is_none_still_reports_all(monkeypatch: pytest
     assert done.code == 4
     for name in ("✓ clock", "✓ settings", "✗ folder", "✗ database", "✓ model", "✓ embedder"):
         assert name in done.out
+
+
+def test_where_there_is_no_memory_yet_one_is_told_how_to_have_one() -> None:
+    done = run("recall", "tea")
+
+    assert done.code == 3
+    for command in ("bethink add", "bethink init", "bethink demo --keep demo.db"):
+        assert command in done.err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import at_home, ok, process
+from tests.doors.cli_kit import at_home, ok, process, run
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
     session = ok("add", "I drink tea.", *on)["session"]
     with process(home, "worker", "--verbose", "--json", *on[:2]) as child:
         wait_for(child, "working")
-        _until(lambda: f"session_memory:{session}:0" in _refs(on))
+        _until(lambda: run("show", f"session_memory:{session}:0", *on).code == 0)
         child.send_signal(number)
         assert child.stdout
         out = child.stdout.read()
@@ -47,10 +47,6 @@ def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
     assert code == 0
     assert json.loads(out) == {"ok": True, "data": {"stopped_by": number.name}, "error": None}
     assert "running" not in {job["status"] for job in ok("jobs", *on)}
-
-
-def _refs(on: list[str]) -> set[str]:
-    return {item["ref"] for item in ok("recall", "tea", *on)["items"]}
 
 
 def _until(true: Callable[[], bool]) -> None:
@@ -81,12 +77,14 @@ def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with process(home, "serve", "--port", str(taken.getsockname()[1]), "--json") as child:
+        port = taken.getsockname()[1]
+        with process(home, "serve", "--port", str(port), "--json") as child:
             out, errors = child.communicate(timeout=60)
 
-    assert child.returncode == 1
-    assert "serving at" not in errors
-    assert json.loads(out)["error"]["code"] == "unavailable"
+    assert (child.returncode, errors) == (1, "")
+    told = json.loads(out)["error"]
+    assert (told["code"], told["message"]) == ("unavailable", f"127.0.0.1:{port} is taken.")
+    assert "--port" in told["hint"]
 
 
 def test_mcp_speaks_on_stdin_and_stdout_and_ends_with_them(home: Path) -> None:

@@ -78,6 +78,7 @@ def test_the_settings_are_shown_with_their_origins_and_without_secrets(
     config = home / "my.toml"
     config.write_text('model = "openai:x"\nmodel_api_key = "sk-verysecret"\n', encoding="utf-8")
     monkeypatch.setenv("BETHINK_EMBEDDER_BASE_URL", "http://mira:hunter2@127.0.0.1/v1")
+    monkeypatch.setenv("BETHINK_MODEL_BASE_URL", "http://bob:p@hunter2@db/v1?v=2&api_key=hunter2")
 
     done = run("config", "show", "--origin", "--config", str(config))
     shown = ok("config", "show", "--origin", "--config", str(config))["settings"]
@@ -85,9 +86,12 @@ def test_the_settings_are_shown_with_their_origins_and_without_secrets(
     assert shown["model"] == {"value": "openai:x", "origin": f"file {config}"}
     assert shown["model_api_key"]["value"] == "***"
     assert shown["embedder_base_url"] == {"value": "http://mira:***@127.0.0.1/v1", "origin": "environment"}
+    assert shown["model_base_url"]["value"] == "http://bob:***@db/v1?v=2&api_key=***"
     assert "verysecret" not in done.out
     assert "hunter2" not in done.out
     assert ok("config", "show")["settings"]["redaction_key"] == ""
+    config.write_text('postgres_dsn = ["postgresql://u:hunter2@h/x"]\n', encoding="utf-8")
+    assert "hunter2" not in run("status", "--config", str(config)).err
 
 
 def test_a_variable_nobody_knows_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +136,7 @@ def test_a_shell_gets_its_completions(home: Path) -> None:
         env=environment(home, _BETHINK_COMPLETE="complete_bash", COMP_WORDS="bethink re", COMP_CWORD="1"),
     )
 
-    assert done.stdout.split() == ["recall", "restore"]
+    assert done.stdout.split() == ["recall", "restore", "reindex"]
 
 
 def named(checks: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -257,6 +261,23 @@ def test_doctor_does_not_blame_the_database_for_a_model(
     assert [name for name, each in checks.items() if not each["ok"]] == [check]
     assert "spending" in checks
     assert ("no model set" in checks["spending"]["found"]) == (setting != "MODEL")
+
+
+def test_a_model_without_its_key_stops_only_what_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("BETHINK_MODEL", "openai:gpt-6-luna")
+    monkeypatch.setenv("BETHINK_EMBEDDER", "openai:small")
+
+    ok("add", "I drink green tea.")
+    assert "green tea" in run("recall", "tea").out
+    ok("status")
+    ok("keys", "list")
+    ok("forget", "--everything", "--yes")
+    asked = run("worker", "--once")
+
+    assert asked.code == 4
+    assert "hint: Set OPENAI_API_KEY" in asked.err
 
 
 def test_a_dead_clock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,6 +209,17 @@ def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
     assert run("consolidate", "--yes", "--database", on[1], "--space", "nobody").code == 3
 
 
+def test_a_dry_run_of_a_consolidation_tells_what_it_would_learn_in_all_spaces(target: str, on: list[str]) -> None:
+    for name in ("alice", "bob", "carol"):
+        ok("add", "tea", "--database", target, "--space", name)
+
+    looked = run("consolidate", "--dry-run", *on)
+
+    assert "1 job waits in alice" in looked.out
+    assert "3 jobs wait (3 extract) in all spaces" in looked.out
+    assert ok("consolidate", "--dry-run", *on)["waiting_in_all_spaces"] == {"extract": 3}
+
+
 def test_a_key_is_made_listed_rotated_and_revoked(on: list[str]) -> None:
     made = ok("keys", "create", "ci", "--scope", "read", "--for-space", "alice", "--expires", "2100-01-01", *on[:2])
     prefix = made["info"]["prefix"]
@@ -240,7 +251,10 @@ def test_status_says_what_there_is_and_how_it_was_found(on: list[str]) -> None:
     assert status["spaces"] == 1
     assert status["newest_session"].endswith("Z")
     assert status["jobs"]
-    assert "alice (one of 1)" in run("status", *on).out
+    told = run("status", *on).out
+    assert "alice (one of 1)" in told
+    assert re.search("^jobs, all spaces +1 extract queued", told, re.MULTILINE)
+    assert "0 violations in a sample of 1 space\n" in run("doctor", *on[:2]).out
 
 
 def test_spaces_are_listed_page_by_page_or_all_at_once(target: str) -> None:
@@ -282,6 +296,9 @@ def test_what_is_not_found_is_told_with_the_command_that_lists_it(target: str, o
         done = run(*words, *on)
         assert done.code == 3, words
         assert re.search(f"hint: .*{command}", done.err), done.err
+    nowhere = run("forget", "--everything", "--yes", "--database", target, "--space", "nosuch")
+    assert nowhere.code == 3
+    assert "hint: Run 'bethink spaces'" in nowhere.err
 
 
 def test_one_is_one_and_two_are_many(on: list[str]) -> None:

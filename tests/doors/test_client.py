@@ -11,7 +11,7 @@ import pytest
 import bethink
 import bethink.sync
 from bethink import Client, ConversationKey, Fact, Memory, Message
-from bethink.errors import Conflict, Denied, Invalid, NotFound, SessionEnded, Stale
+from bethink.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, SessionEnded, Stale
 from bethink.model.documents import Draft
 from bethink.model.recall import RefKind
 from bethink.model.records import FactKind, Micros
@@ -50,6 +50,21 @@ async def test_what_is_remembered_through_the_client_is_what_the_library_finds(c
     assert recalled == await beside.recall("Who plays the cello?", space="alice", explain=True)
     assert recalled.items[0].ref == stored.refs[0]
     assert recalled.candidates
+
+
+async def test_an_address_that_is_not_the_servers_own_is_misconfigured(served: Served) -> None:
+    async with Client(f"{served.url}/v1", key=served.key, retries=0) as lost:
+        with pytest.raises(Misconfigured) as wrong:
+            await lost.recall("Who plays the cello?", space="alice")
+        with pytest.raises(Misconfigured):
+            await lost.remember("Anna plays the cello", space="alice")
+
+    assert "without /v1" in wrong.value.hint
+
+
+async def test_who_sends_far_too_much_hears_why_it_was_refused(client: Client) -> None:
+    with pytest.raises(Invalid, match="Bytes of a body"):
+        await client.facts(space="alice").index(Fact(id="long", content="x" * 7_500_000), expected=1)
 
 
 async def test_a_message_travels_with_everything_it_says(client: Client, beside: Memory) -> None:

@@ -136,6 +136,17 @@ async def test_who_was_never_heard_wrote_nothing() -> None:
     assert len(pauses.seconds) == 6
 
 
+async def test_a_server_that_cannot_be_reached_is_named_without_what_opens_it() -> None:
+    with scripted([GONE]) as server:
+        port = server.url.rpartition(":")[2]
+    client, _ = client_of(f"http://mira:hunter2@127.0.0.1:{port}/memory/?token=s3cret", retries=0)
+    async with client:
+        with pytest.raises(Unavailable) as away:
+            await recall(client)
+
+    assert f"the server at http://127.0.0.1:{port}/memory/ cannot be reached" in str(away.value)
+
+
 async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for() -> None:
     with scripted([problem(429, "TooManyRequests", retry_after="3600")]) as server:
         client, pauses = client_of(server.url)

@@ -49,6 +49,7 @@ MISSING = {
     "Desk.queue": _NO_ROUTE,
     "Desk.queue_length": _NO_ROUTE,
     "Desk.clear_queue": _NO_ROUTE,
+    "Desk.failed_events": _NO_ROUTE,
     "Desk.acquire_step_lock": _NO_ROUTE,
     "Desk.release_step_lock": _NO_ROUTE,
     "Desk.is_step_locked": _NO_ROUTE,

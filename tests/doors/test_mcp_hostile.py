@@ -44,6 +44,16 @@ async def test_wrong_arguments_are_named_and_never_quoted(target: str) -> None:
         assert structure(await client.call_tool("recall", {"question": "cello"}))["items"]
 
 
+async def test_an_argument_that_is_not_taken_is_told_those_that_are(target: str) -> None:
+    async with over_stdio(target, "alice") as client:
+        wrong = problem(await client.call_tool("recall", {"query": "cello"}))
+        elsewhere = problem(await client.call_tool("recall", {"question": "cello", "user_id": "bob"}))
+
+    assert "recall has no argument query; it takes question, limit, budget, as_of, kinds." in wrong
+    assert "space" not in wrong
+    assert "The space is set by the connection" in elsewhere
+
+
 async def test_names_that_name_nothing_are_refused(target: str) -> None:
     await seed(target, "alice")
     async with over_stdio(target, "alice") as client:

@@ -101,6 +101,7 @@ async def test_a_document_is_read_corrected_and_never_overwritten_blindly(door: 
 async def test_documents_are_resources_and_context_is_a_prompt(door: Door) -> None:
     listed = await door.client.list_resources()
     assert [resource.uri for resource in listed.resources] == ["memory://memory", "memory://memory/people"]
+    assert {(resource.title, resource.description) for resource in listed.resources} == {(None, None)}
     templates = await door.client.list_resource_templates()
     assert [template.uri_template for template in templates.resource_templates] == ["memory://{+path}"]
 
@@ -212,9 +213,15 @@ async def test_search_and_fetch_have_the_shape_that_connectors_expect(door: Door
     assert list(tools["fetch"]["properties"]) == tools["fetch"]["required"] == ["id"]
 
     found = structure(await door.client.call_tool("search", {"query": "cello"}))["results"]
+    titles = {each["id"]: each["title"] for each in found}
+    assert titles[door.seeded.message].startswith("Anna plays the cello on Fridays (message from user, 20")
+    assert titles[door.seeded.fact].startswith("Anna owns a cello (fact from user, 20")
     for each in found:
         fetched = structure(await door.client.call_tool("fetch", {"id": each["id"]}))
         assert fetched["id"] == each["id"]
+        assert len(each["title"]) < 140
+        assert "\n" not in each["title"]
+        assert "<bethink" not in each["title"]
         (content,) = (await door.client.read_resource(each["url"])).contents
         assert isinstance(content, TextResourceContents)
         assert content.text == fetched["text"]

@@ -15,6 +15,7 @@ app = typer.Typer()
 
 _SEE_REFS = "Run 'bethink recall' for the names of memories, 'bethink log' for documents; look in its own space."
 _SEE_SESSIONS = "Run 'bethink sessions' for the sessions and conversations there are; look in their own space."
+_SEE_SPACES = "Run 'bethink spaces' for the spaces there are."
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
@@ -48,7 +49,7 @@ async def forget(
             what |= {"conversation": ConversationKey.parse(conversation), "agent": agent}
         gone = await door.memory.forget(space=door.space, dry_run=True, **what)
     except NotFound as error:
-        error.hint = _SEE_REFS if ref is not None else _SEE_SESSIONS
+        error.hint = _SEE_REFS if ref is not None else _SEE_SPACES if everything else _SEE_SESSIONS
         raise
     if not dry_run:
         door.confirm(f"Forget {counted(gone)} of space {door.space}?", yes=yes)

@@ -64,7 +64,7 @@ def _status_rows(data: dict[str, Any]) -> list[list[str]]:
         ["documents", str(data["documents"])],
         ["model", data["model"] or "none: memory quotes"],
         ["embedder", data["embedder"] or "none: found by words"],
-        ["jobs", jobs],
+        ["jobs, all spaces", jobs],
         ["spent today", f"${data['spent_today']:.2f} of ${data['daily_spend_cap']:.2f}"],
     ]
 
@@ -229,7 +229,7 @@ def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
         Check(
             name="audit",
             ok=not audit.violations,
-            found=f"{many(audit.violations, 'violation')} in {many(audit.spaces_checked, 'space')}",
+            found=f"{many(audit.violations, 'violation')} in a sample of {many(audit.spaces_checked, 'space')}",
             fix="Something wrote to the database beside Bethink: restore it from a backup.",
         ),
         Check(

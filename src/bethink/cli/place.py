@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 SECRETS = ("embedder_api_key", "model_api_key", "redaction_key")
 _UNNAMED = "nothing names one, so the usual folder"
-_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]*@")
+_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
+_QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
 _PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
 
 
@@ -43,7 +44,8 @@ class Place:
             return
         if self.named_by == _UNNAMED:
             usable(Path(path).parent)
-            raise NotFound(f"there is no memory yet: no {path}.", hint="Begin with 'bethink add' or 'bethink init'.")
+            hint = "Begin with 'bethink add' or 'bethink init'; 'bethink demo --keep demo.db' makes one to try out."
+            raise NotFound(f"there is no memory yet: no {path}.", hint=hint)
         hint = "Check the path; 'bethink add' with the same options would make it."
         raise NotFound(f"no database at {path} ({self.named_by}).", hint=hint)
 
@@ -116,5 +118,5 @@ def _folder(variable: str, *, mac: str, other: str) -> Path:
 
 
 def masked(value: str) -> str:
-    """Return an address without the password in it."""
-    return _PASSWORD_WORD.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))
+    """Return an address without the password and the keys in it."""
+    return _PASSWORD_WORD.sub(r"\1***", _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value)))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.frame import Answer, Door, Usage, command
+from bethink.cli.naming import ref_of
 from bethink.cli.terminal import Line, columns, many, one_line
 
 if TYPE_CHECKING:
@@ -51,10 +52,12 @@ async def recall(
 
 @command(app)
 async def show(
-    door: Door, ref: Annotated[str, typer.Argument(help="A memory as recall names it, kind:id:number.")]
+    door: Door,
+    ref: Annotated[str, typer.Argument(help="A memory as recall names it, kind:id:number, or a document's path.")],
 ) -> Answer:
     """Follow a memory to its sources, versions and showings."""
-    lineage = await door.memory.explain(ref, space=door.space)
+    wanted = await ref_of(door.memory, ref, space=door.space)
+    lineage = await door.memory.explain(wanted, space=door.space)
     return Answer(data=lineage, lines=list(lineage_lines(lineage)))
 
 
@@ -104,7 +107,15 @@ def _reasons(candidate: "Candidate | None") -> Iterator[Line]:
     if candidate is None:
         return
     told = sorted(candidate.signals.items(), key=lambda pair: -abs(pair[1].added))
-    parts = [f"{name} {signal.added:+.2f}" for name, signal in told if abs(signal.added) >= 0.005]
+    parts: list[str] = []
+    total = shown = 0.0
+    for name, signal in told:
+        total += signal.added
+        # Each is rounded with those before it, so that what is printed adds up to the score.
+        hundredths = round(total, 2) - shown
+        shown += hundredths
+        if abs(hundredths) >= 0.005:
+            parts.append(f"{name} {hundredths:+.2f}")
     if parts:
         yield Line(f"      why: {', '.join(parts)}")
 

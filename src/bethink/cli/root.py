@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "show": ("recalling", "Follow a memory to its sources, versions and showings."),
     "log": ("versions", "Show the versions of a document or a fact."),
     "diff": ("versions", "Show what changed between two versions of a document."),
+    "correct": ("correcting", "Write a new version of a fact or a document."),
     "restore": ("versions", "Write an old version of a document again as its newest."),
     "forget": ("forgetting", "Forget something and all that was learnt from it."),
     "sessions": ("watching", "List the sessions of a space, the newest first."),

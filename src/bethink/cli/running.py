@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_DUE = ("queued", "failed")
+_NO_MODEL = "no model: documents will quote"
+
 
 @command(app, does="changes")
 async def consolidate(door: Door, *, dry_run: DryRun = False, yes: Yes = False) -> Answer:
@@ -26,23 +29,50 @@ async def consolidate(door: Door, *, dry_run: DryRun = False, yes: Yes = False) 
     With a model this costs money, up to the daily cap.
     """
     if dry_run:
-        waiting = [job for job in await door.memory.jobs(space=door.space) if job.status in ("queued", "failed")]
-        data = {"space": door.space, "model": door.place.settings.model or None, "waiting": waiting, "dry_run": True}
-        with_model = door.place.settings.model or "no model: documents will quote"
-        return Answer(
-            data=data, lines=[Line(f"{many(len(waiting), 'job waits', 'jobs wait')} in {door.space}; {with_model}")]
-        )
-    door.confirm(f"Consolidate space {door.space}, and learn what else is due?", yes=yes)
+        return await _would(door)
+    door.confirm(f"Consolidate space {door.space}, and learn what else is due, in all spaces?", yes=yes)
     await door.memory.consolidate(space=door.space)
     report = await learn_all(door.memory)
     return Answer(data=report, lines=run_lines(report))
 
 
+async def _would(door: Door) -> Answer:
+    """Say what a run would take up: it works in all spaces, so what waits in one is not what it costs."""
+    settings = door.place.settings
+
+    def due(kind: str, status: str) -> bool:
+        return status in _DUE and (kind != "index" or bool(settings.embedder))  # nothing is indexed without one
+
+    waiting = [job for job in await door.memory.jobs(space=door.space) if due(job.kind, job.status)]
+    everywhere: dict[str, int] = {}
+    if settings.learn:
+        for (kind, status), count in (await door.memory.audit()).counts.items():
+            everywhere[kind] = everywhere.get(kind, 0) + (count if due(kind, status) else 0)
+    everywhere = {kind: count for kind, count in everywhere.items() if count}
+    data = {"space": door.space, "model": settings.model or None, "waiting": waiting, "dry_run": True}
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(everywhere.items()))
+    all_told = many(sum(everywhere.values()), "job waits", "jobs wait") + (f" ({kinds})" if kinds else "")
+    lines = [
+        f"{many(len(waiting), 'job waits', 'jobs wait')} in {door.space}; {settings.model or _NO_MODEL}",
+        f"{all_told} in all spaces: --yes learns them, too",
+    ]
+    return Answer(data=data | {"waiting_in_all_spaces": everywhere}, lines=[Line(line) for line in lines])
+
+
 @command(app, does="makes", without=SPACE)
 async def worker(
-    door: Door, *, once: Annotated[bool, typer.Option("--once", help="Do what is due, then end.")] = False
+    door: Door,
+    *,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due, then end.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Learn anew, with the model, from what was only quoted without one.")
+    ] = False,
 ) -> Answer:
     """Learn from whatever is marked, until told to stop. It serves all spaces; SIGINT or SIGTERM ends it cleanly."""
+    if again:
+        if not door.place.settings.model:
+            raise Misconfigured("there is no model to learn with.", hint="Name one in the setting model first.")
+        door.note(f"{many(await _start_over(door.memory), 'session')} to be learnt from anew")
     if once:
         report = await learn_all(door.memory)
         return Answer(data=report, lines=run_lines(report))
@@ -50,6 +80,22 @@ async def worker(
     stopped_by = await until_told(door.memory.work)
     door.note("stopped; what was claimed is handed back")
     return Answer(data={"stopped_by": stopped_by})
+
+
+async def _start_over(memory: "Memory") -> int:
+    """Promise to learn again from every session, in all spaces, that was only quoted; say how many."""
+    count, after = 0, ""
+    while spaces := await memory.spaces(after=after):
+        for space in spaces:
+            before = ""
+            while page := await memory.sessions(space=space, before=before):
+                for entry in page:
+                    made = await memory.session_memory(entry.session)
+                    if made is not None and made.made_by.quotes:
+                        count += await memory.retry(entry.session)
+                before = page[-1].session.id
+        after = spaces[-1]
+    return count
 
 
 async def learn_all(memory: "Memory") -> "RunReport":
@@ -121,7 +167,7 @@ def serve(
         serve_http(settings, ready=lambda address: door.note(f"serving at {address}; stop with Ctrl-C"))
     except SystemExit as error:
         if error.code:
-            raise Unavailable("the server did not start.", hint="Its log says why; is the port taken?") from error
+            raise Unavailable("the server did not start.", hint="Its log says why.") from error
     return Answer()
 
 

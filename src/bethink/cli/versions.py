@@ -1,6 +1,5 @@
 """Commands about versions: log, diff and restore."""
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 
 from bethink.cli.forgetting import DryRun, Yes
 from bethink.cli.frame import Answer, Door, command
+from bethink.cli.naming import LISTED, named
 from bethink.cli.terminal import Line, columns, one_line
 from bethink.errors import NotFound
 
@@ -33,7 +33,7 @@ async def log(
     if name is None:
         tree = await documents.tree()
         return Answer(data=tree, lines=_tree_lines(door, tree))
-    kind, wanted = _named(name)
+    kind, wanted = named(name)
     if kind in ("", "document"):
         found = await _versions(documents, wanted)
         if found:
@@ -42,8 +42,7 @@ async def log(
         facts = await door.memory.facts(space=door.space).versions(wanted)
         if facts:
             return Answer(data=facts, lines=_fact_lines(facts))
-    hint = "Run 'bethink log' for the documents there are, 'bethink recall QUESTION --kind fact' for facts."
-    raise NotFound(f"no document or fact {name!r} in space {door.space!r}.", hint=hint)
+    raise NotFound(f"no document or fact {name!r} in space {door.space!r}.", hint=LISTED)
 
 
 @command(app)
@@ -83,15 +82,6 @@ async def restore(
     return Answer(data=written, lines=[Line(f"{current.slug} is at version {now}, which says what {version} said")])
 
 
-def _named(name: str) -> tuple[str, str]:
-    """Read a name: a ref says its kind; a shell may have put the home folder where a tilde was."""
-    kind, _, rest = name.partition(":")
-    if kind in ("document", "fact") and rest:
-        return kind, rest.rpartition(":")[0] or rest
-    home = f"{os.path.expanduser('~')}/"  # noqa: PTH111 - unlike Path's, it raises nothing where there is none
-    return ("document", f"~/{name.removeprefix(home)}") if name.startswith(home) else ("", name)
-
-
 async def _versions(documents: "Documents", name: str) -> "list[Document]":
     if name.startswith("~/"):
         document = await documents.find(name)
@@ -100,7 +90,7 @@ async def _versions(documents: "Documents", name: str) -> "list[Document]":
 
 
 async def _last(documents: "Documents", name: str, *, space: str) -> "Document":
-    versions = await _versions(documents, _named(name)[1])
+    versions = await _versions(documents, named(name)[1])
     if not versions:
         raise NotFound(f"no document {name!r} in space {space!r}.", hint="Run 'bethink log' for all there are.")
     return versions[-1]

@@ -32,7 +32,7 @@ async def sessions(
     rows = [
         [
             entry.session.id,
-            when(entry.session.created_at),
+            when(entry.session.created_at if entry.begun_at is None else entry.begun_at),
             entry.session.end_reason or "open",
             str(entry.session.last_number),
             "waits to be learnt" if entry.session.invalidated_at is not None else "",

@@ -71,6 +71,7 @@ class Calls:
         if not key or not key.isascii() or not key.isprintable():
             raise Misconfigured("the key is empty or not plain text.", hint="Give the text of a key: bt_….")
         self._url = url.rstrip("/")
+        self._told = _without_credentials(self._url)
         self._key = key
         self._timeout = timeout
         self._retries = retries
@@ -146,7 +147,9 @@ class Calls:
                 asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout
             )
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-            away = Unavailable("the server cannot be reached.", hint="Check its address, and whether it runs.")
+            away = Unavailable(
+                f"the server at {self._told} cannot be reached.", hint="Check its address, and whether it runs."
+            )
             raise _Failed(away, unknown=False) from error
         except httpx2.TransportError as error:
             gone = lost("the connection to the server was lost before it answered.", reads=asked.reads)
@@ -154,6 +157,12 @@ class Calls:
         if response.is_success:
             return response
         raise _refusal(response, asked)
+
+
+def _without_credentials(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
 
 
 def _refusal(response: "httpx2.Response", asked: Asked) -> Exception:

@@ -174,7 +174,10 @@ class Client:
         return await self._server.pages(str, "spaces", limit=limit, start=after)
 
     async def retry(self, session: Session) -> bool:
-        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        """Let learning from a session start over that failed or was given up. False if it did neither.
+
+        With a model also learning that only quoted, for want of one.
+        """
         return await self._done(session, "retry")
 
     async def session_memory(self, session: Session) -> SessionMemory | None:

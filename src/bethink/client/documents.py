@@ -38,7 +38,10 @@ class RemoteDocuments:
         )
 
     async def redact(self, document_id: str, version: int) -> None:
-        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        """Take the text out of a version that is past, for good, and out of what writers said and of held changes.
+
+        Raises `NotFound` for the current one.
+        """
         await self._place.send(type(None), "documents", document_id, "redact", version=version)
 
     async def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
@@ -50,7 +53,7 @@ class RemoteDocuments:
         await self._place.send(type(None), "changes", run, "approve")
 
     async def reject(self, run: str) -> None:
-        """Let a change set that was held never come about."""
+        """Let a change set that was held never come about; of its text nothing is kept."""
         await self._place.send(type(None), "changes", run, "reject")
 
     async def undo(self, run: str) -> None:

@@ -7,7 +7,8 @@ from bethink import errors
 from bethink.errors import BethinkError, Denied, Invalid, Misconfigured, NotFound, OutcomeUnknown, Stale, Unavailable
 
 _MOST = 300
-_NOT_HERE = "Is this the address of a Bethink server, and is it as new as this client?"
+_NO_PATH = "NoSuchPath"
+_NOT_HERE = "Give the address of a Bethink server, without /v1; or is it older than this client?"
 
 
 def error_for(status: int, body: bytes, *, reads: bool) -> tuple[BethinkError, bool]:
@@ -28,9 +29,9 @@ def error_for(status: int, body: bytes, *, reads: bool) -> tuple[BethinkError, b
         return Unavailable(said, hint=hint), True
     if status >= 500:
         return lost(said, reads=reads, hint=hint), False
-    if status == 404 and code:
+    if status == 404 and code and code != _NO_PATH:
         return NotFound(said, hint=hint), False
-    if status >= 400 and code:
+    if status >= 400 and code and code != _NO_PATH:
         return Invalid(said, hint=hint), False
     return Misconfigured(f"the server answered with status {status}.", hint=_NOT_HERE), False
 

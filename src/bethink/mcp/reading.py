@@ -9,7 +9,7 @@ from bethink.errors import Invalid, NotFound
 from bethink.mcp import shelf
 from bethink.mcp.grant import Grant
 from bethink.mcp.results import Body, Explanation, Fetched, Found, Held, Hit, Hits, Sight
-from bethink.mcp.texts import BODY_NOTE, Line, index, iso, line_of, page, some, title_of
+from bethink.mcp.texts import BODY_NOTE, Line, index, iso, line_of, page, plain, some, title_of
 from bethink.memory import Memory
 from bethink.model.framing import framed
 from bethink.model.recall import Excerpt, Ref, RefKind
@@ -137,7 +137,11 @@ class Reading:
         found = await self._memory.recall(query, space=self._scope().space, budget=_MOST)
         return Hits(
             results=[
-                Hit(id=str(item.ref), title=_label(item.ref, item.origin, item.at), url=shelf.uri_of(str(item.ref)))
+                Hit(
+                    id=str(item.ref),
+                    title=_label(item.ref, item.origin, item.at, item.text),
+                    url=shelf.uri_of(str(item.ref)),
+                )
                 for item in found.items
             ]
         )
@@ -153,7 +157,7 @@ class Reading:
         }
         return Fetched(
             id=str(read.ref),
-            title=_label(read.ref, read.origin, read.at),
+            title=_label(read.ref, read.origin, read.at, read.title),
             text=page(read.text, 0, size=_FETCHED)[0],
             url=shelf.uri_of(read.path or str(read.ref)),
             metadata={name: value for name, value in about.items() if value},
@@ -179,10 +183,10 @@ class Reading:
         return Line(ref, "session", "memory", session.created_at, "not summed up yet", about)
 
 
-def _label(ref: Ref, origin: str | None, at: Micros | None) -> str:
-    # A title stands outside of any frame, so nothing that was remembered may be in it.
+def _label(ref: Ref, origin: str | None, at: Micros | None, text: str) -> str:
+    # A title stands outside of any frame, so what was remembered is one short inert line in it, with who said it.
     day = "" if at is None else f", {iso(at)[:10]}"
-    return f"{ref.kind.replace('_', ' ')} from {origin or 'nobody'}{day}"
+    return f"{title_of(text)} ({ref.kind.replace('_', ' ')} from {plain(origin or 'nobody')}{day})"
 
 
 def _message_line(record: Record) -> Line:

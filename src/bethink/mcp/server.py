@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field, ValidationError
 from bethink.mcp import guard, results, shelf
 from bethink.mcp.grant import Grant
 from bethink.mcp.reading import Reading
-from bethink.mcp.texts import page, plain, title_of
+from bethink.mcp.texts import page, plain
 from bethink.mcp.writing import Writing
 from bethink.memory import Memory
 from bethink.model.access import Scope
@@ -36,6 +36,7 @@ INSTRUCTIONS = (
 )
 _LISTED = 200
 _UNKNOWN = 5
+_SPACE = {"space", "user_id"}
 
 _told = logging.getLogger("mcp")
 
@@ -109,10 +110,12 @@ class _Door(Server):
             raise ToolError(f"there is no tool {name[:100]!r}.")
         if not self._scope().allows(offer.needs):
             raise ToolError(f"{name} needs the scope {offer.needs}, which this connection does not have.")
-        unknown = sorted(set(arguments) - set(inspect.signature(offer.body).parameters))
+        takes = list(inspect.signature(offer.body).parameters)
+        unknown = sorted(set(arguments) - set(takes))
         if unknown:
             shown = ", ".join(each[:100] for each in unknown[:_UNKNOWN])
-            raise ToolError(f"{name} has no argument {shown}. The space is set by the connection, never by a call.")
+            space = " The space is set by the connection, never by a call." if _SPACE & set(unknown) else ""
+            raise ToolError(f"{name} has no argument {shown}; it takes {', '.join(takes)}.{space}")
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:
@@ -124,20 +127,14 @@ class _Door(Server):
 
     @guard.request
     async def list_resources(self) -> list[Resource]:
-        """List the first documents of the space by their paths."""
+        """List the first documents of the space by their paths; what they say of themselves stands in no frame here."""
         grant = self._scope()
         if not grant.may_read:
             return []
         tree = await self._memory.documents(space=grant.space).tree()
         return [
-            Resource(
-                uri=shelf.uri_of(path),
-                name=plain(path),
-                title=title_of(document.title),
-                description=title_of(document.description) if document.description else None,
-                mime_type="text/markdown",
-            )
-            for path, document in list(tree.items())[:_LISTED]
+            Resource(uri=shelf.uri_of(path), name=plain(path), mime_type="text/markdown")
+            for path in list(tree)[:_LISTED]
         ]
 
     async def get_prompt(
