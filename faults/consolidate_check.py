@@ -22,7 +22,9 @@ _EMPTIED = "Nothing is known here any more."
 
 _VERSIONS = """SELECT space_id, id, version, valid_from, valid_to, parent_id, slug, body, author_kind, author_id,
     token, run FROM documents"""
-_SOURCES = "SELECT space_id, document_id, version, kind, source_id FROM document_sources"
+_SOURCES = """SELECT s.space_id, s.document_id, d.version, s.kind, s.source_id FROM document_sources s
+JOIN documents d ON d.space_id = s.space_id AND d.id = s.document_id AND d.version >= s.version
+  AND (s.last_version IS NULL OR s.last_version >= d.version)"""
 _REFERENCES = """SELECT space_id, source_id, source_version, kind, target_id FROM document_references
 WHERE kind IN ('parent', 'link')"""
 _MEMORIES = """SELECT space_id, session_id, source_updated_at, selected, selected_source_updated_at,

@@ -1,5 +1,7 @@
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -206,6 +208,38 @@ async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: 
         await memory.append(session, one)  # pyright: ignore[reportArgumentType]
 
 
+async def test_a_name_of_more_than_256_signs_is_refused_with_what_to_do(memory: Memory, session: Session) -> None:
+    await memory.append(session, [Message(role="tool", name="x" * 256, content="1")])
+    with pytest.raises(Invalid, match=r"257 signs.*Use up to 256"):
+        await memory.append(session, [Message(role="tool", name="x" * 257, content="2")])
+
+
+@pytest.mark.parametrize("given", ["ses_x", None, {"id": "ses_x"}])
+async def test_what_is_no_session_is_refused_with_what_is_one(memory: Memory, given: object) -> None:
+    no: Any = given
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: memory.append(no, said("x")),
+        lambda: memory.read(no),
+        lambda: memory.end_turn(no),
+        lambda: memory.idle(no),
+        lambda: memory.reset(no),
+        lambda: memory.compacted(no),
+        lambda: memory.end_session(no),
+        lambda: memory.retry(no),
+        lambda: memory.session_memory(no),
+        lambda: memory.cited("x", session=no),
+    ]
+    if given is not None:
+        calls += [
+            lambda: memory.remember("x", session=no),
+            lambda: memory.recall("x", space="alice", session=no),
+            lambda: memory.forget(space="alice", session=no),
+        ]
+    for call in calls:
+        with pytest.raises(Invalid, match=r"is no session.*open_session"):
+            await call()
+
+
 async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
     assert await memory.append(session, []) == []
 
@@ -231,7 +265,7 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
         content="password hunter2",
         name="hunter2",
         tool_call_id="call-hunter2",
-        trace_parent="00-trace",
+        trace_parent="00-hunter2",
         metadata={"hunter2": {"deep": ["hunter2"]}},
         tool_calls=[{"arguments": "hunter2"}],
     )
@@ -244,6 +278,7 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
     assert record.message.name == "[REDACTED]"
     assert record.message.origin == "tool:_REDACTED_"
     assert record.message.tool_call_id == "call-[REDACTED]"
+    assert record.message.trace_parent == "00-[REDACTED]"
     assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
     assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)
     assert await memory.history(space="alice").get_summary(KEY) == "it was [REDACTED]"

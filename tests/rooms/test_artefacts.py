@@ -9,7 +9,7 @@ import pytest
 
 from bethink import Memory
 from bethink.errors import Misconfigured
-from bethink.learn.artefacts import archive, artefacts, folder_of, write_folder
+from bethink.learn.artefacts import archive, artefacts, clear_files, folder_of, write_folder
 from bethink.learn.changes import shelf
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.plugins.scripted_model import ScriptedModel
@@ -134,3 +134,19 @@ def test_a_space_has_a_folder_of_its_own_whatever_it_is_called() -> None:
 
     assert len(set(folders)) == len(names)
     assert all(set(folder) <= set("abcdefghijklmnopqrstuvwxyz0123456789-é") and len(folder) < 60 for folder in folders)
+
+
+@pytest.mark.parametrize("others", [[], ["notes.txt"]])
+async def test_cleared_files_leave_no_folder_that_names_the_space_unless_it_is_used(
+    tmp_path: Path, others: list[str]
+) -> None:
+    folder = tmp_path / folder_of("ida@berg.example")
+    write_folder(folder, {"MEMORY.md": "tea", "rollout_summaries/one.md": "tea"})
+    for name in others:
+        (folder / name).write_text("mine")
+
+    await clear_files(tmp_path, "ida@berg.example")
+    await clear_files(tmp_path, "nobody")
+
+    assert list(contents(tmp_path)) == [f"{folder.name}/{name}" for name in others]
+    assert list(tmp_path.iterdir()) == ([folder] if others else [])

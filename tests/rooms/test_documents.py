@@ -220,7 +220,15 @@ async def test_documents_are_redacted_before_they_are_written_and_stay_in_their_
     docs = Memory(database, redactor=SecretRedactor(b"k")).documents(space="alice")
     tea = await made(docs, "tea", body=f"key {secret}", description=secret)
 
-    assert secret not in f"{await docs.get(tea.id)}"
+    why = Provenance(author=Author(reason=f"the key was {secret}"))
+    await docs.update(tea.id, Draft(slug="tea", title="Tea"), expected=1, by=why)
+    await docs.create(Draft(slug="jam", title="Jam"), by=why)
+
+    for path in ("~/tea", "~/jam"):
+        found = await docs.find(path)
+        assert found is not None
+        assert found.author.reason.startswith("the key was [REDACTED:")
+    assert secret not in f"{await docs.history(tea.id)}"
     assert await memory.documents(space="bob").tree() == {}
     with pytest.raises(NotFound):
         await memory.documents(space="bob").get(tea.id)

@@ -82,7 +82,10 @@ async def test_facts_are_redacted_before_they_are_written(database: Database) ->
             return text.upper()
 
     facts = Memory(database, redactor=Upper()).facts(space="alice")
-    await facts.index(Fact(id="f", content="tea", tags=("t",), metadata={"k": "v"}))
+    await facts.index(
+        Fact(id="f", content="tea", tags=("t",), metadata={"k": "v"}, subject="al", slot="drink", source="note")
+    )
 
     [found] = await facts.search("tea", 5)
     assert (found.content, found.tags, found.metadata) == ("TEA", ("T",), {"K": "V"})
+    assert (found.subject, found.slot, found.source) == ("AL", "DRINK", "NOTE")

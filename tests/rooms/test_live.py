@@ -186,6 +186,17 @@ async def test_a_redactor_that_raises_never_stops_the_agent(memory: Memory, hist
     assert live.failures == 1
 
 
+async def test_a_name_too_long_to_be_looked_up_costs_its_own_message_and_no_other(history: History) -> None:
+    name = "".join(chr(0x4E00 + place) for place in range(4_000))
+
+    async with LiveHistory(history, KEY) as live:
+        await live.append({"role": "tool", "name": name, "content": "1"})
+        await live.append({"role": "tool", "name": name[:256], "content": "2"})
+
+    assert live.failures == 1
+    assert [record.message.content for record in await history.all(KEY)] == ["2"]
+
+
 async def test_a_live_history_that_is_not_open_says_so_and_opens_afresh(history: History) -> None:
     live = LiveHistory(history, KEY)
     with pytest.raises(Unavailable, match="not open"):

@@ -15,6 +15,40 @@ async def test_a_conversation_has_one_active_session_and_gets_it_back(memory: Me
     assert await memory.open_session(space="alice", conversation=KEY) == session
 
 
+async def test_an_ephemeral_session_is_never_one_that_is_learnt_from(memory: Memory, session: Session) -> None:
+    await memory.append(session, many(2))
+    secret = await memory.open_session(space="alice", conversation=KEY, ephemeral=True)
+    again = await memory.open_session(space="alice", conversation=KEY, ephemeral=True)
+    noted = await memory.remember("and this", space="alice", conversation=KEY)
+    await memory.history(space="alice").append(KEY, said("and that")[0])
+    ended = await memory.get_session(space="alice", session_id=session.id)
+
+    assert (session.learns, secret.learns, again.id) == (True, False, secret.id)
+    assert noted.session.id == secret.id, "who adds to a conversation asks for no sort of session"
+    assert [record.message.content for record in await memory.read(secret)] == ["and this", "and that"]
+    assert ended is not None
+    assert (ended.end_reason, ended.invalidated_at) == (EndReason.RESET, 2)
+
+    after = await memory.open_session(space="alice", conversation=KEY)
+    left = await memory.get_session(space="alice", session_id=secret.id)
+    assert (after.learns, after.ordinal) == (True, 3)
+    assert left is not None
+    assert (left.end_reason, left.invalidated_at) == (EndReason.RESET, None)
+
+
+async def test_an_agent_that_makes_no_memory_keeps_its_session_however_it_is_asked_for(memory: Memory) -> None:
+    opened = {
+        (
+            await memory.open_session(
+                space="alice", conversation=KEY, agent="s", kind=AgentKind.SUBAGENT, ephemeral=ephemeral
+            )
+        ).id
+        for ephemeral in (False, True, False)
+    }
+
+    assert len(opened) == 1
+
+
 async def test_sessions_of_different_conversations_agents_and_spaces_are_different(
     memory: Memory, session: Session
 ) -> None:

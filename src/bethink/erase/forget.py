@@ -56,7 +56,7 @@ def _forget(tx: Tx, target: Target, *, space: str, dry_run: bool) -> Forgotten:
         # A space is counted, not taken away and put back: that would stand in the way of everyone who writes there.
         done = (forgetting.count_space if dry_run else forgetting.forget_space)(tx, space=space)
         if done is None:
-            raise NotFound(f"no space {space!r}.")
+            raise NotFound(f"no space {space!r}.", hint="`spaces` names those that there are.")
         return done
     facts.lock(tx, space=space)  # before all else: nobody may be adding a source to what is forgotten
     if target.ref is not None:

@@ -6,8 +6,11 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+from anyio import CancelScope, to_thread
 
 from bethink.errors import Misconfigured
 from bethink.learn.gather import MEMORY, SUMMARY
@@ -25,7 +28,7 @@ _OLDEST_ZIP = (1980, 1, 1, 0, 0, 0)
 def artefacts(selection: Selection, documents: Mapping[str, Document]) -> dict[str, str]:
     """Return every file of a space by its name: what is selected now and what was last time, the latest first."""
     both = {each.memory.session_id: each.memory for each in (*selection.previous, *selection.current)}
-    memories = sorted(both.values(), key=lambda each: (-each.source_updated_at, each.session_id))
+    memories = sorted(both.values(), key=lambda each: (-each.last_said, each.session_id))
     files = {_RAW: _raw_memories(memories)}
     files |= {f"{_SUMMARIES}/{_stem(each)}.md": _summary(each) for each in memories}
     files |= {name: documents[path].body + "\n" for name, path in _NAMED.items() if path in documents}
@@ -53,11 +56,21 @@ def folder_of(space: str) -> str:
     return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
 
 
-def clear_folder(folder: str | Path, space: str) -> None:
-    """Remove the files of a space: what is left to be told is written again by its next consolidation."""
-    root = Path(folder) / folder_of(space)
+async def clear_files(folder: str | Path, space: str) -> None:
+    """Remove the files of a space: what is left to be told is written again by its next consolidation.
+
+    The folder goes, too, unless somebody put something else there: its name is the name of the space.
+    """
+    with CancelScope(shield=True):  # what they were written from is gone already, whoever waits for this or not
+        await to_thread.run_sync(_clear, Path(folder) / folder_of(space))
+
+
+def _clear(root: Path) -> None:
     if root.is_dir():
         write_folder(root, {})
+        for place in (root / _SUMMARIES, root):
+            with suppress(OSError):
+                place.rmdir()
 
 
 def archive(files: Mapping[str, str]) -> bytes:
@@ -92,7 +105,7 @@ def _raw_memories(memories: Iterable[SessionMemory]) -> str:
         parts += [
             "",
             f"## Session `{each.session_id}`",
-            f"updated_at: {_time(each.source_updated_at)}",
+            f"updated_at: {_time(each.last_said)}",
             f"rollout_summary_file: {_SUMMARIES}/{_stem(each)}.md",
             "",
             each.raw_memory,
@@ -101,16 +114,17 @@ def _raw_memories(memories: Iterable[SessionMemory]) -> str:
 
 
 def _summary(memory: SessionMemory) -> str:
-    head = [f"session_id: {memory.session_id}", f"updated_at: {_time(memory.source_updated_at)}"]
+    head = [f"session_id: {memory.session_id}", f"updated_at: {_time(memory.last_said)}"]
     return "\n".join([*head, "", memory.summary]) + "\n"
 
 
 def _stem(memory: SessionMemory) -> str:
-    moment = datetime.fromtimestamp(memory.source_updated_at / 1_000_000, UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    moment = datetime.fromtimestamp(memory.last_said // 1_000_000, UTC).strftime("%Y-%m-%dT%H-%M-%S")
     # The last digits of an id are random: two sessions of one second keep their files apart.
     name = "".join(mark for mark in memory.session_id if mark.isalnum())[-6:]
     return "-".join(part for part in (moment, name, memory.slug) if part)
 
 
 def _time(moment: Micros) -> str:
-    return datetime.fromtimestamp(moment / 1_000_000, UTC).isoformat()
+    seconds, rest = divmod(moment, 1_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest).isoformat()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bethink.errors import Conflict, Invalid
 from bethink.learn import tree
+from bethink.learn.gather import MEMORY, SUMMARY
 from bethink.model.consolidation import Change, Shelf
 from bethink.model.documents import ROOT, Author, Document, Draft, Provenance, SourceKind, steps_of
 from bethink.model.records import Origin
@@ -13,6 +14,8 @@ from bethink.store import documents, facts
 from bethink.store.db import Tx
 
 _EMPTY = "Nothing is known here any more."
+_PAST_OVERVIEWS = 10
+"""How many past versions of an overview keep their text: each says everything, and the next says it again."""
 _DATA = Origin("document")
 
 
@@ -30,16 +33,24 @@ def shelf(tx: Tx, *, space: str) -> Shelf:
     return Shelf(documents=dict(sorted(found.items())), sources=sources)
 
 
-def apply(tx: Tx, changes: Sequence[Change], *, space: str, author: Author, quoted: bool) -> None:
-    """Write every change, parents before children and deletions last, deepest first. Raises `Stale` if one is late.
+def apply(
+    tx: Tx, changes: Sequence[Change], *, space: str, author: Author, quoted: bool
+) -> dict[str, tuple[str, int]]:  # fmt: skip
+    """Write every change, parents before children and deletions last, deepest first; say which version each became.
 
-    What only quotes facts is trusted as the least of them; what a model put in its own words, as any other text.
+    Raises `Stale` if one is late. What only quotes facts is trusted as the least of them; what a model put in its own
+    words, as any other text.
     """
     tree.ensure_root(tx, space=space)
+    written: dict[str, tuple[str, int]] = {}
     for change in sorted(_writes(changes), key=lambda each: _depth(each.path)):
-        _write(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
+        made = _write(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
+        written[change.path] = (made.id, made.version)
+        if change.path in (MEMORY, SUMMARY):
+            documents.thin(tx, space=space, document_id=made.id, version=made.version - _PAST_OVERVIEWS - 1)
     for change in sorted(_deletions(changes), key=lambda each: -_depth(each.path)):
         _delete(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
+    return written
 
 
 def take_back(tx: Tx, *, space: str, run: str) -> None:
@@ -105,7 +116,7 @@ def _provenance(tx: Tx, change: Change, author: Author, space: str, *, quoted: b
     return Provenance(author=author, origin=lowest(origins or [_DATA]), sources=change.sources)
 
 
-def _write(tx: Tx, change: Change, *, space: str, by: Provenance) -> None:
+def _write(tx: Tx, change: Change, *, space: str, by: Provenance) -> Document:
     assert change.draft is not None  # noqa: S101 - only writes come here
     above = change.path.rpartition("/")[0]
     parent = tree.resolve(tx, space=space, path=above)
@@ -113,9 +124,8 @@ def _write(tx: Tx, change: Change, *, space: str, by: Provenance) -> None:
         raise Invalid(f"{change.path} has no place in {ROOT}.", hint="Write its parent first.")
     draft = replace(change.draft, parent=parent.id, slug=change.path.rpartition("/")[2])
     if change.document_id is None or change.expected is None:
-        tree.create(tx, draft, space=space, by=by)
-    else:
-        tree.update(tx, draft, space=space, document_id=change.document_id, expected=change.expected, by=by)
+        return tree.create(tx, draft, space=space, by=by)
+    return tree.update(tx, draft, space=space, document_id=change.document_id, expected=change.expected, by=by)
 
 
 def _delete(tx: Tx, change: Change, *, space: str, by: Provenance) -> None:

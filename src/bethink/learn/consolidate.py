@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anyio import to_thread
+from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
-from bethink.errors import LostClaim
+from bethink.errors import LostClaim, StoreError
 from bethink.extend import Tokens
 from bethink.learn import changes as changing
 from bethink.learn.artefacts import artefacts, folder_of, write_folder
@@ -16,7 +16,7 @@ from bethink.learn.gather import GATHERER, Known, changes_to, gather, known_sour
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import fitting, shortened
 from bethink.learn.writer import PROMPT
-from bethink.model.consolidation import Change, ChangeStatus, Selection, Shelf
+from bethink.model.consolidation import Change, Selection, Shelf
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.records import DAY, SessionMemory
@@ -73,12 +73,14 @@ class Consolidator:
         """Consolidate the claimed space and end the claim, in the transaction that changes its tree."""
         database = self.runs.database
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
-        await self._write_files(claim.space, work.known.selection, work.shelf)
-        changes = await self._changes(claim, work)
         try:
+            await self._write_files(claim.space, work.known.selection, work.shelf)
+            changes = await self._changes(claim, work)
             learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
-        except LostClaim:
-            await self.refresh(claim.space)  # what the files were written from may have been forgotten meanwhile
+        except (Exception, get_cancelled_exc_class()):
+            # What the files were written from may have been forgotten meanwhile; who holds a lost claim is cancelled.
+            with CancelScope(shield=True):
+                await self._put_back_files(claim.space)
             raise
         await self.refresh(claim.space)
         _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
@@ -99,12 +101,23 @@ class Consolidator:
 
     async def refresh(self, space: str) -> None:
         """Write a space's artefacts anew from what the last run that succeeded has seen, if there is a folder."""
-        if not self.rules.folder:
-            return
-        selection, shelf = await self.runs.database.transact(
-            lambda tx: (consolidation.seen(tx, space=space), changing.shelf(tx, space=space)), space=space, read=True
-        )
-        await self._write_files(space, selection, shelf)
+        written = None
+        while self.rules.folder:
+            seen = await self.runs.database.transact(
+                lambda tx: (consolidation.seen(tx, space=space), changing.shelf(tx, space=space)),
+                space=space,
+                read=True,
+            )
+            if seen == written:
+                return
+            await self._write_files(space, *seen)
+            written = seen  # and look again: what is forgotten while it is being written must not be left in the files
+
+    async def _put_back_files(self, space: str) -> None:
+        try:
+            await self.refresh(space)
+        except StoreError as error:  # the claim's own end matters more, and may be for the same reason
+            _log.error("the artefacts of a space could not be put back: %s", type(error).__name__)
 
     async def _write_files(self, space: str, selection: Selection, shelf: Shelf) -> None:
         if not self.rules.folder:
@@ -179,26 +192,8 @@ class Consolidator:
         job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
         if job is None or job.token != claim.token or job.status is not JobStatus.RUNNING:
             raise LostClaim(f"the claim on {claim.space} was lost.")
-        snapshot = work.known.selection.snapshot(work.shown)
         held = self.rules.review and bool(changes)
-        # Two runs on the same inputs are two runs: after an undo the first must not be taken for the second.
-        run = f"{work.run}.{claim.token}"
-        if not held:
-            gathered = self.runs.model is None
-            author = Author(
-                kind="job",
-                id=GATHERER if gathered else "writer",
-                reason="consolidation",
-                token=claim.token,
-                run=run,
-            )
-            changing.apply(tx, changes, space=claim.space, author=author, quoted=gathered)
-            consolidation.mark_seen(tx, space=claim.space, snapshot=snapshot)
-        if changes:
-            status = ChangeStatus.HELD if held else ChangeStatus.APPLIED
-            consolidation.put_change_set(
-                tx, space=claim.space, run=run, token=claim.token, status=status, changes=changes, snapshot=snapshot
-            )
+        self._settle(tx, claim, work, changes, held=held)
         outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
         dirty = job.input_watermark > claim.input_watermark or (work.left_out and not held)
         watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
@@ -206,6 +201,26 @@ class Consolidator:
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return Learnt(outcome=outcome)
+
+    def _settle(self, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...], *, held: bool) -> None:
+        """Change the tree, or hold the changes; what was held before is no longer what would be done."""
+        space, snapshot = claim.space, work.known.selection.snapshot(work.shown)
+        # Two runs on the same inputs are two runs: after an undo the first must not be taken for the second.
+        run = f"{work.run}.{claim.token}"
+        written: dict[str, tuple[str, int]] | None = None
+        if not held:
+            gathered = self.runs.model is None
+            name = GATHERER if gathered else "writer"
+            author = Author(kind="job", id=name, reason="consolidation", token=claim.token, run=run)
+            written = changing.apply(tx, changes, space=space, author=author, quoted=gathered)
+            consolidation.mark_seen(tx, space=space, snapshot=snapshot)
+            # What was seen before is in the change set of the run that saw it first.
+            snapshot = work.known.selection.fresh(work.shown)
+        if changes:
+            consolidation.supersede(tx, space=space)
+            consolidation.put_change_set(
+                tx, space=space, run=run, token=claim.token, changes=changes, snapshot=snapshot, written=written
+            )
 
 
 def assignment(known: Known, shown: Collection[str], *, room: int, tokens: Tokens) -> str:

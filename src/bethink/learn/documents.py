@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from anyio import to_thread
+
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor
 from bethink.learn import artefacts, changes, tree
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, diff_of
 from bethink.model.records import When, checked_name, moment
+from bethink.model.rules import lowest
 from bethink.model.text import clean
 from bethink.store import consolidation, documents, facts
 from bethink.store.db import NO_LIMIT, Database, Tx, ask
@@ -35,7 +38,7 @@ class Documents:
         """Write a new document. Its text is redacted first; None where nothing is stored."""
         named = None if document_id is None else checked_name(document_id, "a document's id")
         return await self._write(
-            lambda tx: tree.create(tx, self._cut(draft), space=self.space, by=by or Provenance(), document_id=named)
+            lambda tx: tree.create(tx, self._cut(draft), space=self.space, by=self._told(by), document_id=named)
         )
 
     async def update(
@@ -46,17 +49,17 @@ class Documents:
         expected: int,
         by: Provenance | None = None,
     ) -> Document | None:
-        """Write the next version. Raises `Stale` unless `expected` is the current one."""
-        return await self._write(
-            lambda tx: tree.update(
-                tx,
-                self._cut(draft),
-                space=self.space,
-                document_id=document_id,
-                expected=expected,
-                by=by or Provenance(),
-            )
-        )
+        """Write the next version. Raises `Stale` unless `expected` is the current one.
+
+        Unless told otherwise it rests on what the version before rested on, and is trusted no more than that.
+        """
+
+        def body(tx: Tx) -> Document:
+            cut = self._cut(draft)
+            told = self._carried(tx, document_id) if by is None else self._told(by)
+            return tree.update(tx, cut, space=self.space, document_id=document_id, expected=expected, by=told)
+
+        return await self._write(body)
 
     async def delete(self, document_id: str, *, expected: int) -> None:
         """End a document that nothing hangs on; its versions stay. Raises `Stale`, or `Conflict` if it is held."""
@@ -74,14 +77,19 @@ class Documents:
         )
 
     async def redact(self, document_id: str, version: int) -> None:
-        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        """Take the text out of a version that is past, for good, and out of what writers said and of held changes.
+
+        Raises `NotFound` for the current one.
+        """
 
         def body(tx: Tx) -> None:
+            facts.lock(tx, space=self.space)
             if not documents.redact(tx, space=self.space, document_id=document_id, version=version):
                 raise NotFound(
                     f"document {document_id!r} has no past version {version}.",
                     hint="Write a new version first; then the one before can be redacted.",
                 )
+            consolidation.forget_text(tx, space=self.space, document_id=document_id)
 
         await self._write(body)
 
@@ -96,15 +104,22 @@ class Documents:
             facts.lock(tx, space=self.space)
             held = self._settle(tx, run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
             author = Author(kind="job", id="writer", reason="approved", run=run)
-            changes.apply(tx, held.changes, space=self.space, author=author, quoted=False)
+            written = changes.apply(tx, held.changes, space=self.space, author=author, quoted=False)
+            consolidation.keep_written(tx, held, space=self.space, written=written)
             snapshot = consolidation.snapshot_of(tx, space=self.space, run=run)
             consolidation.mark_seen(tx, space=self.space, snapshot=snapshot)
 
         await self._write(body)
 
     async def reject(self, run: str) -> None:
-        """Let a change set that was held never come about."""
-        await self._write(lambda tx: self._settle(tx, run, was=ChangeStatus.HELD, status=ChangeStatus.REJECTED))
+        """Let a change set that was held never come about; of its text nothing is kept."""
+
+        def body(tx: Tx) -> None:
+            held = self._found(tx, run)
+            if not consolidation.reject(tx, held, space=self.space):
+                raise Conflict(f"the change set {run} is {held.status}, not {ChangeStatus.HELD}.")
+
+        await self._write(body)
 
     async def undo(self, run: str) -> None:
         """Restore the tree to what it was before a run. Raises `Conflict` if it was changed again since."""
@@ -117,11 +132,15 @@ class Documents:
         await self._write(body)
 
     def _settle(self, tx: Tx, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
+        found = self._found(tx, run)
+        if not consolidation.settle_change_set(tx, space=self.space, run=run, was=was, status=status):
+            raise Conflict(f"the change set {run} is {found.status}, not {was}.")
+        return found
+
+    def _found(self, tx: Tx, run: str) -> ChangeSet:
         found = consolidation.find_change_set(tx, space=self.space, run=run)
         if found is None:
             raise NotFound(f"no change set {run!r} in space {self.space!r}.")
-        if not consolidation.settle_change_set(tx, space=self.space, run=run, was=was, status=status):
-            raise Conflict(f"the change set {run} is {found.status}, not {was}.")
         return found
 
     async def files(self) -> dict[str, str]:
@@ -173,7 +192,8 @@ class Documents:
         for version in (before, after):
             if version and version not in versions:
                 raise NotFound(f"document {document_id!r} has no version {version}.")
-        return diff_of(versions.get(before), versions.get(after))
+        # Not here: comparing long texts takes a while, and nobody else would be served meanwhile.
+        return await to_thread.run_sync(diff_of, versions.get(before), versions.get(after))
 
     async def sources(self, document_id: str, version: int) -> list[DocumentSource]:
         """Return what a version rests on: session memories, facts and messages."""
@@ -195,6 +215,18 @@ class Documents:
             description=cut(clean(draft.description)),
             body=cut(clean(draft.body)),
         )
+
+    def _carried(self, tx: Tx, document_id: str) -> Provenance:
+        # Whoever changes a word has taken over the rest: it must still go when what it was made of is forgotten.
+        current = documents.find(tx, space=self.space, document_id=document_id)
+        if current is None or current.redacted:
+            return Provenance()
+        behind = documents.sources(tx, space=self.space, document_id=document_id, version=current.version)
+        return Provenance(origin=lowest([Provenance().origin, current.origin]), sources=tuple(behind))
+
+    def _told(self, by: Provenance | None) -> Provenance:
+        by = by or Provenance()
+        return replace(by, author=replace(by.author, reason=self._redactor.redact(clean(by.author.reason))))
 
     async def _write(self, body: Callable[[Tx], T]) -> T | None:
         return await ask(self._database, body, space=self.space, empty=None)

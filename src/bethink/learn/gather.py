@@ -81,7 +81,7 @@ def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Ch
 def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
     """Return the two documents that stand for the whole: every session in short, and what matters most."""
     memories = sorted(
-        (each.memory for each in known.selection.current), key=lambda each: (-each.source_updated_at, each.session_id)
+        (each.memory for each in known.selection.current), key=lambda each: (-each.last_said, each.session_id)
     )
     sessions = tuple(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.session_id) for each in memories)
     facts = known.supported()
@@ -101,7 +101,9 @@ def changes_to(wanted: "Mapping[str, tuple[Draft, tuple[DocumentSource, ...]]]",
     changes: list[Change] = []
     for path, (draft, sources) in wanted.items():
         now = shelf.documents.get(path)
-        if now is not None and (not _may_replace(path, now.author) or _says(now.draft(), draft, shelf, path, sources)):
+        if now is not None and (
+            not _may_replace(path, now.author) or _says(now.draft(), draft, shelf.sources.get(path, ()), sources)
+        ):
             continue
         changes.append(
             Change(
@@ -124,9 +126,11 @@ def _may_replace(path: str, author: Author) -> bool:
     return author.id == GATHERER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
 
 
-def _says(now: Draft, draft: Draft, shelf: Shelf, path: str, sources: Sequence[DocumentSource]) -> bool:
-    same = (now.title, now.description, now.body) == (draft.title, draft.description, draft.body)
-    return same and set(shelf.sources.get(path, ())) == set(sources)
+def _says(now: Draft, draft: Draft, rests: Sequence[DocumentSource], sources: Sequence[DocumentSource]) -> bool:
+    if (now.title, now.description, now.body) != (draft.title, draft.description, draft.body):
+        return False
+    # What only holds others together tells nothing of anyone: any of its sources will do.
+    return set(rests) == set(sources) if draft.body else bool(set(rests) & set(sources))
 
 
 def _things(facts: Sequence[Fact]) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
@@ -167,14 +171,14 @@ def _line(fact: Fact) -> str:
 
 
 def _sessions(memories: Sequence[SessionMemory]) -> str:
-    parts = [f"## {each.slug or each.session_id}\n\n{_day(each.source_updated_at)}, {each.session_id}\n\n{each.summary}"
+    parts = [f"## {each.slug or each.session_id}\n\n{_day(each.last_said)}, {each.session_id}\n\n{each.summary}"
              for each in memories]  # fmt: skip
     return _limited("\n\n".join(parts))
 
 
 def _summary(facts: Sequence[Fact], memories: Sequence[SessionMemory]) -> str:
     about_user = _by_kind([fact for fact in facts if fact.subject in (None, _ABOUT_USER)])
-    topics = "\n".join(f"- {_day(each.source_updated_at)}: {each.slug or each.session_id}" for each in memories)
+    topics = "\n".join(f"- {_day(each.last_said)}: {each.slug or each.session_id}" for each in memories)
     return _limited("\n\n".join(part for part in (about_user, f"## What is in memory\n\n{topics}") if part))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from bethink.extend import Tokens
 from bethink.learn.transcript import entry, fitting, shortened
 from bethink.model.jobs import Claim
-from bethink.model.records import Micros, Record
+from bethink.model.records import FIRST_DAY, LAST_DAY, Micros, Record
 from bethink.store import learning, ledger, messages, search, sessions
 from bethink.store.db import Tx
 from bethink.store.learning import Answer
@@ -43,7 +43,9 @@ class Work:
     def said_at(self, number: int) -> Micros:
         """Say when a record was said."""
         record = self.numbered[number]
-        return record.recorded_at if record.message.said_at is None else record.message.said_at
+        said = record.message.said_at
+        # One that no calendar has was stored before such a thing was refused.
+        return record.recorded_at if said is None or not FIRST_DAY <= said <= LAST_DAY else said
 
 
 def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> Work:

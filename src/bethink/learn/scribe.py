@@ -11,7 +11,7 @@ from bethink.learn.reading import Work
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import transcript
 from bethink.learn.writer import PROMPT
-from bethink.model.consolidation import Change, ChangeStatus, Shelf
+from bethink.model.consolidation import Change, Shelf
 from bethink.model.documents import Author, DocumentSource, SourceKind
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.records import Agent, ConversationKey, Record
@@ -152,11 +152,10 @@ def _apply(tx: Tx, claim: Claim, task: Task, changes: tuple[Change, ...]) -> Lea
     if changes:
         run = f"{task.run}.{claim.token}"
         author = Author(kind="agent", id=task.agent_id, reason="transcript", token=claim.token, run=run)
-        changing.apply(tx, changes, space=claim.space, author=author, quoted=False)
+        written = changing.apply(tx, changes, space=claim.space, author=author, quoted=False)
         consolidation.put_change_set(
-            tx, space=claim.space, run=run, token=claim.token, status=ChangeStatus.APPLIED, changes=changes,
-            snapshot=[],
-        )  # fmt: skip
+            tx, space=claim.space, run=run, token=claim.token, changes=changes, snapshot=[], written=written
+        )
     status, due = (JobStatus.QUEUED, tx.now) if left else (JobStatus.DONE, None)
     until = None if task.post is None else task.post.number
     if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=until):

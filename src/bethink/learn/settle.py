@@ -4,7 +4,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from bethink.model.records import Fact, Micros, Source
-from bethink.model.rules import rank
+from bethink.model.rules import overlap, rank, since
 from bethink.store import facts
 from bethink.store.db import Tx
 
@@ -47,7 +47,7 @@ def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: 
 
 
 def _same(tx: Tx, fact: Fact, *, space: str) -> Fact | None:
-    alike = [other for other in facts.saying(tx, space=space, content=fact.content) if _overlap(fact, other)]
+    alike = [other for other in facts.saying(tx, space=space, content=fact.content) if overlap(fact, other)]
     return max(alike, key=lambda other: rank(other.origin), default=None)
 
 
@@ -55,7 +55,7 @@ def _rivals(tx: Tx, fact: Fact, *, space: str) -> list[Fact]:
     if fact.subject is None or fact.slot is None:
         return []
     return [
-        other for other in facts.in_slot(tx, space=space, subject=fact.subject, slot=fact.slot) if _overlap(fact, other)
+        other for other in facts.in_slot(tx, space=space, subject=fact.subject, slot=fact.slot) if overlap(fact, other)
     ]
 
 
@@ -63,21 +63,7 @@ def _until(tx: Tx, fact: Fact, rival: Fact, *, space: str) -> Micros | None:
     """Say when a rival of equal origin put an end to a fact: it came later, or was said again after it."""
     if rank(rival.origin) != rank(fact.origin):
         return None
-    if _since(rival) > _since(fact):
-        return _since(rival)
+    if since(rival) > since(fact):
+        return since(rival)
     again = facts.last_said(tx, space=space, fact_id=rival.id)
     return again if again is not None and again > (fact.created_at or 0) else None
-
-
-def _overlap(one: Fact, other: Fact) -> bool:
-    if (one.valid_from, one.valid_to) == (other.valid_from, other.valid_to):
-        return True
-    return not (
-        (one.valid_to is not None and one.valid_to <= _since(other))
-        or (other.valid_to is not None and other.valid_to <= _since(one))
-    )
-
-
-def _since(fact: Fact) -> Micros:
-    since = fact.valid_from if fact.valid_from is not None else (fact.created_at or Micros(0))
-    return since if fact.valid_to is None else min(since, fact.valid_to)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bethink.extend import Tokens
 from bethink.model.framing import unframed
-from bethink.model.records import Message, Micros, Record, Role
+from bethink.model.records import FIRST_DAY, LAST_DAY, Message, Micros, Record, Role
 from bethink.model.text import canonical_json
 
 # Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
@@ -91,7 +91,9 @@ def shortened(text: str, *, budget: int, tokens: Tokens) -> str:
 
 def stamp(moment: Micros) -> str:
     """Write a moment as a model reads it best."""
-    return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC (%A)")
+    if not FIRST_DAY <= moment <= LAST_DAY:  # stored before such a thing was refused
+        return "at an unknown time"
+    return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC (%A)")
 
 
 def _said(message: Message, record: Record) -> str:

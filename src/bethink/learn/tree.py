@@ -153,8 +153,9 @@ def _check(tx: Tx, draft: Draft, *, space: str, document_id: str) -> None:
             raise Invalid("a document cannot hang below itself.", hint="Move its child away first.")
     taken = documents.find_in(tx, space=space, parent=draft.parent, slug=draft.slug)
     if taken is not None and taken.id != document_id:
+        # By whom is not said: whoever may write need not be one who may read.
         raise Conflict(
-            f"the slug {draft.slug!r} is taken there by {taken.id}.", hint="Choose another, or write to that document."
+            f"the slug {draft.slug!r} is taken there.", hint="Choose another, or write to the document that has it."
         )
     for link in draft.links:
         if link == document_id or documents.find(tx, space=space, document_id=link) is None:

@@ -53,12 +53,14 @@ class Workbench:
     def __init__(self, shelf: Shelf, sources: Mapping[str, DocumentSource], *, cut: Callable[[str], str]) -> None:
         self._sources = sources
         self._cut = cut
+        self._told: dict[DocumentSource, None] = {}
         self._pages: dict[str, _Page] = {
             path: _Page(
                 draft=each.draft(),
                 document_id=each.id,
                 expected=each.version,
-                sources=tuple(shelf.sources.get(path, ())),
+                # What was emptied repeats nothing any more.
+                sources=() if each.redacted else tuple(shelf.sources.get(path, ())),
                 users=each.author.kind == "user",
             )
             for path, each in shelf.documents.items()
@@ -97,15 +99,17 @@ class Workbench:
         if page is None:
             return f"There is no document {path}."
         page.read = True
+        self._told |= dict.fromkeys(page.sources)
         lines = [f"# {page.draft.title}", f"path: {path}", f"description: {page.draft.description}"]
-        lines += [f"sources: {', '.join(each.id for each in page.sources)}"] if page.sources else []
+        lines += [f"sources: {', '.join(map(_name, page.sources))}"] if page.sources else []
         children = [each for each in self._pages if each.rpartition("/")[0] == path]
         lines += [f"- {each}: {self._preview(each)}" for each in sorted(children)[:_MOST_CHILDREN]]
         return "\n".join([*lines, "", page.draft.body[:_LONGEST]]).strip()
 
     def _preview(self, path: str) -> str:
         draft = self._pages[path].draft
-        return " ".join(f"{draft.title}. {draft.description or draft.body}".split())[:_PREVIEW]
+        # Not the body: who has read that rests on it.
+        return " ".join(f"{draft.title}. {draft.description}".split())[:_PREVIEW]
 
     def _write(self, path: str, fields: Mapping[str, Any]) -> str:
         if path == ROOT:
@@ -122,13 +126,12 @@ class Workbench:
             draft = self._draft(path, fields, page)
         except Invalid as problem:
             return str(problem)
-        before = [each for each in (page.sources if page else ()) if each.id in self._sources]
         self._pages[path] = _Page(
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
-            # What it rested on before it may still repeat; what is no longer known is not among it.
-            sources=tuple(dict.fromkeys((*sources, *before))),
+            # It may repeat what it said before, and every page that was read: whatever those rest on, it rests on.
+            sources=tuple(dict.fromkeys((*sources, *(page.sources if page else ()), *self._told))),
             changed=True,
             read=True,
         )
@@ -163,6 +166,10 @@ def _refusal(path: str, page: _Page | None, above: _Page | None) -> str | None:
     if page.users:
         return f"{path} was last written by the user and stays as it is. Write beside it."
     return None if page.read or page.changed else f"Read {path} before you change it."
+
+
+def _name(source: DocumentSource) -> str:
+    return f"{source.id}:{source.number}" if source.number else source.id
 
 
 def _place(path: object) -> str | None:

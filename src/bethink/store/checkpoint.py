@@ -14,16 +14,24 @@ _WORTH_IT = 1000
 _TOO_MANY = 8000
 """A writer that never pauses outruns the passes beside it: from here on it finishes one itself."""
 
+_PATIENCE = 200
+"""Milliseconds that a writer waits for readers when it empties the log; the thread goes on trying after that."""
+
+_AGAIN = 1.0
+"""Seconds between two tries to empty the log."""
+
 _log = logging.getLogger("bethink.store")
 
 
 class Checkpointer:
     """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection], *, busy_timeout: int) -> None:
         self._connect = connect
+        self._busy_timeout = busy_timeout
         self._wake = threading.Event()
         self._closing = False
+        self._unclean = False
         self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
 
     def start(self) -> None:
@@ -33,6 +41,13 @@ class Checkpointer:
     def watch(self, writer: apsw.Connection) -> None:
         """Take over from SQLite's own checkpoints on the writer's connection."""
         writer.set_wal_hook(self._committed)
+
+    def clear(self, writer: apsw.Connection) -> None:
+        """Empty the log after something was forgotten. While somebody reads an older state, that is tried again."""
+        self._unclean = True
+        self._unclean = not self._empty(writer)
+        if self._unclean:
+            self._wake.set()
 
     def close(self) -> None:
         """Let the pass that is running finish. The last connection to close folds what is left."""
@@ -52,7 +67,7 @@ class Checkpointer:
     def _serve(self) -> None:
         connection: apsw.Connection | None = None
         while True:
-            self._wake.wait()
+            self._wake.wait(_AGAIN if self._unclean else None)
             self._wake.clear()
             if self._closing:
                 break
@@ -62,8 +77,20 @@ class Checkpointer:
                 _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
             else:
                 _fold(connection)
+                self._unclean = self._unclean and not self._empty(connection)
         if connection is not None:
             connection.close()
+
+    def _empty(self, connection: apsw.Connection) -> bool:
+        """Fold the whole log into the file and cut it to nothing; say whether nobody was in the way."""
+        connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error:
+            return False
+        finally:
+            connection.set_busy_timeout(self._busy_timeout)
+        return True
 
 
 def _fold(connection: apsw.Connection) -> None:

@@ -1,12 +1,21 @@
 """What consolidations select, what they have seen, and what they changed."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from bethink.model.consolidation import Candidate, Change, ChangeSet, ChangeStatus, Selection
+from bethink.model.documents import Draft
+from bethink.model.jobs import JobKind
 from bethink.model.records import DAY, Micros
 from bethink.model.text import canonical_json
+from bethink.store import documents, jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.learning import memory_of
+
+Written = Mapping[str, tuple[str, int]]
+"""Which version of which document a change became, by its path."""
 
 
 def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection:
@@ -41,23 +50,53 @@ def use(tx: Tx, *, space: str, session_ids: list[str]) -> int:
 
 
 def put_change_set(
-    tx: Tx, *, space: str, run: str, token: int, status: ChangeStatus, changes: tuple[Change, ...],
-    snapshot: list[tuple[str, int]],
+    tx: Tx, *, space: str, run: str, token: int, changes: Sequence[Change], snapshot: list[tuple[str, int]],
+    written: Written | None,
 ) -> None:  # fmt: skip
-    """Keep what a run changed, or wants to change; what was held before it is superseded."""
-    tx.run("supersede_change_sets", space=space, now=tx.now)
+    """Keep what a run changed, or with `written` None what it wants to change and is held."""
+    held = written is None
     tx.run(
         "put_change_set",
-        space=space, run=run, token=token, status=status,
-        changes=canonical_json([each.to_json() for each in changes]), selection=canonical_json(snapshot),
-        now=tx.now, settled_at=None if status is ChangeStatus.HELD else tx.now,
+        space=space, run=run, token=token, status=ChangeStatus.HELD if held else ChangeStatus.APPLIED,
+        changes=canonical_json([each.to_json() for each in changes]) if held else _without_text(changes, written),
+        selection=canonical_json(snapshot), now=tx.now, settled_at=None if held else tx.now,
     )  # fmt: skip
+
+
+def supersede(tx: Tx, *, space: str) -> None:
+    """Let go of what is held: it is no longer what would be done."""
+    for each in _change_sets(tx, space, tx.all("list_held", space=space)):
+        _let_go(tx, each, space=space, status=ChangeStatus.SUPERSEDED)
+
+
+def reject(tx: Tx, held: ChangeSet, *, space: str) -> bool:
+    """Let go of a change set because somebody said so. False if it is no longer held."""
+    return _let_go(tx, held, space=space, status=ChangeStatus.REJECTED)
+
+
+def keep_written(tx: Tx, approved: ChangeSet, *, space: str, written: Written) -> None:
+    """Say where the text of a change set is, now that it is in the tree."""
+    tx.run("keep_written", space=space, run=approved.run, changes=_without_text(approved.changes, written))
+
+
+def forget_text(tx: Tx, *, space: str, document_id: str) -> None:
+    """Forget what may repeat the text of a document elsewhere: answers of writers, and changes that are held."""
+    tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
+    tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    runs = {row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)}
+    for row in tx.all("list_change_sets", space=space, limit=NO_LIMIT):
+        changes = json.loads(row["changes"])
+        touches = row["run"] in runs or any(each["document_id"] == document_id for each in changes)
+        if touches and any(each["draft"] and each["draft"]["body"] for each in changes):
+            tx.run("drop_change_set", space=space, run=row["run"])
+            if row["status"] == ChangeStatus.HELD:
+                jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 
 
 def find_change_set(tx: Tx, *, space: str, run: str) -> ChangeSet | None:
     """Return a change set, if there is one."""
-    row = tx.one("find_change_set", space=space, run=run)
-    return None if row is None else _change_set(row)
+    found = _change_sets(tx, space, tx.all("find_change_set", space=space, run=run))
+    return found[0] if found else None
 
 
 def snapshot_of(tx: Tx, *, space: str, run: str) -> list[tuple[str, int]]:
@@ -73,7 +112,7 @@ def was_rejected(tx: Tx, *, space: str, run: str) -> bool:
 
 def change_sets(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[ChangeSet]:
     """Return the change sets of a space, newest first."""
-    return [_change_set(row) for row in tx.all("list_change_sets", space=space, limit=limit)]
+    return _change_sets(tx, space, tx.all("list_change_sets", space=space, limit=limit))
 
 
 def settle_change_set(tx: Tx, *, space: str, run: str, was: ChangeStatus, status: ChangeStatus) -> bool:
@@ -91,11 +130,40 @@ def _candidate(row: Row) -> Candidate:
     )
 
 
-def _change_set(row: Row) -> ChangeSet:
-    return ChangeSet(
-        run=row["run"],
-        status=ChangeStatus(row["status"]),
-        changes=tuple(Change.from_json(each) for each in json.loads(row["changes"])),
-        created_at=row["created_at"],
-        settled_at=None if row["settled_at"] is None else Micros(row["settled_at"]),
-    )
+def _let_go(tx: Tx, held: ChangeSet, *, space: str, status: ChangeStatus) -> bool:
+    changes = _without_text(held.changes, {})
+    return tx.run("let_go", space=space, run=held.run, status=status, changes=changes, now=tx.now) == 1
+
+
+def _without_text(changes: Sequence[Change], written: Written) -> str:
+    """Write changes down without what they say: that is in the tree, or nowhere any more."""
+    kept: list[Mapping[str, Any]] = []
+    for each in changes:
+        place = written.get(each.path)
+        empty = each.draft and place is None and Draft(slug=each.draft.slug, title=each.draft.slug)
+        kept.append({**replace(each, draft=empty or None, sources=()).to_json(), "written": place})
+    return canonical_json(kept)
+
+
+def _change_sets(tx: Tx, space: str, rows: Sequence[Row]) -> list[ChangeSet]:
+    """Read change sets; the text of what came about is read from the tree."""
+    kept: dict[str, list[Mapping[str, Any]]] = {row["run"]: json.loads(row["changes"]) for row in rows}
+    places = [(each["written"][0], each["written"][1]) for changes in kept.values() for each in changes
+              if each.get("written")]  # fmt: skip
+    texts = documents.texts(tx, space=space, versions=places)
+
+    def change(tree: Mapping[str, Any]) -> Change:
+        read = Change.from_json(tree)
+        said = texts.get(tuple(tree.get("written") or ()))  # pyright: ignore[reportArgumentType] - none is no place
+        return read if said is None else replace(read, draft=said[0], sources=said[1])
+
+    return [
+        ChangeSet(
+            run=row["run"],
+            status=ChangeStatus(row["status"]),
+            changes=tuple(map(change, kept[row["run"]])),
+            created_at=row["created_at"],
+            settled_at=None if row["settled_at"] is None else Micros(row["settled_at"]),
+        )
+        for row in rows
+    ]

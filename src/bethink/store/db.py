@@ -6,11 +6,11 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
 
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import Invalid, Misconfigured, Unavailable
 from bethink.model.records import Micros, checked_name
 from bethink.store.sql import Dialect, Query, queries
 
@@ -32,6 +32,13 @@ def system_clock() -> Micros:
     return Micros(time.time_ns() // 1_000)
 
 
+def checked_limit(limit: int) -> int:
+    """Return a number of things to ask for. Raises `Invalid` for one that each database reads in its own way."""
+    if not 0 <= limit <= NO_LIMIT:
+        raise Invalid(f"a limit of {limit} makes no sense.", hint="Ask for none or more.")
+    return limit
+
+
 class Tx(ABC):
     """One transaction. Queries are called by name with keyword parameters.
 
@@ -45,6 +52,8 @@ class Tx(ABC):
         """Whether doing all of it twice would do no harm; a body that knows better may say so."""
         self.rings = False
         """Whether it promised work: those who wait for some are told once it is committed."""
+        self.erases = False
+        """Whether it forgot something: what a log still holds of it is cleared once it is committed."""
         self.begun = False
         self._clock = clock
         self._now = Micros(0)
@@ -68,9 +77,11 @@ class Tx(ABC):
         return rows[0] if rows else None
 
     def all(self, name: str, /, **parameters: object) -> list[Row]:
-        """Return every row."""
-        self._begin()
+        """Return every row, or as many as a `limit` among the parameters allows."""
         query = self._queries[name]
+        if "limit" in query.parameters:
+            checked_limit(cast("int", parameters["limit"]))
+        self._begin()
         return self._fetch(query, [parameters[key] for key in query.parameters])
 
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:

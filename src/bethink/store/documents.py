@@ -15,7 +15,7 @@ from bethink.model.documents import (
 from bethink.model.jobs import JobKind
 from bethink.model.records import Micros, Origin
 from bethink.store import jobs, words
-from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit
 from bethink.store.facts import asked_words
 
 _TOP = ""
@@ -55,13 +55,23 @@ def insert(
     targets += [(ReferenceKind.BODY, mention) for mention in mentions]
     for kind, target in targets:
         tx.run("insert_reference", space=space, source=document_id, version=version, kind=kind, target=target)
-    for source in by.sources:
-        tx.run(
-            "insert_document_source",
-            space=space, document=document_id, version=version, kind=source.kind, source=source.id,
-            number=source.number,
-        )  # fmt: skip
+    _rest_on(tx, by.sources, space=space, document_id=document_id, version=version, last=last)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
+
+
+def _rest_on(
+    tx: Tx, wanted: Iterable[DocumentSource], *, space: str, document_id: str, version: int, last: Last | None
+) -> None:
+    """Write down only what differs from the version before: a document may rest on much, and change often."""
+    before = [] if last is None else sources(tx, space=space, document_id=document_id, version=last.version)
+    now = list(dict.fromkeys(wanted))
+    ended = [("end_document_source", each, version - 1) for each in set(before) - set(now)]
+    begun = [("insert_document_source", each, version) for each in now if each not in set(before)]
+    for query, source, number in (*ended, *begun):
+        tx.run(
+            query,
+            space=space, document=document_id, version=number, kind=source.kind, source=source.id, number=source.number,
+        )  # fmt: skip
 
 
 def close(tx: Tx, *, space: str, document_id: str, version: int, at: int, run: str) -> bool:
@@ -125,6 +135,34 @@ def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[Docum
     return [DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"]) for row in rows]
 
 
+def texts(
+    tx: Tx, *, space: str, versions: Iterable[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[Draft, tuple[DocumentSource, ...]]]:
+    """Return what some versions say and rest on; what was redacted says so."""
+    named = list(dict.fromkeys(versions))
+    if not named:
+        return {}
+    asked = {"space": space, "ids": [name for name, _ in named], "numbers": [number for _, number in named]}
+    links: dict[tuple[str, int], list[str]] = {}
+    for row in tx.all("links_of_versions", **asked):
+        links.setdefault((row["id"], row["version"]), []).append(row["target_id"])
+    behind: dict[tuple[str, int], list[DocumentSource]] = {}
+    for row in tx.all("sources_of_versions", **asked):
+        source = DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"])
+        behind.setdefault((row["id"], row["version"]), []).append(source)
+    found: dict[tuple[str, int], tuple[Draft, tuple[DocumentSource, ...]]] = {}
+    for row in tx.all("documents_of_versions", **asked):
+        key = (row["id"], row["version"])
+        said = {name: row[name] for name in ("slug", "title", "description", "body")}
+        found[key] = Draft(**said, links=tuple(links.get(key, ()))), tuple(behind.get(key, ()))
+    return found
+
+
+def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
+    """Let go of the text of what jobs wrote up to a version; that it was there, and on what it rested, is kept."""
+    return tx.run("thin_document", space=space, id=document_id, version=version)
+
+
 def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
     """Take the text out of a version that is past. False if it is the current one, or none."""
     redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
@@ -136,7 +174,7 @@ def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
 def search(tx: Tx, *, space: str, question: str, limit: int, at: int = NO_LIMIT) -> list[Document]:
     """Return documents that share words with a question, the best match first."""
     asked = asked_words(tx, question)
-    if not asked or limit <= 0:
+    if not checked_limit(limit) or not asked:
         return []
     rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=at)
     return [_document(tx, space, row) for row in rows]

@@ -1,9 +1,11 @@
 """Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
 
+import json
+
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
 from bethink.store import facts, jobs, sessions, words
-from bethink.store.db import Tx
+from bethink.store.db import Row, Tx
 
 
 def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
@@ -103,8 +105,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
-    if touched:
-        words.forget(tx, "documents")
+    words.forget(tx, "documents")  # also where nothing was: what was thinned out before may have left words behind
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
@@ -114,11 +115,15 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
 
 
 def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
-    named = [
-        row["run"]
-        for row in tx.all("list_change_set_texts", space=space)
-        if any(each in row["changes"] or each in row["selection"] for each in gone)
-    ]
+    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not _names(row).isdisjoint(gone)]
     for run in named:
         tx.run("drop_change_set", space=space, run=run)
     return bool(named)
+
+
+def _names(row: Row) -> set[str]:
+    """Name what a change set looked at, rests on and writes."""
+    changes = json.loads(row["changes"])
+    names = {session_id for session_id, _ in json.loads(row["selection"])}
+    names |= {name for change in changes for _, name, _ in change["sources"]}
+    return names | {change["document_id"] for change in changes}

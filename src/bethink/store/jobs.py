@@ -1,5 +1,6 @@
 """Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
 
+from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
 from bethink.model.records import DAY, Micros
 from bethink.model.rules import QUIET_CHECK
@@ -13,6 +14,12 @@ def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> Non
     """Promise work once; promising it again keeps its place, ends a rest, and revives what was given up."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
     tx.rings = True
+
+
+def ensure_space(tx: Tx, *, space: str) -> None:
+    """Bring a space into being at its first use, with the promise to index it: what is promised is what is listed."""
+    if tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now):
+        queue(tx, space=space, kind=JobKind.INDEX, key=SPACE_KEY, watermark=0)
 
 
 def await_quiet(tx: Tx, *, space: str, session_id: str, due: int) -> None:

@@ -4,7 +4,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
-from bethink.model.records import Agent, AgentKind, Maker, Micros, SessionMemory
+from bethink.model.records import (
+    FIRST_DAY,
+    LAST_DAY,
+    Agent,
+    AgentKind,
+    Maker,
+    Micros,
+    Session,
+    SessionMemory,
+    Trigger,
+)
 from bethink.store import jobs, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
@@ -63,12 +73,13 @@ def answers_of(tx: Tx, *, space: str, kind: JobKind, key: str, run: str) -> list
 
 
 def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
-    """Replace what is remembered of a whole session."""
+    """Replace what is remembered of a whole session; when that was said is read from its messages."""
     tx.run(
         "put_session_memory",
         space=memory.space, session=memory.session_id, raw_memory=memory.raw_memory, summary=memory.summary,
         slug=memory.slug, until=memory.until, source_updated_at=memory.source_updated_at, now=memory.generated_at,
         model=memory.made_by.model, prompt=memory.made_by.prompt, extractor=memory.made_by.extractor, token=token,
+        first_day=FIRST_DAY, last_day=LAST_DAY,
     )  # fmt: skip
     jobs.queue(tx, space=memory.space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
@@ -82,6 +93,20 @@ def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:
 def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
     """Forget what was made of a session. False if there was nothing."""
     return tx.run("drop_session_memory", space=space, session=session_id) == 1
+
+
+def retry(tx: Tx, session: Session, *, quoted: bool) -> bool:
+    """Let learning start over that failed or was given up, or with `quoted` such as only quoted; false for any other.
+
+    What was only quoted is learnt from as if it never was.
+    """
+    space, name = session.space, session.id
+    if jobs.retry(tx, space=space, kind=JobKind.EXTRACT, key=name):
+        return True
+    current = sessions.find(tx, space=space, session_id=name, lock=True) if quoted else None
+    if current is None or not tx.run("start_over", space=space, session=name):
+        return False
+    return sessions.mark(tx, space=space, session_id=name, number=current.last_number, trigger=Trigger.IDLE)
 
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
@@ -132,4 +157,6 @@ def memory_of(row: Row) -> SessionMemory:
         source_updated_at=row["source_updated_at"],
         generated_at=row["generated_at"],
         made_by=Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]),
+        said_from=row["said_from"],
+        said_until=row["said_until"],
     )

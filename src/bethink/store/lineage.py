@@ -10,6 +10,8 @@ from bethink.model.records import Micros, Source
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
+_FROM_A_RESULT = "Take the name from a result, and look for it in the space that result came from."
+
 
 def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
     """Return where a memory comes from and what became of it. Raises `NotFound` for what was never here."""
@@ -19,7 +21,7 @@ def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
         return _document(tx, space, Lineage(ref=ref, text=None, shown=shown))
     if text is None:
         if not shown:
-            raise NotFound(f"nothing in space {space!r} is named {ref}.", hint="Take the name from a result.")
+            raise NotFound(f"nothing in space {space!r} is named {ref}.", hint=_FROM_A_RESULT)
         return Lineage(ref=ref, text=None, shown=shown)
     usage = ledger.usage_of(tx, space=space, ref=ref)
     found = Lineage(ref=ref, text=text.text, origin=text.origin, at=text.at, shown=shown, usage=usage)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from bethink.errors import Busy
-from bethink.model.ids import new_id, shard_for
+from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.model.records import Agent, AgentKind, EndReason, Session, SessionEntry, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
@@ -15,7 +15,7 @@ def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
     """Find an agent by name, creating it and its space at first use. An agent keeps its first kind."""
     row = tx.one("find_agent", space=space, name=name)
     if row is None:
-        tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
+        jobs.ensure_space(tx, space=space)
         tx.run("ensure_agent", space=space, id=new_id("agt"), name=name, kind=kind, now=tx.now)
         row = tx.one("find_agent", space=space, name=name)
         if row is None:
@@ -149,7 +149,7 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
 def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]:
     """Return the sessions of a space, the newest first, from before one on."""
     return [
-        SessionEntry(session=_session(row), conversation=row["key"], agent=row["name"])
+        SessionEntry(session=_session(row), conversation=row["key"], agent=row["name"], begun_at=row["begun_at"])
         for row in tx.all("list_sessions", space=space, limit=limit, before=before)
     ]
 

@@ -133,7 +133,7 @@ class SqliteDatabase(Database):
         self._clock = clock
 
     def _start(self) -> None:
-        self._checkpointer = Checkpointer(self._connect)
+        self._checkpointer = Checkpointer(self._connect, busy_timeout=self.options.busy_timeout)
         self._checkpointer.start()
         self._writer = Lane("writer", 1, self._connect_writer)
         self._watcher = Lane("watcher", 1, self._connect_reader)
@@ -175,6 +175,8 @@ class SqliteDatabase(Database):
                     connection.execute("COMMIT")
                     if tx.rings:
                         self._ring()
+                    if tx.erases and self.options.wal:
+                        self._checkpointer.clear(connection)
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -184,8 +186,7 @@ class SqliteDatabase(Database):
         return result
 
     def _connect(self) -> apsw.Connection:
-        options = self.options
-        path = options.path
+        path = self.options.path
         if path != _MEMORY:
             file = Path(path).expanduser()
             try:
@@ -196,14 +197,23 @@ class SqliteDatabase(Database):
                 file.touch(mode=0o600)  # what people say to their agents is nobody else's to read
             path = str(file)
         connection = apsw.Connection(path)
+        try:
+            self._set_up(connection, path)
+        except BaseException:
+            connection.close()  # it would keep its files beside somebody else's
+            raise
+        return connection
+
+    def _set_up(self, connection: apsw.Connection, path: str) -> None:
+        options = self.options
         connection.set_busy_timeout(options.busy_timeout)
+        _check_ours(connection, path)  # before anything is set that the file would keep
         connection.pragma("foreign_keys", True)  # noqa: FBT003 - apsw's own signature
         connection.pragma("secure_delete", True)  # noqa: FBT003
         connection.pragma("trusted_schema", False)  # noqa: FBT003
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         self._set_journal(connection)
         connection.pragma("synchronous", options.synchronous)
-        return connection
 
     def _connect_writer(self) -> apsw.Connection:
         connection = self._connect()
@@ -231,6 +241,12 @@ class SqliteDatabase(Database):
                 return
 
 
+def _check_ours(connection: apsw.Connection, path: str) -> None:
+    names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if names and not names >= {"schema_version", "spaces"}:
+        raise Misconfigured(f"{path} holds something else than a memory.", hint="Name another file.")
+
+
 def _extended(error: apsw.Error) -> int:
     return getattr(error, "extendedresult", 0)
 
@@ -249,7 +265,12 @@ def translated(error: apsw.Error, options: SqliteOptions) -> Exception:
             )
         case apsw.CorruptError() | apsw.NotADBError():
             return Corrupt(f"{options.path} cannot be read as a database: {error}.")
-        case apsw.CantOpenError() | apsw.ReadOnlyError() | apsw.PermissionsError():
+        case apsw.ReadOnlyError():
+            return Misconfigured(
+                f"{options.path} cannot be opened for writing: {error}.",
+                hint="A memory is written to even where it is only read: copy the file to a folder you may write to.",
+            )
+        case apsw.CantOpenError() | apsw.PermissionsError():
             return Misconfigured(
                 f"{options.path} cannot be opened for writing: {error}.",
                 hint="Check the path and its permissions.",

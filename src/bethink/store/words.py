@@ -9,6 +9,7 @@ def forget(tx: Tx, *tables: str) -> None:
 
     PostgreSQL keeps words in their own rows. FTS5's secure-delete would do, but leaves words of long texts behind.
     """
+    tx.erases = True
     if tx.dialect is Dialect.SQLITE:
         for table in tables:
             tx.script(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")

@@ -1,14 +1,14 @@
 -- name: select_memories
 -- The session memories that a consolidation looks at: not unused for too long, the most used first, then the newest.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
-       extractor, usage_count, last_usage, selected, selected_source_updated_at
+       extractor, said_from, said_until, usage_count, last_usage, selected, selected_source_updated_at
 FROM session_memories WHERE space_id = :space AND COALESCE(last_usage, generated_at) >= :since
 ORDER BY usage_count DESC, COALESCE(last_usage, generated_at) DESC, session_id DESC LIMIT :limit;
 
 -- name: previous_memories
 -- The session memories that the last consolidation which succeeded has seen.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
-       extractor, usage_count, last_usage, selected, selected_source_updated_at
+       extractor, said_from, said_until, usage_count, last_usage, selected, selected_source_updated_at
 FROM session_memories WHERE space_id = :space AND selected = 1 ORDER BY session_id;
 
 -- name: clear_selection
@@ -61,9 +61,19 @@ WHERE space_id = :space;
 -- Forget a change set that repeats what is gone.
 DELETE FROM change_sets WHERE space_id = :space AND run = :run;
 
--- name: supersede_change_sets
--- What was held is no longer what would be done.
-UPDATE change_sets SET status = 'superseded', settled_at = :now WHERE space_id = :space AND status = 'held';
+-- name: list_held
+-- What waits to be approved.
+SELECT run, token, status, changes, selection, created_at, settled_at FROM change_sets
+WHERE space_id = :space AND status = 'held';
+
+-- name: let_go
+-- What was held will not come about: of its text nothing is kept.
+UPDATE change_sets SET status = :status, changes = :changes, selection = '[]', settled_at = :now
+WHERE space_id = :space AND run = :run AND status = 'held';
+
+-- name: keep_written
+-- Say where in the tree the text of a change set is now, instead of repeating it.
+UPDATE change_sets SET changes = :changes WHERE space_id = :space AND run = :run;
 
 -- name: rejected_run
 -- A change set on the same inputs that somebody rejected.

@@ -81,15 +81,49 @@ JOIN documents d ON d.space_id = r.space_id AND d.id = r.source_id AND d.version
 WHERE r.space_id = :space AND r.target_id = :target AND d.valid_to IS NULL ORDER BY r.source_id, r.kind;
 
 -- name: insert_document_source
--- Note what a version rests on.
+-- Note what a version rests on, and those after it as long as nothing ends that.
 INSERT INTO document_sources (space_id, document_id, version, kind, source_id, number)
 VALUES (:space, :document, :version, :kind, :source, :number)
 ON CONFLICT (space_id, document_id, version, kind, source_id, number) DO NOTHING;
 
+-- name: end_document_source
+-- Note the last version that rests on something.
+UPDATE document_sources SET last_version = :version
+WHERE space_id = :space AND document_id = :document AND kind = :kind AND source_id = :source AND number = :number
+  AND last_version IS NULL;
+
 -- name: list_document_sources
 -- What a version rests on.
 SELECT kind, source_id, number FROM document_sources
-WHERE space_id = :space AND document_id = :document AND version = :version ORDER BY kind, source_id, number;
+WHERE space_id = :space AND document_id = :document AND version <= :version
+  AND (last_version IS NULL OR last_version >= :version)
+ORDER BY kind, source_id, number;
+
+-- name: documents_of_versions
+-- What some versions say.
+SELECT d.id, d.version, d.slug, d.title, d.description, d.body
+FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version = pairs.number;
+
+-- name: links_of_versions
+-- What some versions point at on purpose.
+SELECT r.source_id AS id, r.source_version AS version, r.target_id
+FROM pairs(:ids, :numbers) JOIN document_references r
+  ON r.space_id = :space AND r.source_id = pairs.id AND r.source_version = pairs.number AND r.kind = 'link';
+
+-- name: sources_of_versions
+-- What some versions rest on.
+SELECT s.document_id AS id, pairs.number AS version, s.kind, s.source_id, s.number
+FROM pairs(:ids, :numbers) JOIN document_sources s
+  ON s.space_id = :space AND s.document_id = pairs.id AND s.version <= pairs.number
+     AND (s.last_version IS NULL OR s.last_version >= pairs.number)
+ORDER BY s.kind, s.source_id, s.number;
+
+-- name: thin_document
+-- Keep of the versions that jobs wrote up to one no more than that they were there.
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = 'its text is no longer kept',
+    redacted = 1
+WHERE space_id = :space AND id = :id AND version <= :version AND valid_to IS NOT NULL AND author_kind = 'job'
+  AND redacted = 0;
 
 -- name: redact_document
 -- Take the text out of a version that is past, and leave that it was there.
@@ -111,7 +145,8 @@ WHERE space_id = :space AND id = :id AND redacted = 0;
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
-      AND s.version = documents.version AND s.source_id in_list(:ids)
+      AND s.version <= documents.version AND (s.last_version IS NULL OR s.last_version >= documents.version)
+      AND s.source_id in_list(:ids)
 );
 
 -- name: search_documents (sqlite)

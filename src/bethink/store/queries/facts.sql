@@ -104,10 +104,19 @@ SELECT DISTINCT f.id FROM facts f WHERE f.space_id = :space AND f.effect IS NOT 
 -- What came in the place of a fact: its newest version says, since an older one was retired by the fact itself.
 SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY version DESC LIMIT 1;
 
+-- name: facts_retired_by
+-- What a fact had retired, apart from versions of its own.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND retired_by = :id AND id <> :id;
+
 -- name: inherit_retired
--- What a fact had retired is retired by what came in its place, or holds again if nothing did.
-UPDATE facts SET retired_by = :heir, retired_at = CASE WHEN CAST(:heir AS text) IS NULL THEN NULL ELSE retired_at END
-WHERE space_id = :space AND retired_by = :id AND id <> :id;
+-- What stays retired is so by what came in the place of the fact that had retired it.
+UPDATE facts SET retired_by = :heir WHERE space_id = :space AND id = :id AND version = :version;
+
+-- name: hold_again
+-- What had retired a version of a fact is gone, and nothing came in its place.
+UPDATE facts SET retired_at = NULL, retired_by = NULL WHERE space_id = :space AND id = :id AND version = :version;
 
 -- name: delete_fact_sources
 -- Remove where a fact came from.

@@ -21,10 +21,17 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE j
 
 -- name: claim_jobs
 -- Take the jobs that are due, oldest first, each with a token above all it had before. A crash has used up an attempt.
-WITH picked AS MATERIALIZED (
+-- What was tried before has an index of its own, which a parameter in its condition would hide.
+WITH fresh AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
-    WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' AND (attempts > 0) = (:tried = 1)
+    WHERE :tried = 0 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts = 0
     ORDER BY due_at LIMIT :limit /*skip_locked*/
+), tried AS MATERIALIZED (
+    SELECT space_id, kind, key FROM jobs
+    WHERE :tried = 1 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts > 0
+    ORDER BY due_at LIMIT :limit /*skip_locked*/
+), picked AS (
+    SELECT space_id, kind, key FROM fresh UNION ALL SELECT space_id, kind, key FROM tried
 )
 UPDATE jobs SET status = 'running', token = jobs.token + 1, worker = :worker, attempts = jobs.attempts + 1,
     started_at = :now, finished_at = NULL, due_at = :lease
@@ -85,13 +92,13 @@ WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
 
 -- name: fence_extractors
--- Take from whoever learns from some sessions the claim it holds, and let its job begin again.
-UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL
+-- Take from whoever learns from some sessions the claim it holds, and let its job begin again: that is no attempt.
+UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions) AND status = 'running';
 
 -- name: fence_writers
--- Take from every writer of a space the claim it holds, and let its job begin again.
-UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL
+-- Take from every writer of a space the claim it holds, and let its job begin again: that is no attempt.
+UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind <> :kind AND status = 'running';
 
 -- name: list_marked

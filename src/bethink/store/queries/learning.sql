@@ -17,20 +17,31 @@ WHERE space_id = :space AND kind = :kind AND key = :key AND run = :run ORDER BY 
 -- name: put_session_memory
 -- Replace what is remembered of a whole session.
 INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,
-                              generated_at, model, prompt, extractor, token)
-VALUES (:space, :session, :raw_memory, :summary, :slug, :until, :source_updated_at, :now, :model, :prompt,
-        :extractor, :token)
+                              generated_at, model, prompt, extractor, token, said_from, said_until)
+SELECT :space, :session, :raw_memory, :summary, :slug, :until, :source_updated_at, :now, :model, :prompt,
+       :extractor, :token, min(m.said_at), max(m.said_at)
+FROM messages m WHERE m.space_id = :space AND m.session_id = :session AND m.number <= :until
+  AND m.said_at BETWEEN :first_day AND :last_day
 ON CONFLICT (space_id, session_id) DO UPDATE SET
     raw_memory = excluded.raw_memory, summary = excluded.summary, slug = excluded.slug,
     until_number = excluded.until_number, source_updated_at = excluded.source_updated_at,
     generated_at = excluded.generated_at, model = excluded.model, prompt = excluded.prompt,
-    extractor = excluded.extractor, token = excluded.token;
+    extractor = excluded.extractor, token = excluded.token, said_from = excluded.said_from,
+    said_until = excluded.said_until;
 
 -- name: find_session_memory
 -- What is remembered of a session.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
-       extractor
+       extractor, said_from, said_until
 FROM session_memories WHERE space_id = :space AND session_id = :session;
+
+-- name: start_over
+-- Let a session that was only quoted be learnt from again, from its first record on.
+UPDATE sessions SET processed_until = NULL, invalidated_at = NULL, rests = 0
+WHERE space_id = :space AND id = :session AND learns = 1 AND EXISTS (
+    SELECT 1 FROM session_memories q
+    WHERE q.space_id = sessions.space_id AND q.session_id = sessions.id AND q.model = 'none'
+);
 
 -- name: drop_session_memory
 -- Forget what was made of a session.

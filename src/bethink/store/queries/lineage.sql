@@ -5,5 +5,7 @@ WHERE s.space_id = :space AND s.session_id = :session AND s.number = :number ORD
 
 -- name: documents_resting_on
 -- Versions of documents that rest on something; a message is named by its number, too.
-SELECT document_id AS id, version FROM document_sources
-WHERE space_id = :space AND kind = :kind AND source_id = :id AND number = :number ORDER BY document_id, version;
+SELECT d.id, d.version FROM document_sources s JOIN documents d
+  ON d.space_id = s.space_id AND d.id = s.document_id AND d.version >= s.version
+     AND (s.last_version IS NULL OR s.last_version >= d.version)
+WHERE s.space_id = :space AND s.kind = :kind AND s.source_id = :id AND s.number = :number ORDER BY d.id, d.version;

@@ -63,7 +63,9 @@ FROM sessions WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS
 -- name: list_sessions
 -- The sessions of a space with whose they are, the newest first.
 SELECT s.space_id, s.id, s.conversation_id, s.agent_id, s.ordinal, s.learns, s.created_at, s.ended_at, s.end_reason,
-       s.last_number, s.invalidated_at, s.marked_at, s.marked_by, s.processed_until, c.key, a.name
+       s.last_number, s.invalidated_at, s.marked_at, s.marked_by, s.processed_until, c.key, a.name,
+       (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
+        ORDER BY m.number LIMIT 1) AS begun_at
 FROM sessions s
 JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id

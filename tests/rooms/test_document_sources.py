@@ -1,0 +1,179 @@
+"""A document rests on everything it may repeat: what is forgotten is in no version of it, however often rewritten."""
+
+from dataclasses import replace
+
+import pytest
+
+from bethink import ConversationKey, Memory, Session
+from bethink.model.documents import Document
+from bethink.store.db import Database
+from tests.conftest import FakeClock, said
+from tests.rooms.learn_kit import consolidator
+from tests.rooms.test_consolidate import DAY, Life
+from tests.rooms.test_forget import stored
+from tests.rooms.test_scribe import run
+from tests.rooms.test_writer import consolidated, read, turn, write
+
+CAT = "Zanzibar"
+PAGE = "~/memory/user"
+
+
+def retouched(path: str, *sources: str, **given: str) -> dict[str, object]:
+    """A write that keeps what the document says, but for what is given."""
+    return {**write(path, "", *sources), "title": None, "description": None, "body": None, **given}
+
+
+async def told(memory: Memory, chat: str, text: str) -> Session:
+    session = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=chat))
+    await memory.append(session, said(text))
+    await memory.idle(session)
+    return session
+
+
+async def versions(memory: Memory, path: str) -> list[Document]:
+    found = await memory.documents(space="alice").find(path)
+    assert found is not None
+    return await memory.documents(space="alice").history(found.id)
+
+
+async def test_what_a_transcript_said_is_forgotten_from_every_rewriting_of_a_document(
+    database: Database, memory: Memory, target: str, superuser_dsn: str
+) -> None:
+    first = await told(memory, "a", "My cat has a name.")
+    await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
+    for chat, given in (
+        ("b", {"description": "Again."}),
+        ("c", {"title": "The user"}),
+        ("d", {"description": "Anew."}),
+    ):
+        later = await told(memory, chat, "I like tea.")
+        await run(
+            database,
+            turn(read("~/memory"), read(PAGE)),
+            turn(retouched(PAGE, f"{later.id}:1", **given), done=True),
+        )
+    assert [CAT in each.body for each in await versions(memory, PAGE)] == [True] * 4
+
+    gone = await memory.forget(space="alice", session=first)
+
+    assert gone.documents == 4
+    assert [each.body for each in await versions(memory, PAGE)] == [""] * 4
+    assert CAT not in stored(target, superuser_dsn)
+
+
+async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of(
+    database: Database, memory: Memory, target: str, superuser_dsn: str
+) -> None:
+    first = await told(memory, "a", "My cat has a name.")
+    await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
+    documents = memory.documents(space="alice")
+    learnt = (await versions(memory, PAGE))[-1]
+
+    changed = await documents.update(
+        learnt.id, replace(learnt.draft(), body=f"One cat, {CAT}."), expected=learnt.version
+    )
+    assert changed is not None
+    assert (changed.version, changed.origin) == (learnt.version + 1, learnt.origin)
+    assert await documents.sources(learnt.id, changed.version) == await documents.sources(learnt.id, learnt.version)
+    await memory.forget(space="alice", session=first)
+
+    assert CAT not in stored(target, superuser_dsn)
+
+
+async def test_what_was_read_on_the_way_to_a_document_is_behind_it_too(
+    database: Database, memory: Memory, target: str, superuser_dsn: str
+) -> None:
+    first = await told(memory, "a", "My cat has a name.")
+    await run(database, turn(read("~/memory")), turn(write("~/memory/cats", f"{CAT}.", f"{first.id}:1"), done=True))
+    later = await told(memory, "b", "I like animals.")
+    await run(
+        database,
+        turn(read("~/memory"), read("~/memory/cats")),
+        turn(write("~/memory/pets", f"One is {CAT}.", f"{later.id}:1"), done=True),
+    )
+
+    await memory.forget(space="alice", session=first)
+
+    assert [each.body for each in await versions(memory, "~/memory/pets")] == [""]
+    assert CAT not in stored(target, superuser_dsn)
+
+
+async def test_what_was_forgotten_weighs_on_no_later_version(database: Database, memory: Memory) -> None:
+    first = await told(memory, "a", "My cat has a name.")
+    await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
+    await memory.forget(space="alice", session=first)
+    later = await told(memory, "b", "I like tea.")
+
+    await run(
+        database,
+        turn(read("~/memory"), read(PAGE)),
+        turn(write(PAGE, "Likes tea.", f"{later.id}:1"), done=True),
+    )
+
+    [_, now] = await versions(memory, PAGE)
+    assert now.body == "Likes tea."
+    assert {each.id for each in await memory.documents(space="alice").sources(now.id, 2)} == {later.id}
+
+
+@pytest.mark.parametrize("selected", [True, False])
+async def test_a_consolidation_keeps_behind_a_document_what_it_was_made_from(
+    database: Database, memory: Memory, clock: FakeClock, target: str, superuser_dsn: str, *, selected: bool
+) -> None:
+    life = Life(database, memory)
+    first = await life.tell("I have a cat.")
+    await consolidated(life, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", first.id), done=True))
+    for given in ({"description": "Again."}, {"title": "The user"}, {"description": "Anew."}):
+        clock.time += DAY if selected else 40 * DAY
+        later = await life.tell("I like tea.")
+        await consolidated(
+            life, turn(read("~/memory"), read(PAGE)), turn(retouched(PAGE, later.id, **given), done=True)
+        )
+    found = await versions(memory, PAGE)
+    assert [CAT in each.body for each in found] == [True] * 4
+    assert [len(await life.docs.sources(each.id, each.version)) for each in found] == [1, 2, 3, 4]
+
+    await memory.forget(space="alice", session=first)
+
+    assert [each.body for each in await versions(memory, PAGE)] == [""] * 4
+    assert CAT not in stored(target, superuser_dsn)
+
+
+async def test_a_version_rests_on_just_what_was_said_of_it_before_and_after_it_was_restored(life: Life) -> None:
+    first = await life.tell("I like tea.")
+    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", first.id), done=True))
+    second = await life.tell("Tea again.")
+    await consolidated(
+        life, turn(read("~/memory"), read("~/memory/tea")), turn(write("~/memory/tea", "All.", second.id), done=True)
+    )
+    tea = await life.docs.find("~/memory/tea")
+    assert tea is not None
+    await life.docs.restore(tea.id, 1, expected=2)
+    await life.docs.restore(tea.id, 2, expected=3)
+
+    rests = [{each.id for each in await life.docs.sources(tea.id, number)} for number in (1, 2, 3, 4)]
+
+    assert rests == [{first.id}, {first.id, second.id}, {first.id}, {first.id, second.id}]
+    await life.memory.forget(space="alice", session=second)
+    assert [each.body for each in await life.docs.history(tea.id)] == ["Green.", "", "Green.", ""]
+
+
+async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    life = Life(database, memory)
+    await life.tell("I like tea.")
+    await life.consolidate(consolidator(database, review=True))
+    await memory.append(session, said("I like rain."))
+    await memory.idle(session)
+
+    await run(database, turn(read("~/memory")), turn(write("~/memory/rain", "Yes.", f"{session.id}:1"), done=True))
+
+    statuses = {each.status: each for each in await life.docs.change_sets()}
+    assert set(statuses) == {"held", "applied"}
+    await life.docs.approve(statuses["held"].run)  # pyright: ignore[reportArgumentType]
+    assert "~/memory/consolidated/MEMORY.md" in await life.docs.tree()
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)

@@ -1,0 +1,178 @@
+"""How far forgetting reaches: change sets by their names, claims without a fault, and files from every door."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import bethink
+from bethink import Memory
+from bethink.learn.consolidate import Consolidator
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.consolidation import Selection, Shelf
+from bethink.model.jobs import Claim, JobKind, JobStatus
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import jobs
+from bethink.store.db import Database
+from tests.conftest import KEY, many
+from tests.rooms.learn_kit import DONE, a_fact, consolidator, worker
+from tests.rooms.test_consolidate import Life
+
+BIRD = "zebrafinch"
+
+
+@pytest.fixture
+def life(database: Database, memory: bethink.Memory) -> Life:
+    return Life(database, memory)
+
+
+async def test_a_change_set_stays_when_a_fact_goes_whose_name_only_occurs_in_its_text(life: Life) -> None:
+    await life.tell("I like tea.", a_fact("User likes tea", 1))
+    await life.consolidate()
+    facts = life.memory.facts(space="alice")
+    await facts.index(bethink.Fact(id="e", content="unrelated"))
+    assert len(await life.docs.change_sets()) == 1
+
+    await facts.delete("e")
+
+    assert len(await life.docs.change_sets()) == 1
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize("name", ['say "hi"', "back\\slash"])
+async def test_no_change_set_repeats_a_forgotten_fact_whatever_its_name_looks_like(
+    life: Life, name: str, review: bool
+) -> None:
+    facts = life.memory.facts(space="alice")
+    await facts.index(bethink.Fact(id=name, content=f"keeps a {BIRD}"))
+    await life.tell("I like tea.")
+    await life.consolidate(consolidator(life.database, review=review))
+    assert BIRD in str(await life.docs.change_sets())
+
+    await facts.delete(name)
+
+    assert BIRD not in str(await life.docs.change_sets())
+
+
+async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
+    memory: bethink.Memory, database: Database, session: bethink.Session
+) -> None:
+    await memory.append(session, many(10))
+
+    async def claim(kind: JobKind) -> Claim:
+        [held] = await database.transact(
+            lambda tx: jobs.claim(tx, kind=kind, worker="somebody", lease=60_000_000, limit=1)
+        )
+        return held
+
+    await memory.consolidate(space="alice")
+    for number in range(1, 7):
+        held = [await claim(JobKind.EXTRACT), await claim(JobKind.CONSOLIDATE)]
+        assert [each.attempts for each in held] == [1, 1]
+        await memory.forget(f"message:{session.id}:{number}", space="alice")
+
+    await worker(database, None).run_once()
+    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert (job.status, job.last_error) == (JobStatus.WAITING, None)
+    assert await memory.session_memory(session) is not None
+
+
+def told(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*.md") if BIRD in path.read_text()]
+
+
+@asynccontextmanager
+async def with_files(tmp_path: Path) -> AsyncGenerator[bethink.Memory]:
+    folder = str(tmp_path / "files")
+    async with bethink.connect(tmp_path / "m.db", artefacts_dir=folder, learn_at_start=False) as memory:
+        await memory.facts(space="alice").index(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
+        await memory.remember(f"I keep a {BIRD}.", space="alice", conversation=KEY)
+        await memory.learn()
+        assert len(told(tmp_path / "files")) >= 3
+        yield memory
+
+
+async def _forget(memory: bethink.Memory) -> None:
+    await memory.forget(conversation=KEY, space="alice")
+
+
+async def _purge(memory: bethink.Memory) -> None:
+    await memory.history(space="alice").purge(KEY)
+
+
+async def _delete(memory: bethink.Memory) -> None:
+    await memory.facts(space="alice").delete("bird")
+
+
+@pytest.mark.parametrize("door", [_forget, _purge, _delete])
+async def test_every_door_that_forgets_clears_the_files_of_its_space(
+    tmp_path: Path, door: Callable[[bethink.Memory], Awaitable[None]]
+) -> None:
+    async with with_files(tmp_path) as memory:
+        await door(memory)
+
+        assert told(tmp_path / "files") == []
+
+
+async def test_the_files_are_cleared_even_for_one_who_no_longer_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with with_files(tmp_path) as memory:
+        clear = Memory._clear_files
+        with anyio.CancelScope() as scope:
+
+            async def cancelled(self: Memory, space: str) -> None:
+                scope.cancel()
+                await clear(self, space)
+
+            monkeypatch.setattr(Memory, "_clear_files", cancelled)
+            await memory.facts(space="alice").delete("bird")
+
+        assert scope.cancel_called
+        assert told(tmp_path / "files") == []
+
+
+async def test_a_run_that_is_cancelled_leaves_no_file_of_what_was_forgotten_meanwhile(
+    life: Life, tmp_path: Path
+) -> None:
+    await life.tell(f"I keep a {BIRD}.")
+    asked = anyio.Event()
+
+    class Slow(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            asked.set()
+            await anyio.sleep_forever()
+            return await super().answer(call)
+
+    async with anyio.create_task_group() as tasks:
+        handler = consolidator(life.database, Slow([DONE]), folder=str(tmp_path))
+        tasks.start_soon(life.consolidate, handler)
+        await asked.wait()
+        assert told(tmp_path)
+        # As if they were written just after that: this Memory knows of no folder.
+        await life.memory.forget(everything=True, space="alice")
+        tasks.cancel_scope.cancel()
+
+    assert told(tmp_path) == []
+
+
+async def test_what_is_forgotten_while_files_are_written_is_not_left_in_them(
+    life: Life, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await life.tell(f"I keep a {BIRD}.")
+    handler = consolidator(life.database, folder=str(tmp_path))
+    await life.consolidate(handler)
+    write, left = Consolidator._write_files, [session]
+
+    async def late(self: Consolidator, space: str, selection: Selection, shelf: Shelf) -> None:
+        while left:
+            await life.memory.forget(session=left.pop(), space="alice")
+        await write(self, space, selection, shelf)
+
+    monkeypatch.setattr(Consolidator, "_write_files", late)
+    assert told(tmp_path)
+    await handler.refresh("alice")
+
+    assert told(tmp_path) == []

@@ -1,0 +1,176 @@
+"""What holds again, and what does not, when the fact that had retired it is forgotten with its messages."""
+
+from dataclasses import replace
+from random import Random
+from typing import NamedTuple
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bethink
+from bethink.learn.settle import settle
+from bethink.model.records import Fact, Micros, Origin, Source
+from bethink.model.rules import overlap
+from bethink.store import facts as fact_store
+from bethink.store.db import Database, Tx
+from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from tests.conftest import FakeClock, Quiet
+from tests.rooms.learn_kit import a_fact, answer, worker
+
+
+def home(town: str) -> str:
+    return answer(a_fact(f"The user lives in {town}.", 1, slot="home"))
+
+
+class Told:
+    """A space in which somebody says where the user lives, each time in a conversation of its own."""
+
+    def __init__(self, memory: bethink.Memory, database: Database) -> None:
+        self.memory, self.database, self.count = memory, database, 0
+        self.facts = memory.facts(space="alice")
+
+    async def by(self, role: str, town: str) -> bethink.Session:
+        self.count += 1
+        key = bethink.ConversationKey(channel="cli", chat=str(self.count))
+        session = await self.memory.open_session(space="alice", conversation=key)
+        await self.memory.append(session, [{"role": role, "content": f"The user lives in {town}."}])
+        await self.memory.idle(session)
+        await worker(self.database, [home(town)]).run_once()
+        return session
+
+    async def now(self) -> list[str]:
+        return [each.content.split()[-1].strip(".") for each in await self.facts.all()]
+
+
+@pytest.mark.parametrize("other", [{}, {"content": "Bergen is where she was born.", "slot": None}])
+async def test_what_was_put_back_by_hand_stands_when_its_successor_is_forgotten(
+    memory: bethink.Memory, database: Database, other: dict[str, str | None]
+) -> None:
+    told = Told(memory, database)
+    await told.by("user", "Bergen")
+    [bergen] = await told.facts.all()
+    oslo = await told.by("user", "Oslo")
+    await told.facts.index(replace(bergen, **other))
+    assert len(await told.facts.all()) == 2
+
+    gone = await memory.forget(session=oslo, space="alice")
+
+    assert (gone.messages, gone.facts) == (1, 1)
+    assert await memory.read(oslo) == []
+    first, second = await told.facts.versions(bergen.id)
+    assert (first.retired_by, second.retired_at) == (bergen.id, None)
+
+
+async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again(
+    memory: bethink.Memory, database: Database
+) -> None:
+    told = Told(memory, database)
+    oslo = await told.by("user", "Oslo")
+    for town in ("Bergen", "Paris"):
+        await told.by("assistant", town)
+    assert await told.now() == ["Oslo"]
+
+    await memory.forget(session=oslo, space="alice")
+
+    [paris] = await told.facts.all()
+    assert paris.content == "The user lives in Paris."
+
+
+async def test_the_better_origin_holds_again_and_not_the_newer(memory: bethink.Memory, database: Database) -> None:
+    told = Told(memory, database)
+    await told.by("assistant", "Bergen")
+    oslo = await told.by("user", "Oslo")
+    await told.by("tool", "Paris")
+    assert await told.now() == ["Oslo"]
+
+    await memory.forget(session=oslo, space="alice")
+
+    assert await told.now() == ["Bergen"]
+
+
+async def test_what_is_put_into_a_slot_by_hand_keeps_the_one_before_from_holding_again(
+    memory: bethink.Memory, database: Database
+) -> None:
+    told = Told(memory, database)
+    await told.by("user", "Bergen")
+    [bergen] = await told.facts.all()
+    oslo = await told.by("user", "Oslo")
+    await told.facts.index(Fact(id="mine", content="The user lives in Turin.", subject="user", slot="home"))
+
+    await memory.forget(session=oslo, space="alice")
+
+    assert await told.now() == ["Turin"]
+    assert [each.retired_by for each in await told.facts.versions(bergen.id)] == ["mine"]
+
+
+async def test_facts_of_one_slot_that_held_at_different_times_hold_again_together(
+    memory: bethink.Memory, database: Database
+) -> None:
+    told = Told(memory, database)
+    session = await told.by("user", "Oslo")
+    [oslo] = await told.facts.all()
+
+    def retired(tx: Tx) -> None:
+        for name, start, end in (("early", 1, 5), ("late", 5, 9)):
+            fact = Fact(id=name, content=name, subject="user", slot="home")
+            held = replace(fact, valid_from=Micros(start), valid_to=Micros(end))
+            fact_store.put(tx, space="alice", fact=held)
+            fact_store.retire(tx, space="alice", fact_id=name, by=oslo.id)
+
+    await database.transact(retired, space="alice")
+
+    await memory.forget(session=session, space="alice")
+
+    assert sorted(each.id for each in await told.facts.all()) == ["early", "late"]
+
+
+class Said(NamedTuple):
+    """Somebody says something; then a message is forgotten, or a fact put back by hand."""
+
+    town: int
+    origin: str
+    then: str
+
+
+SAID = st.builds(
+    Said, st.integers(0, 3), st.sampled_from(["user", "assistant", "document"]), st.sampled_from(["", "forget", "back"])
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SAID, max_size=12), st.randoms(use_true_random=False))
+def test_however_facts_come_and_go_forgetting_succeeds_and_a_slot_holds_one(said: list[Said], draw: Random) -> None:
+    anyio.run(_live, said, draw)
+
+
+async def _live(said: list[Said], draw: Random) -> None:
+    clock = FakeClock()
+    database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
+    await database.open()
+    memory = bethink.Memory(database, redactor=Quiet())
+    session = await memory.open_session(space="alice", conversation=bethink.ConversationKey(channel="c", chat="1"))
+    facts = memory.facts(space="alice")
+    by_hand = False
+    for place, each in enumerate(said, 1):
+        await memory.append(session, [{"role": "user", "content": str(each.town)}])
+        fact = Fact(id=f"f{place}", content=f"lives in town {each.town}", subject="user", slot="home",
+                    origin=Origin(each.origin), created_at=clock())  # fmt: skip
+        sources = [Source(session.id, place)]
+        await database.transact(
+            lambda tx, fact=fact, sources=sources: settle(
+                tx, fact, space="alice", effect=fact.id, token=1, sources=sources
+            ),
+            space="alice",
+        )
+        if each.then == "forget":
+            left = [record.number for record in await memory.read(session)]
+            await memory.forget(f"message:{session.id}:{draw.choice(left)}", space="alice")
+        elif each.then == "back" and (old := await facts.versions(f"f{draw.randint(1, place)}")):
+            by_hand = True
+            await facts.index(old[0])
+        # What is put back by hand stands beside the rest; only what is learnt is settled.
+        holds = await facts.all()
+        assert by_hand or not [(a, b) for a in holds for b in holds if a.id < b.id and overlap(a, b)]
+    await database.close()

@@ -1,0 +1,107 @@
+"""When something was said, also where that is long before it was stored, or in no calendar at all."""
+
+import time
+
+import pytest
+
+from bethink import ConversationKey, Memory, Message, Session
+from bethink.errors import Invalid
+from bethink.learn.artefacts import artefacts
+from bethink.learn.changes import shelf
+from bethink.model.jobs import Outcome
+from bethink.model.recall import RefKind
+from bethink.model.records import FIRST_DAY, LAST_DAY, Micros, moment
+from bethink.plugins.scripted_model import ScriptedModel
+from bethink.store import consolidation
+from bethink.store.db import Database
+from tests.rooms.learn_kit import a_fact, answer, marked, worker
+from tests.rooms.test_consolidate import Life
+
+JANUARY, OCTOBER = (moment(f"2021-{month}-05T12:00:00") for month in ("01", "10"))
+
+
+def told(text: str, when: int) -> Message:
+    return Message(role="user", content=text, said_at=Micros(when))
+
+
+@pytest.mark.parametrize("when", [time.time_ns(), LAST_DAY + 1, FIRST_DAY - 1])
+async def test_what_no_calendar_has_a_day_for_is_refused_at_the_door(
+    memory: Memory, session: Session, when: int
+) -> None:
+    with pytest.raises(Invalid, match="no calendar"):
+        await memory.append(session, [told("Hello.", when)])
+    with pytest.raises(Invalid, match="no calendar"):
+        await memory.remember([told("Hello.", when)], space="alice")
+
+    assert await memory.read(session) == []
+
+
+@pytest.mark.parametrize("when", [FIRST_DAY, -1, 0, LAST_DAY])
+async def test_the_ends_of_the_calendar_are_said_learnt_and_written_out(
+    memory: Memory, database: Database, session: Session, when: int
+) -> None:
+    await memory.append(session, [told("I like tea.", when)])
+    await memory.idle(session)
+    life = Life(database, memory)
+
+    report = await worker(database, [answer(a_fact("User likes tea", 1))]).run_once()
+    await life.consolidate()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 1}
+    assert await life.docs.archive()
+    assert "likes tea" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_learnt(
+    memory: Memory, database: Database, session: Session, *, with_model: bool
+) -> None:
+    await marked(memory, session, "I like tea.")
+    odd = 1_790_000_000_000_000_000
+    await database.transact(lambda tx: tx.script(f"UPDATE messages SET said_at = {odd}"), space="alice")
+    model = ScriptedModel([answer(a_fact("User likes tea", 1))]) if with_model else None
+
+    report = await worker(database, model).run_once()
+    await Life(database, memory).consolidate()
+
+    assert report.outcomes == {Outcome.SUCCEEDED: 1}
+    made = await memory.session_memory(session)
+    assert made is not None
+    assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
+    if model is not None:
+        assert "## User [1] at an unknown time" in model.calls[0].prompt
+        [fact] = await memory.facts(space="alice").all()
+        assert fact.created_at == made.source_updated_at
+    assert await memory.documents(space="alice").files()
+
+
+async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, database: Database) -> None:
+    life = Life(database, memory)
+    recent = await life.tell("I like snow.", slug="snow")
+    key = ConversationKey(channel="import", chat="1")
+    session = await memory.open_session(space="alice", conversation=key)
+    await memory.append(session, [told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
+    await memory.end_session(session)
+    await worker(database, [answer(slug="tea")]).run_once()
+    await life.consolidate()
+
+    made = await memory.session_memory(session)
+    assert made is not None
+    assert (made.said_from, made.said_until, made.last_said) == (JANUARY, OCTOBER, OCTOBER)
+    assert made.source_updated_at > OCTOBER, "what jobs go by is when it was stored"
+    tree = await life.docs.tree()
+    assert f"2021-10-05, {session.id}" in tree["~/memory/consolidated/MEMORY.md"].body
+    summary = tree["~/memory/consolidated/memory_summary.md"].body
+    assert summary.endswith("- 2023-11-14: snow\n- 2021-10-05: tea"), "the latest first, by what was said"
+    files = await life.docs.files()
+    assert [name[18:28] for name in sorted(files) if name.startswith("rollout")] == ["2021-10-05", "2023-11-14"]
+    assert "updated_at: 2021-10-05T12:00:00+00:00" in files["raw_memories.md"]
+    found = await memory.recall("What is in short?", space="alice", kinds=[RefKind.SESSION_MEMORY])
+    assert (session.id, OCTOBER) in [(item.ref.id, item.at) for item in found.items]
+    begun = {each.session.id: each.begun_at for each in await memory.sessions(space="alice")}
+    assert begun[session.id] == JANUARY
+    assert (begun[recent.id] or 0) > OCTOBER
+    selection, documents = await database.transact(
+        lambda tx: (consolidation.seen(tx, space="alice"), shelf(tx, space="alice")), space="alice", read=True
+    )
+    assert artefacts(selection, documents.documents) == files
