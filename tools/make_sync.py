@@ -110,8 +110,8 @@ def connect(
     redactor: Redactor | None = None,
     engine: Engine | None = None,
     compactor: Compactor | None = None,
-    model: Model | None = None,
-    embedder: Embedder | None = None,
+    model: Model | str | None = None,
+    embedder: Embedder | str | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
@@ -166,7 +166,7 @@ def generate() -> str:
         "from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing",
         "from bethink.model.records import AgentKind, ConversationKey, Fact, Forgotten, Message, Record, Session",
         "from bethink.model.records import SessionEntry, SessionMemory, Source, When",
-        "from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread",
+        "from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread",
         "from bethink.store import vectors",
         "from bethink.store.vectors import VectorIndex",
         "from bethink.worker import Audit, RunReport",

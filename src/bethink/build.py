@@ -3,7 +3,7 @@
 import logging
 import math
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -19,7 +19,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message
 from bethink.plugins.default_redactor import guard_logs, redactor_for
 from bethink.plugins.no_redaction import NoRedaction
-from bethink.providers import embedder_from, model_from, reranker_from
+from bethink.providers import Senses
 from bethink.recall.facts import Facts
 from bethink.settings import Settings, load_settings, settings_of
 from bethink.startup import Startup
@@ -65,7 +65,7 @@ def _open_postgres(settings: Settings) -> Database | None:
         from bethink.store.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
     except ImportError as error:
         raise Misconfigured(
-            "PostgreSQL needs a driver.", hint="Install the extra: bethink[postgres], or '.[postgres]' from a clone."
+            "PostgreSQL needs a driver.", hint="pip install 'bethink[postgres]', or '.[postgres]' from a clone."
         ) from error
 
     return PostgresDatabase(
@@ -95,8 +95,9 @@ def worker_from(
     model: Model | None,
     embedder: Embedder | None = None,
     rest: "Rest | None" = None,
+    unfit: Mapping[JobKind, Misconfigured] | None = None,
 ) -> "Worker":
-    """Build a worker that learns with a model, or without one by quoting."""
+    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait."""
     # Imported here: a process that only appends need not load what learns.
     from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
@@ -140,7 +141,7 @@ def worker_from(
         max_attempts=settings.worker_max_attempts,
         scan_limit=settings.scan_limit,
         scan_claims=settings.scan_claims,
-        daily_cap=_cap(settings, model),
+        daily_cap=_cap(settings, free=model is None and JobKind.EXTRACT not in (unfit or {})),
     )
     handlers: dict[JobKind, Handler] = {
         JobKind.EXTRACT: extractor,
@@ -149,11 +150,11 @@ def worker_from(
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    return Worker(database, handlers, options, rest=rest)
+    return Worker(database, handlers, options, rest=rest, unfit=unfit)
 
 
-def _cap(settings: Settings, model: Model | None) -> int | None:
-    free = model is None or settings.model_price_input + settings.model_price_output == 0
+def _cap(settings: Settings, *, free: bool) -> int | None:
+    free = free or settings.model_price_input + settings.model_price_output == 0
     return None if free or math.isinf(settings.daily_spend_cap) else round(settings.daily_spend_cap * 1_000_000)
 
 
@@ -174,8 +175,8 @@ def memory_from(
     if database is None:
         _log.warning("nothing will be remembered: memory is %s", "without a place" if settings.enabled else "off")
     cut = redactor or _redactor(settings, database)
-    senses = embedder or embedder_from(settings)
-    make, startup = _learning(settings, database, redactor=cut, model=model, embedder=senses)
+    senses = Senses(settings, model=model, embedder=embedder)
+    make, startup = _learning(settings, database, redactor=cut, senses=senses)
     return Memory(
         database,
         redactor=cut,
@@ -184,19 +185,18 @@ def memory_from(
         compactor=compactor,
         worker=make,
         startup=startup,
-        searcher=_searching(settings, database, embedder=senses),
+        searcher=_searching(database, senses),
         artefacts_dir=settings.artefacts_dir,
     )
 
 
-def _searching(settings: Settings, database: Database | None, *, embedder: Embedder | None) -> "Callable[[], Searcher]":
-    reranker = reranker_from(settings, embedder)
-
+def _searching(database: Database | None, senses: Senses) -> "Callable[[], Searcher]":
     def make() -> "Searcher":
         # Imported where something is asked: a process that only appends need not load what searches.
         from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
         from bethink.recall.search import Searcher  # noqa: PLC0415
 
+        embedder, reranker = senses.searching()
         return Searcher(database, tokens=EstimatedTokens(), embedder=embedder, reranker=reranker)
 
     return make
@@ -211,27 +211,39 @@ def _redactor(settings: Settings, database: Database | None) -> Redactor:
 
 
 def _learning(
-    settings: Settings,
-    database: Database | None,
-    *,
-    redactor: Redactor,
-    model: Model | None,
-    embedder: Embedder | None,
+    settings: Settings, database: Database | None, *, redactor: Redactor, senses: Senses
 ) -> "tuple[Callable[[], Worker] | None, Startup | None]":
     if database is None or not settings.learn:
         return None, None
-    thinker = model or model_from(settings)
     last: Worker | None = None
 
     def make() -> "Worker":
         nonlocal last  # a model that is away stays away, whichever worker asks
         rest = None if last is None else last.rest
-        last = worker_from(settings, database, redactor=redactor, model=thinker, embedder=embedder, rest=rest)
+        model, embedder, unfit = _fit(senses)
+        last = worker_from(
+            settings, database, redactor=redactor, model=model, embedder=embedder, rest=rest, unfit=unfit
+        )
         return last
 
     if not settings.learn_at_start:
         return make, None
     return make, Startup(make)
+
+
+def _fit(senses: Senses) -> tuple[Model | None, Embedder | None, dict[JobKind, Misconfigured]]:
+    """Make what a worker needs, and say which jobs must wait because a part of it cannot be made."""
+    unfit: dict[JobKind, Misconfigured] = {}
+    model = embedder = None
+    try:
+        model = senses.model()
+    except Misconfigured as error:
+        unfit |= dict.fromkeys(set(JobKind) - {JobKind.INDEX}, error)
+    try:
+        embedder = senses.embedder()
+    except Misconfigured as error:
+        unfit[JobKind.INDEX] = error
+    return model, embedder, unfit
 
 
 def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
@@ -248,14 +260,19 @@ def connect(
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
-    model: Model | None = None,
-    embedder: Embedder | None = None,
+    model: Model | str | None = None,
+    embedder: Embedder | str | None = None,
     **arguments: object,
 ) -> Memory:
     """Return a Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `async with`.
 
-    Without a target, the settings file and the environment decide. Further arguments are settings.
+    Without a target, the settings file and the environment decide. Further arguments are settings, as are a model and
+    an embedder that are given by name.
     """
+    if isinstance(model, str):
+        arguments["model"], model = model, None
+    if isinstance(embedder, str):
+        arguments["embedder"], embedder = embedder, None
     settings = load_settings(**arguments, **settings_of(str(target)))  # pyright: ignore[reportArgumentType]
     return memory_from(settings, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder)
 

@@ -11,7 +11,7 @@ from bethink.capture import log, sessions
 from bethink.capture.history import History
 from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
 from bethink.capture.marks import Marks
-from bethink.errors import BethinkError, Invalid, Unavailable
+from bethink.errors import Unavailable
 from bethink.extend import Redactor
 from bethink.model.jobs import Job, JobKind
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -27,6 +27,7 @@ from bethink.model.records import (
     SessionMemory,
     Trigger,
     When,
+    checked_text,
     moment_or_none,
     space_of,
 )
@@ -117,7 +118,7 @@ class Memory:
         """Return the active session of a conversation, opening one if there is none.
 
         Space, agent and conversation come into being at first use; an agent keeps the kind it first had. Nothing is
-        learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background.
+        learnt from an `ephemeral` session, which ends one of the other sort. Opening one lets others be learnt from.
         """
         place = space_of(space, user_id)
         if self._database is None:
@@ -168,12 +169,12 @@ class Memory:
         from bethink.capture import remember  # noqa: PLC0415 - an agent that keeps its own sessions never asks for it
 
         place = remember.Place(
-            space=session.space if session and not (space or user_id) else space_of(space, user_id),
+            space=sessions.home_of(session) if session and not (space or user_id) else space_of(space, user_id),
             session=session,
             conversation=conversation or remember.NOTES,
             agent=agent,
         )
-        _shown_to(session, place.space)
+        sessions.id_within(session, place.space)
         body = remember.storing(remember.drafts_of(what, idempotency_key), place, self._redactor)
         if self._database is None:
             return Remembered(session=remember.nowhere(place))
@@ -189,21 +190,23 @@ class Memory:
 
         A message whose idempotency key is known in the space is not stored again: it keeps its number.
         """
-        drafts = log.listed(messages)
+        drafts, space = log.listed(messages), sessions.home_of(session)
 
         def body(tx: Tx) -> log.Appended:
             return log.append(tx, session, log.prepare(drafts, self._redactor))
 
         if self._database is None:
             return []
-        appended = await log.append_once(self._database, body, space=session.space)
+        appended = await log.append_once(self._database, body, space=space)
         if appended.thread_id is not None:
             await self._advance(session.space, appended.thread_id)
         return appended.numbers
 
     async def read(self, session: Session, *, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the messages of a session that follow a number, in order."""
-        return await self._read(session.space, lambda tx: log.read(tx, session, after=after, limit=limit), empty=[])
+        return await self._read(
+            sessions.home_of(session), lambda tx: log.read(tx, session, after=after, limit=limit), empty=[]
+        )
 
     async def end_turn(self, session: Session) -> bool:
         """Tell that a turn is over: marks the session past the threshold, and says whether it did."""
@@ -260,17 +263,18 @@ class Memory:
         return await self._read(None, lambda tx: jobs.spaces(tx, limit=limit, after=after), empty=[])
 
     async def retry(self, session: Session) -> bool:
-        """Let learning from a session start over that failed or was given up. False if it did neither."""
-        return await self._mark(
-            session, lambda tx: jobs.retry(tx, space=session.space, kind=JobKind.EXTRACT, key=session.id)
-        )
+        """Let learning from a session start over that failed or was given up. False if it did neither.
+
+        With a model also learning that only quoted, for want of one.
+        """
+        better = self._make_worker is not None and self._make_worker().has_model
+        return await self._mark(session, lambda tx: learning.retry(tx, session, quoted=better))
 
     async def session_memory(self, session: Session) -> SessionMemory | None:
         """Return what is remembered of a whole session, if anything."""
+        space = sessions.home_of(session)
         return await self._read(
-            session.space,
-            lambda tx: learning.find_memory(tx, space=session.space, session_id=session.id),
-            empty=None,
+            space, lambda tx: learning.find_memory(tx, space=space, session_id=session.id), empty=None
         )
 
     async def recall(  # noqa: PLR0913 - every one of them narrows the question
@@ -301,7 +305,7 @@ class Memory:
             as_of=moment_or_none(as_of),
             kinds=kinds,
             origins=origins,
-            session_id=_shown_to(session, place),
+            session_id=sessions.id_within(session, place),
             explain=explain,
         )
         return await self._searcher().recall(asking)
@@ -321,7 +325,7 @@ class Memory:
         Make one when a session starts and when it was compacted; given the session, the ledger records it.
         """
         place = space_of(space, user_id)
-        asker = _shown_to(session, place)
+        asker = sessions.id_within(session, place)
         asking = self._asking(question, space=place, budget=budget, as_of=moment_or_none(as_of), session_id=asker)
         return await self._searcher().context(asking)
 
@@ -335,7 +339,7 @@ class Memory:
 
     async def cited(self, answer: str, *, session: Session) -> str:
         """Count what an answer cites of what its session was shown, and return it without the citations."""
-        return await self._searcher().cited(answer, space=session.space, session_id=session.id)
+        return await self._searcher().cited(answer, space=sessions.home_of(session), session_id=session.id)
 
     async def shown(
         self,
@@ -349,7 +353,7 @@ class Memory:
         """Read the ledger: what was shown, when, and to which session, the newest first."""
         place = space_of(space, user_id)
         return await self._searcher().shown(
-            space=place, session_id=_shown_to(session, place), as_of=moment_or_none(as_of), limit=limit
+            space=place, session_id=sessions.id_within(session, place), as_of=moment_or_none(as_of), limit=limit
         )
 
     async def forget(
@@ -373,22 +377,26 @@ class Memory:
         place = space_of(space, user_id)
         target = Target(
             ref=None if ref is None else Ref.read(ref),
-            session_id=_shown_to(session, place),
+            session_id=sessions.id_within(session, place),
             conversation=conversation,
             agent=agent,
             everything=everything,
         )
         forgotten = await forget(self._database, target, space=place, dry_run=dry_run)
-        if self._artefacts_dir and not dry_run:
-            from bethink.learn.artefacts import clear_folder  # noqa: PLC0415 - as above
-
-            await anyio.to_thread.run_sync(clear_folder, self._artefacts_dir, place)
+        if not dry_run:
+            await self._clear_files(place)
         return forgotten
+
+    async def _clear_files(self, space: str) -> None:
+        if self._artefacts_dir:
+            from bethink.learn.artefacts import clear_files  # noqa: PLC0415 - loaded by whoever forgets
+
+            await clear_files(self._artefacts_dir, space)
 
     def _asking(self, question: str, **narrowed: Any) -> "Asking":
         from bethink.recall.search import Asking  # noqa: PLC0415 - as below
 
-        return Asking(question=question, **narrowed)
+        return Asking(question=checked_text(question, "a question"), **narrowed)
 
     def _searcher(self) -> "Searcher":
         if self._make_searcher is not None:
@@ -417,10 +425,9 @@ class Memory:
         )
 
     async def _advance(self, space: str, thread_id: str) -> None:
-        # The messages are stored and their events are queued: what fails from here on is tried again by the next.
         try:
             await self.desk(space=space).advance(thread_id)
-        except BethinkError as error:
+        except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
             _log.error("thread %s could not go on: %s", thread_id, type(error).__name__)
 
     def history(
@@ -433,7 +440,10 @@ class Memory:
     ) -> History:
         """Return the history of an agent's conversations, addressed by conversation key."""
         place = space_of(space, user_id)
-        return History(self._database, space=place, agent=agent, kind=kind, redactor=self._redactor)
+        cut, clear = self._redactor, self._clear_files
+        return History(
+            self._database, space=place, agent=agent, kind=kind, redactor=cut, clear_files=clear, advance=self._advance
+        )
 
     def marks(self) -> Marks:
         """Return the marks of sessions, for whoever learns by hand."""
@@ -453,7 +463,8 @@ class Memory:
 
     def facts(self, *, space: str | None = None, user_id: str | None = None) -> Facts:
         """Return what is known in a space."""
-        return Facts(self._database, space=space_of(space, user_id), redactor=self._redactor)
+        place = space_of(space, user_id)
+        return Facts(self._database, space=place, redactor=self._redactor, clear_files=self._clear_files)
 
     def documents(self, *, space: str | None = None, user_id: str | None = None) -> "Documents":
         """Return the tree of documents of a space."""
@@ -481,13 +492,7 @@ class Memory:
         return await ask(self._database, body, space=space, empty=empty, read=True)
 
     async def _mark(self, session: Session, body: Callable[[Tx], bool]) -> bool:
-        return await ask(self._database, body, space=session.space, empty=False)
+        return await ask(self._database, body, space=sessions.home_of(session), empty=False)
 
     async def _end(self, session: Session, body: Callable[[Tx], Session]) -> Session:
-        return await ask(self._database, body, space=session.space, empty=session, repeatable=True)
-
-
-def _shown_to(session: Session | None, space: str) -> str | None:
-    if session is not None and session.space != space:
-        raise Invalid(f"session {session.id} is not in space {space!r}.", hint="Ask in the space of the session.")
-    return None if session is None else session.id
+        return await ask(self._database, body, space=sessions.home_of(session), empty=session, repeatable=True)

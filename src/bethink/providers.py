@@ -1,27 +1,97 @@
 """Builds the models, embedders and rerankers that the settings name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Reranker
 from bethink.settings import Settings
 
 
+class Senses:
+    """The model, embedder and reranker of a memory, each made when it is first asked for.
+
+    Only a name that says nothing is refused at once. What could not be made is tried again by the next who asks.
+    """
+
+    def __init__(self, settings: Settings, *, model: Model | None = None, embedder: Embedder | None = None) -> None:
+        self._settings = settings
+        self._model = model
+        self._embedder = embedder
+        if model is None and settings.learn:
+            _model_named(settings)
+        if embedder is None:
+            _embedder_named(settings)
+        if embedder is not None or not settings.embedder.startswith("onnx:"):
+            reranker_from(settings, embedder)
+
+    def model(self) -> Model | None:
+        """Return the model, if one is named. Raises `Misconfigured` while its client or its key is missing."""
+        if self._model is None:
+            self._model = model_from(self._settings)
+        return self._model
+
+    def embedder(self) -> Embedder | None:
+        """Return the embedder, if one is named. Raises `Misconfigured` while something that it needs is missing."""
+        if self._embedder is None:
+            self._embedder = embedder_from(self._settings)
+        return self._embedder
+
+    def searching(self) -> tuple[Embedder | None, Reranker | None]:
+        """Return what recall asks. An embedder that cannot be made is one that says why: words find without it."""
+        try:
+            embedder = self.embedder()
+        except Misconfigured as error:
+            return _Absent(self._settings.embedder, error), None
+        return embedder, reranker_from(self._settings, embedder)
+
+
+class _Absent:
+    """Stands where an embedder should be, and tells whoever asks it why it is not there."""
+
+    def __init__(self, name: str, why: Misconfigured) -> None:
+        self.name = name
+        self._why = why
+
+    @property
+    def dimension(self) -> int:
+        """Raise `Misconfigured`."""
+        raise self._why
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Raise `Misconfigured`."""
+        del texts
+        raise self._why
+
+
 def model_from(settings: Settings) -> Model | None:
     """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
-    provider, _, name = settings.model.partition(":")
+    named = _model_named(settings)
+    if named is None:
+        return None
+    make, provider, name = named
+    try:
+        return make(settings, name)
+    except ImportError as error:
+        raise _without_client(provider) from error
+
+
+def _model_named(settings: Settings) -> "tuple[Callable[[Settings, str], Model], str, str] | None":
     if not settings.model:
         return None
+    provider, _, name = settings.model.partition(":")
     make = _MODELS.get(provider)
     if make is None or not name:
         raise Misconfigured(
             f"model = {settings.model!r} names no provider and model.",
             hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
         )
-    try:
-        return make(settings, name)
-    except ImportError as error:
-        raise Misconfigured(f"{provider} needs its client.", hint=f"Install the extra: bethink[{provider}].") from error
+    return make, provider, name
+
+
+def _without_client(extra: str) -> Misconfigured:
+    return Misconfigured(
+        f"{extra} needs its client.", hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone."
+    )
 
 
 def _openai_model(settings: Settings, name: str) -> Model:
@@ -62,6 +132,17 @@ def embedder_from(settings: Settings) -> Embedder | None:
 
     A model in a folder is looked for now and read when it is first used; none is ever downloaded.
     """
+    named = _embedder_named(settings)
+    if named is None:
+        return None
+    make, kind, name = named
+    try:
+        return make(settings, name)
+    except ImportError as error:
+        raise _without_client(kind) from error
+
+
+def _embedder_named(settings: Settings) -> "tuple[Callable[[Settings, str], Embedder], str, str] | None":
     if not settings.embedder:
         return None
     kind, _, name = settings.embedder.partition(":")
@@ -71,10 +152,7 @@ def embedder_from(settings: Settings) -> Embedder | None:
             f"embedder = {settings.embedder!r} names no kind and model.",
             hint="Write static: or onnx: and a folder, or openai: and a model's name.",
         )
-    try:
-        return make(settings, name)
-    except ImportError as error:
-        raise Misconfigured(f"{kind} needs its client.", hint=f"Install the extra: bethink[{kind}].") from error
+    return make, kind, name
 
 
 def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:

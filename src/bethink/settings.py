@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -121,7 +121,7 @@ _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not 
 _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
-_SECRET = ("embedder_api_key", "model_api_key", "redaction_key")
+_SECRET = ("embedder_api_key", "model_api_key", "redaction_key", "postgres_dsn", "model_base_url", "embedder_base_url")
 _WORDS = {
     "true": True,
     "1": True,
@@ -151,7 +151,7 @@ def load_settings(
     for found, origin in sources:
         for name, value in found.items():
             if name not in _PLAIN:
-                raise Misconfigured(f"{name!r} ({origin}) is no setting.", hint=f"Known: {', '.join(_PLAIN)}.")
+                raise Misconfigured(f"{name!r} ({origin}) is no setting.", hint=_instead(name, spelt=str))
             values[name] = _typed(name, value, origin)
             origins[name] = origin
     return Settings(**cast("dict[str, Any]", values), agents=agents, origins=MappingProxyType(origins))
@@ -187,11 +187,22 @@ def _flat(tree: Mapping[str, object]) -> dict[str, object]:
 
 
 def _from(environ: Mapping[str, str]) -> dict[str, object]:
-    known = {f"BETHINK_{name.upper()}": name for name in _PLAIN}
+    known = {_variable(name): name for name in _PLAIN}
     for key in environ:
         if key.startswith("BETHINK_") and key not in known and key not in _OTHERS:
-            raise Misconfigured(f"{key} is no setting.", hint=f"Known: {', '.join(known)}.")
+            raise Misconfigured(f"{key} is no setting.", hint=_instead(key, spelt=_variable))
     return {name: environ[key] for key, name in known.items() if key in environ}
+
+
+def _variable(name: str) -> str:
+    return f"BETHINK_{name.upper()}"
+
+
+def _instead(name: str, *, spelt: Callable[[str], str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - for those who mistype
+
+    near = get_close_matches(name.lower().removeprefix("bethink_"), _PLAIN, n=2, cutoff=0.7)
+    return f"Did you mean {' or '.join(map(spelt, near))}?" if near else f"Known: {', '.join(map(spelt, _PLAIN))}."
 
 
 def _agents(tree: Mapping[str, object]) -> Mapping[str, AgentSettings]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from bethink.errors import BethinkError
+from bethink.errors import BethinkError, Misconfigured
 
 if TYPE_CHECKING:  # loaded when there is a session to start
     from bethink.worker import Worker
@@ -24,6 +24,7 @@ class Startup:
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
+        self._told = False
 
     def begin(self) -> None:
         """Start a run, unless one is going on: that one will find what this one would have found."""
@@ -49,6 +50,11 @@ class Startup:
     def _serve(self) -> None:
         try:
             anyio.run(self._run)
+        except* Misconfigured as errors:
+            # It stays so until somebody mends it: the next session need not say it again.
+            if not self._told:
+                _log.warning("what is marked waits to be learnt: %s", errors.exceptions[0])
+            self._told = True
         except* BethinkError as errors:
             _log.error("the run at the start of a session failed: %s", type(errors.exceptions[0]).__name__)
 

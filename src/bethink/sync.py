@@ -47,7 +47,7 @@ from bethink.model.records import (
     Source,
     When,
 )
-from bethink.model.working import Chunk, Event, Mode, QueuedEvent, State, StateInfo, Thread
+from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
 from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.store import vectors
@@ -135,8 +135,8 @@ def connect(
     redactor: Redactor | None = None,
     engine: Engine | None = None,
     compactor: Compactor | None = None,
-    model: Model | None = None,
-    embedder: Embedder | None = None,
+    model: Model | str | None = None,
+    embedder: Embedder | str | None = None,
     **arguments: object,
 ) -> "Memory":
     """Return a blocking Memory on a file, on `:memory:`, or on a `postgresql://` address; open it with `with`."""
@@ -332,7 +332,9 @@ class Documents:
         return self._loop.run(lambda: self._inner.create(draft, document_id=document_id, by=by))
 
     def update(self, document_id: str, draft: Draft, *, expected: int, by: Provenance | None = None) -> Document | None:
-        """Write the next version. Raises `Stale` unless `expected` is the current one."""
+        """Write the next version. Raises `Stale` unless `expected` is the current one.
+
+        Unless told otherwise it rests on what the version before rested on, and is trusted no more than that."""
         return self._loop.run(lambda: self._inner.update(document_id, draft, expected=expected, by=by))
 
     def delete(self, document_id: str, *, expected: int) -> None:
@@ -344,7 +346,9 @@ class Documents:
         return self._loop.run(lambda: self._inner.restore(document_id, version, expected=expected))
 
     def redact(self, document_id: str, version: int) -> None:
-        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        """Take the text out of a version that is past, for good, and out of what writers said and of held changes.
+
+        Raises `NotFound` for the current one."""
         return self._loop.run(lambda: self._inner.redact(document_id, version))
 
     def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
@@ -356,7 +360,7 @@ class Documents:
         return self._loop.run(lambda: self._inner.approve(run))
 
     def reject(self, run: str) -> None:
-        """Let a change set that was held never come about."""
+        """Let a change set that was held never come about; of its text nothing is kept."""
         return self._loop.run(lambda: self._inner.reject(run))
 
     def undo(self, run: str) -> None:
@@ -466,6 +470,10 @@ class Desk:
         """Take every event out of the queue and return how many there were."""
         return self._loop.run(lambda: self._inner.clear_queue(thread_id))
 
+    def failed_events(self, thread_id: str) -> list[FailedEvent]:
+        """Return the events that could not be processed and were set aside, each with the reason."""
+        return self._loop.run(lambda: self._inner.failed_events(thread_id))
+
     def get_mode(self, thread_id: str) -> Mode:
         """Say how a thread takes its events."""
         return self._loop.run(lambda: self._inner.get_mode(thread_id))
@@ -491,13 +499,15 @@ class Desk:
         return self._loop.run(lambda: self._inner.current_step_id(thread_id))
 
     def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
-        """Queue an event; in auto mode process it, and what its length makes necessary, at once."""
+        """Queue an event; in auto mode process it, and what its length makes necessary, at once.
+
+        Raises `Invalid` if it cannot be processed: it is set aside, and the thread goes on without it."""
         return self._loop.run(lambda: self._inner.dispatch(thread_id, event))
 
     def step(self, thread_id: str) -> StepResult:
         """Process one event; with none waiting, truncate if that is due; else compact if that is due.
 
-        Raises `Conflict` in auto mode, and while another step holds the thread."""
+        Raises `Conflict` in auto mode and while another step holds the thread, `Invalid` for an event it sets aside."""
         return self._loop.run(lambda: self._inner.step(thread_id))
 
     def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
@@ -513,7 +523,7 @@ class Desk:
         return self._loop.run(lambda: self._inner.emergency(thread_id))
 
     def advance(self, thread_id: str) -> DispatchResult:
-        """Process what is waiting if the thread is in auto mode; else leave it to `step`."""
+        """Process what is waiting if the thread is in auto mode; else leave it to `step`. It sets aside what fails."""
         return self._loop.run(lambda: self._inner.advance(thread_id))
 
     def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
@@ -557,7 +567,9 @@ class Desk:
         return self._loop.run(lambda: self._inner.diff(thread_id, before, after))
 
     def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
-        """Open a new thread that begins where this one was at a state."""
+        """Open a new thread that begins where this one was at a state.
+
+        It is forgotten with the conversation this one works on."""
         return self._loop.run(lambda: self._inner.fork(thread_id, at=at, into=into, mode=mode))
 
     def replay(self, thread_id: str) -> tuple[Chunk, ...]:
@@ -588,7 +600,7 @@ class Access:
     def find(self, key: str) -> KeyInfo | None:
         """Return what a key's text is good for; None if it is unknown, expired or revoked.
 
-        One that was good is not looked up again for some seconds, so another process's revocation takes that long."""
+        Neither is looked up again for some seconds, so another process's revocation takes that long."""
         return self._loop.run(lambda: self._inner.find(key))
 
     def list(self) -> list[KeyInfo]:
@@ -639,7 +651,7 @@ class Memory:
         """Return the active session of a conversation, opening one if there is none.
 
         Space, agent and conversation come into being at first use; an agent keeps the kind it first had. Nothing is
-        learnt from an `ephemeral` session. Opening another lets sessions that wait be learnt from in the background."""
+        learnt from an `ephemeral` session, which ends one of the other sort. Opening one lets others be learnt from."""
         return self._loop.run(
             lambda: self._inner.open_session(
                 space=space, user_id=user_id, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
@@ -739,7 +751,9 @@ class Memory:
         return self._loop.run(lambda: self._inner.spaces(limit=limit, after=after))
 
     def retry(self, session: Session) -> bool:
-        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        """Let learning from a session start over that failed or was given up. False if it did neither.
+
+        With a model also learning that only quoted, for want of one."""
         return self._loop.run(lambda: self._inner.retry(session))
 
     def session_memory(self, session: Session) -> SessionMemory | None:
@@ -968,7 +982,9 @@ class RemoteDocuments:
         return self._loop.run(lambda: self._inner.restore(document_id, version, expected=expected))
 
     def redact(self, document_id: str, version: int) -> None:
-        """Take the text out of a version that is past, for good. Raises `NotFound` for the current one."""
+        """Take the text out of a version that is past, for good, and out of what writers said and of held changes.
+
+        Raises `NotFound` for the current one."""
         return self._loop.run(lambda: self._inner.redact(document_id, version))
 
     def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
@@ -980,7 +996,7 @@ class RemoteDocuments:
         return self._loop.run(lambda: self._inner.approve(run))
 
     def reject(self, run: str) -> None:
-        """Let a change set that was held never come about."""
+        """Let a change set that was held never come about; of its text nothing is kept."""
         return self._loop.run(lambda: self._inner.reject(run))
 
     def undo(self, run: str) -> None:
@@ -1252,7 +1268,9 @@ class Client:
         return self._loop.run(lambda: self._inner.spaces(limit=limit, after=after))
 
     def retry(self, session: Session) -> bool:
-        """Let learning from a session start over that failed or was given up. False if it did neither."""
+        """Let learning from a session start over that failed or was given up. False if it did neither.
+
+        With a model also learning that only quoted, for want of one."""
         return self._loop.run(lambda: self._inner.retry(session))
 
     def session_memory(self, session: Session) -> SessionMemory | None:

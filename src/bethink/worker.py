@@ -12,7 +12,7 @@ from typing import Protocol
 
 import anyio
 
-from bethink.errors import LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
+from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
 from bethink.store import jobs, learning
@@ -127,6 +127,7 @@ class Worker:
         *,
         name: str | None = None,
         rest: "Rest | None" = None,
+        unfit: Mapping[JobKind, BethinkError] | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
@@ -135,6 +136,7 @@ class Worker:
         self._cap = anyio.CapacityLimiter(self.options.concurrency)
         self._stopped = False
         self.rest = rest or Rest()
+        self._unfit = unfit or {}
         self._answered = 0.0
         self._turn = 0
         self._capped_on: int | None = None
@@ -167,17 +169,29 @@ class Worker:
         """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
         self._stopped = True
 
+    @property
+    def has_model(self) -> bool:
+        """Say whether sessions are learnt from with a model, and not only quoted."""
+        return getattr(self._handlers.get(JobKind.EXTRACT), "model", None) is not None
+
     async def run_once(self, *, only: Collection[JobKind] | None = None) -> RunReport:
-        """Claim what is due and do it, marked sessions first, then quiet ones; then settle what spaces have learnt."""
+        """Claim what is due and do it, marked sessions first, then quiet ones; then settle what spaces have learnt.
+
+        Raises what keeps this worker from a kind of job once the others are done.
+        """
         report = RunReport()
-        for kind in JobKind:
+        asked = [kind for kind in JobKind if only is None or kind in only]
+        for kind in asked:
             handler = self._handlers.get(kind)
-            if handler is None or self._stopped or (only is not None and kind not in only):
+            if handler is None or self._stopped or kind in self._unfit:
                 continue
             claimed = await self._batch(kind, handler, report, limit=self.options.batch)
             full = claimed is None or claimed >= self.options.batch
             if not full and await self._scan(kind, handler, report):
                 await self._batch(kind, handler, report, limit=self.options.scan_claims)
+        for kind in asked:
+            if kind in self._unfit:
+                raise self._unfit[kind]
         return report
 
     async def audit(self, *, spaces: int = 20) -> Audit:
@@ -218,6 +232,7 @@ class Worker:
         lease = int(self.options.lease * _SECOND)
         self._turn += 1
         tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
+        claims: list[Claim] = []
         with anyio.CancelScope(shield=True):  # who is cancelled now must still know what to hand back
             claims = await self._database.transact(
                 lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)

@@ -1,5 +1,7 @@
 """What a Memory starts by itself, and how it is told which model to learn with."""
 
+import logging
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 
@@ -7,10 +9,11 @@ import anyio
 import pytest
 
 import bethink
+import bethink.sync
 from bethink import AgentKind, ConversationKey
 from bethink.errors import Misconfigured, Unavailable
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import Outcome
+from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.plugins.anthropic_model import AnthropicModel
 from bethink.plugins.openai_model import OpenAIModel
 from bethink.plugins.scripted_model import ScriptedModel
@@ -124,3 +127,95 @@ def test_a_model_is_named_by_provider_and_name() -> None:
     for wrong in ("gpt", "openai:", "mystery:m"):
         with pytest.raises(Misconfigured, match="names no provider"):
             model_from(Settings(model=wrong))
+
+
+NOWHERE = "http://127.0.0.1:1/v1"
+
+
+def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
+    with bethink.sync.connect(
+        ":memory:",
+        model="openai:foo",
+        model_base_url=NOWHERE,
+        embedder="openai:bar",
+        embedder_base_url=NOWHERE,
+        embedder_dimension=3,
+        learn_at_start=False,
+    ) as memory:
+        memory.remember("My cat is called Miso.", user_id="alice")
+        report = memory.learn()
+        found = memory.recall("cat", user_id="alice")
+        errors = {job.kind: job.last_error or "" for job in memory.jobs(user_id="alice")}
+
+    assert report.outcomes["failed"] == 2
+    assert errors[JobKind.EXTRACT].startswith("ModelUnavailable")
+    assert errors[JobKind.INDEX].startswith("ModelUnavailable")
+    assert found.missing == "vectors: the embedder is not to be had"
+
+
+async def test_a_name_that_is_given_stands_above_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BETHINK_MODEL", "mystery:m")
+    with pytest.raises(Misconfigured, match="'mystery:m' names no provider"):
+        bethink.connect(":memory:")
+    async with bethink.connect(":memory:", model="", learn_at_start=False) as memory:
+        await memory.remember("My cat is called Miso.", user_id="alice")
+        assert (await memory.learn()).outcomes[Outcome.SUCCEEDED]
+
+
+@pytest.fixture(params=["key", "extra"])
+def unmade(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A model and an embedder that lack something, and what the hint says of it."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("BETHINK_MODEL", "openai:gpt-6-luna")
+    if request.param == "key":
+        return "Set OPENAI_API_KEY"
+    for module in ("openai_model", "openai_embedder"):
+        monkeypatch.setitem(sys.modules, f"bethink.plugins.{module}", None)
+    return r"pip install 'bethink\[openai\]'"
+
+
+async def test_without_what_its_model_needs_a_memory_stores_finds_and_forgets_and_only_learning_fails(
+    target: str, unmade: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bethink.connect(target, redactor=Quiet()) as memory:
+        with caplog.at_level(logging.WARNING):
+            for place in range(3):
+                session = await memory.open_session(space="alice", conversation=chat(place))
+                await memory.append(session, many(6))
+                with pytest.raises(Misconfigured, match=unmade):
+                    await memory.learn()
+        told = [record.message for record in caplog.records]
+        assert (await memory.recall("message", space="alice")).items
+        jobs = {job.kind: job for job in await memory.jobs(space="alice")}
+        audit = await memory.audit()
+        assert (await memory.forget(space="alice", everything=True)).messages == 18
+
+    assert len(told) == 1
+    assert told[0].startswith("what is marked waits to be learnt: ")
+    assert (jobs[JobKind.EXTRACT].status, jobs[JobKind.EXTRACT].attempts) == (JobStatus.QUEUED, 0)
+    assert audit.daily_cap == 5_000_000
+
+
+async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so_and_learning_goes_on_till_there(
+    target: str, unmade: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bethink.connect(
+        target, redactor=Quiet(), model="", embedder="openai:small", learn_at_start=False
+    ) as memory:
+        await memory.remember("My cat is called Miso.", space="alice")
+        with caplog.at_level(logging.WARNING):
+            found = await memory.recall("cat", space="alice")
+        with pytest.raises(Misconfigured, match=unmade):
+            await memory.learn()
+        with pytest.raises(Misconfigured, match=unmade):
+            await memory.vectors().reindex()
+        assert (await memory.audit()).daily_cap is None, "without a model nothing is spent"
+        jobs = {job.kind: job for job in await memory.jobs(space="alice")}
+
+    assert [item.text for item in found.items] == ["My cat is called Miso."]
+    assert found.missing == "vectors: the embedder is not to be had"
+    [told] = caplog.records
+    assert told.message.startswith("recall goes on without vectors: ")
+    assert jobs[JobKind.EXTRACT].outcome is Outcome.SUCCEEDED
+    assert (jobs[JobKind.INDEX].status, jobs[JobKind.INDEX].attempts) == (JobStatus.QUEUED, 0)

@@ -1,8 +1,11 @@
+from collections.abc import Awaitable, Callable, Sized
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, cast
 
 import pytest
 
 import bethink
+from bethink import ConversationKey
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
 from bethink.model.records import Micros, moment
 from tests.conftest import KEY, FakeClock, said
@@ -107,6 +110,42 @@ async def test_spaces_come_in_pages_by_name(memory: bethink.Memory) -> None:
     assert await memory.spaces(limit=2, after="bob") == ["carol"]
 
 
+async def test_a_space_that_holds_only_a_thread_or_a_summary_is_listed(memory: bethink.Memory) -> None:
+    await memory.desk(space="alice").open_thread("thread_one")
+    await memory.history(space="bob").set_summary(KEY, "in short")
+
+    assert await memory.spaces() == ["alice", "bob"]
+    await memory.forget(space="alice", everything=True)
+    assert await memory.spaces() == ["bob"]
+
+
+Lister = Callable[[bethink.Memory, int], Awaitable[Sized]]
+LISTERS: dict[str, Lister] = {
+    "sessions": lambda memory, limit: memory.sessions(space="alice", limit=limit),
+    "jobs": lambda memory, limit: memory.jobs(space="alice", limit=limit),
+    "spaces": lambda memory, limit: memory.spaces(limit=limit),
+    "shown": lambda memory, limit: memory.shown(space="alice", limit=limit),
+    "marks": lambda memory, limit: memory.marks().find_invalidated(limit),
+    "threads": lambda memory, limit: memory.desk(space="alice").threads(limit=limit),
+    "facts": lambda memory, limit: memory.facts(space="alice").all(limit=limit),
+    "search of facts": lambda memory, limit: memory.facts(space="alice").search("tea", limit),
+    "search of documents": lambda memory, limit: memory.documents(space="alice").search("tea", limit),
+    "change sets": lambda memory, limit: memory.documents(space="alice").change_sets(limit=limit),
+}
+
+
+@pytest.mark.parametrize("name", LISTERS)
+async def test_a_limit_below_none_is_refused_whatever_is_listed(memory: bethink.Memory, name: str) -> None:
+    stored = await memory.remember("I like tea.", space="alice")
+    await memory.recall("tea", space="alice", session=stored.session)
+    await memory.facts(space="alice").index(bethink.Fact(id="tea", content="likes tea"))
+
+    for wrong in (-1, -(2**70), 2**70):
+        with pytest.raises(Invalid, match="limit"):
+            await LISTERS[name](memory, wrong)
+    assert len(await LISTERS[name](memory, 0)) == 0
+
+
 async def test_a_consolidation_can_be_promised_for_a_space_that_is_there(memory: bethink.Memory) -> None:
     await memory.remember("Hello.", space="alice")
     await memory.consolidate(space="alice")
@@ -175,6 +214,32 @@ async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -
         assert await memory.spaces() == []
         assert (await memory.forget(everything=True, space="alice")).messages == 0
         await memory.consolidate(space="alice")
+
+
+async def test_what_is_no_text_is_refused_where_one_is_asked_for(memory: bethink.Memory) -> None:
+    no: Any = 42
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: memory.remember("x", user_id=no),
+        lambda: memory.remember("x", space=no),
+        lambda: memory.recall(no, user_id="u"),
+        lambda: memory.recall(cast("Any", None), user_id="u"),
+        lambda: memory.context(question=no, user_id="u"),
+        lambda: memory.open_session(space="alice", conversation=KEY, agent=no),
+        lambda: memory.remember("x", space="alice", idempotency_key=no),
+    ]
+    for call in calls:
+        with pytest.raises(Invalid, match=r"is text, not (int|NoneType).*Give a str"):
+            await call()
+    with pytest.raises(Invalid, match="is text, not int"):
+        ConversationKey(channel="c", chat=no)
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", "\n\t"])
+async def test_an_empty_text_is_not_remembered_and_an_empty_message_is(memory: bethink.Memory, nothing: str) -> None:
+    with pytest.raises(Invalid, match=r"nothing to remember.*Give a text"):
+        await memory.remember(nothing, space="alice")
+
+    assert len((await memory.remember([{"role": "user", "content": nothing}], space="alice")).refs) == 1
 
 
 async def test_what_is_no_message_is_refused(memory: bethink.Memory) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -5,11 +6,12 @@ import anyio
 import pytest
 
 from bethink import Memory
+from bethink.errors import Misconfigured
 from bethink.store.db import Database, Tx
 from bethink.store.migrate import migrate, migrations
 from bethink.store.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
-from tests.conftest import KEY, Quiet, database_at, many
+from tests.conftest import KEY, Quiet, many
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -66,6 +68,20 @@ async def test_the_marks_arrive_by_a_migration_on_a_database_that_has_messages(n
     await database.close()
 
 
+async def test_a_space_that_held_only_a_thread_is_listed_once_it_is_promised_by_the_migration(new_target: str) -> None:
+    database = unopened(new_target)
+    database._start()
+    old = partial(database._transact, read=False, repeatable=False)
+    await old(lambda tx: migrate(tx, upto=11), space=None)
+    await old(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=tx.now), space="alice")
+    await database._stop()
+
+    await database.open()
+
+    assert await Memory(database, redactor=Quiet()).spaces() == ["alice"]
+    await database.close()
+
+
 async def test_many_processes_opening_a_new_database_at_once_migrate_it_once(new_target: str) -> None:
     databases = [unopened(new_target) for _ in range(4)]
 
@@ -79,15 +95,73 @@ async def test_many_processes_opening_a_new_database_at_once_migrate_it_once(new
         await database.close()
 
 
-async def test_a_schema_newer_than_the_code_is_left_as_it_is(target: str) -> None:
-    database = database_at(target)
+@pytest.mark.parametrize("missing", [0, 1])
+async def test_a_schema_newer_than_the_code_is_refused_and_left_as_it_is(new_target: str, missing: int) -> None:
+    database = unopened(new_target)
+    database._start()
+    before = partial(database._transact, space=None, read=False, repeatable=False)
+    known = [number for number, _, _ in migrations(database.dialect)][: -missing or None]
+
+    def newer(tx: Tx) -> None:
+        migrate(tx, upto=known[-1])
+        tx.run("record_version", version=9999, name="from the future", now=tx.now)
+
+    await before(newer)
+    await database._stop()
+
+    with pytest.raises(Misconfigured, match=r"newer Bethink.*9999.*pip install --upgrade"):
+        await database.open()
+    database._start()
+    rows = await database._transact(lambda tx: tx.all("list_versions"), space=None, read=True, repeatable=False)
+    await database._stop()
+    assert [row["version"] for row in rows] == [*known, 9999]
+
+
+async def test_sources_and_dates_of_a_space_that_learnt_before_are_kept_by_the_migration(new_target: str) -> None:
+    database = unopened(new_target)
+    database._start()
+    old = partial(database._transact, read=False, repeatable=False)
+    await old(lambda tx: migrate(tx, upto=12), space=None)
+
+    def old_rows(tx: Tx) -> None:
+        tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        tx.run("ensure_agent", space="alice", id="agt_1", name="assistant", kind="primary", now=tx.now)
+        tx.run("ensure_conversation", space="alice", id="cnv_1", agent="agt_1", key=str(KEY), now=tx.now)
+        tx.run("insert_session", space="alice", id="ses_1", conversation="cnv_1", ordinal=1, learns=1, now=tx.now)
+        row = ["alice", "ses_1", 1, 9, "user", "old", None, "[]", None, 0, "{}", "user", None, None, 5]
+        tx.insert("insert_messages", [row])
+        tx.script(
+            "INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number,"
+            " source_updated_at, generated_at, model, prompt, extractor, token)"
+            " VALUES ('alice', 'ses_1', 'notes', 'in short', '', 1, 9, 9, 'none', '', '', 1)"
+        )
+        for version, ends in ((1, "2"), (2, "NULL")):
+            tx.script(
+                "INSERT INTO documents (space_id, id, version, valid_from, valid_to, parent_id, slug, title,"
+                " description, body, created_at, author_kind, author_id, reason, run, origin)"
+                f" VALUES ('alice', 'doc_1', {version}, {version}, {ends}, '', 'tea', 'Tea', '', 'x', 1, 'job', 'w',"
+                " '', 'r', 'document')"
+            )
+        for version, source in ((1, "ses_0"), (2, "ses_1")):
+            tx.script(
+                "INSERT INTO document_sources (space_id, document_id, version, kind, source_id, number)"
+                f" VALUES ('alice', 'doc_1', {version}, 'session_memory', '{source}', 0)"
+            )
+
+    await old(old_rows, space="alice")
+    await database._stop()
     await database.open()
 
-    def newer(tx: Tx) -> list[int]:
-        tx.run("record_version", version=9999, name="from the future", now=tx.now)
-        applied = migrate(tx)
-        tx.script("DELETE FROM schema_version WHERE version = 9999")
-        return applied
-
-    assert await database.transact(newer) == []
+    memory = Memory(database, redactor=Quiet())
+    docs = memory.documents(space="alice")
+    assert [[each.id for each in await docs.sources("doc_1", version)] for version in (1, 2)] == [["ses_0"], ["ses_1"]]
+    tea = await docs.get("doc_1")
+    assert tea is not None
+    await docs.update("doc_1", replace(tea.draft(), body="y"), expected=2)
+    assert [[each.id for each in await docs.sources("doc_1", version)] for version in (2, 3)] == [["ses_1"], []]
+    session = await memory.get_session(space="alice", session_id="ses_1")
+    assert session is not None
+    made = await memory.session_memory(session)
+    assert made is not None
+    assert (made.said_from, made.said_until, made.last_said) == (5, 5, 5)
     await database.close()

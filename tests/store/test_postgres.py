@@ -10,10 +10,11 @@ from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
 
 from bethink import Fact, Memory
-from bethink.errors import Busy, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store import postgres as store
 from bethink.store.db import Tx
 from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.sql import Dialect, queries
 from tests.conftest import KEY, Quiet, many, said
 from tools.postgres import APP_ROLE, in_database
 
@@ -277,10 +278,20 @@ async def test_an_error_never_quotes_what_was_stored(database: PostgresDatabase)
         (pg.DiskFull("full"), Unavailable),
         (pg.SyntaxError("oops"), StoreError),
         (pg.InsufficientPrivilege("no"), Misconfigured),
+        (pg.ProgramLimitExceeded("index row size 12000 exceeds"), Invalid),
     ],
 )
 def test_driver_errors_are_translated(error: psycopg.Error, meaning: type[Exception]) -> None:
     assert type(store.translated(error, lost=False)) is meaning
+
+
+async def test_what_is_too_long_for_an_index_is_refused_for_good(database: PostgresDatabase) -> None:
+    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    subject = "".join(chr(0x4E00 + place) for place in range(4_000))
+
+    with pytest.raises(Invalid, match="shorter"):
+        await facts.index(Fact(id="f", content="x", subject=subject, slot="town"))
+    assert await facts.length() == 0
 
 
 async def test_as_many_transactions_run_at_once_as_there_are_connections(database: PostgresDatabase) -> None:
@@ -313,6 +324,22 @@ async def test_hot_queries_use_their_index_in_one_partition(database: PostgresDa
 
     assert text.count("Scan") == 1
     assert "pkey" in text
+
+
+async def test_what_was_tried_before_is_found_in_a_backlog_by_an_index_of_its_own(database: PostgresDatabase) -> None:
+    def plan(tx: Tx) -> str:
+        tx.script("SET LOCAL plan_cache_mode = force_generic_plan")
+        tx.script(f"PREPARE claim AS {queries(Dialect.POSTGRES)['claim_jobs'].text}")
+        tx.script("SET LOCAL enable_seqscan = off")
+        found = rows(tx, "EXPLAIN EXECUTE claim (1, 'extract', 1, 1, 'w', 1)")
+        return "\n".join(row["QUERY PLAN"] for row in found)
+
+    text = await database.transact(plan)
+
+    fresh, tried = text.split("CTE tried")
+    assert "jobs_due" in fresh
+    assert "jobs_tried" in tried
+    assert "Seq Scan" not in text
 
 
 async def test_a_body_that_goes_on_after_an_error_is_not_believed(database: PostgresDatabase) -> None:

@@ -226,6 +226,31 @@ async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"these are")
 
 
+@pytest.mark.parametrize("tables", ["CREATE TABLE x (y)", "CREATE TABLE schema_version (version)"])
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+async def test_a_database_of_somebody_elses_is_refused_and_left_byte_for_byte(
+    tmp_path: Path, tables: str, journal: str
+) -> None:
+    path = tmp_path / "theirs.db"
+    other = apsw.Connection(str(path))
+    other.pragma("journal_mode", journal)
+    other.execute(tables)
+    other.close()
+    before = path.read_bytes()
+
+    with pytest.raises(Misconfigured, match=r"holds something else.*Name another file"):
+        await opened(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["theirs.db"]
+
+
+async def test_an_empty_file_may_become_a_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.db").touch()
+
+    await (await opened(tmp_path / "m.db")).close()
+    await (await opened(tmp_path / "m.db")).close()
+
+
 async def test_a_folder_that_cannot_be_made_is_a_matter_of_settings(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
@@ -238,6 +263,13 @@ async def test_a_path_that_cannot_be_opened_is_a_matter_of_settings(tmp_path: Pa
 
     with pytest.raises(Misconfigured, match="permissions"):
         await opened(tmp_path / "m.db")
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_to_is_to_be_copied() -> None:
+    told = translated(apsw.ReadOnlyError("attempt to write a readonly database"), SqliteOptions(path="x"))
+
+    assert isinstance(told, Misconfigured)
+    assert told.hint.endswith("copy the file to a folder you may write to.")
 
 
 @pytest.mark.parametrize(
@@ -256,6 +288,7 @@ def test_driver_errors_are_translated(error: apsw.Error, meaning: type[Exception
         ("find_keys", "messages_idempotency"),
         ("list_marked", "jobs_marked"),
         ("claim_jobs", "jobs_due"),
+        ("claim_jobs", "jobs_tried"),
         ("take_numbers", "sqlite_autoindex_sessions_1"),
     ],
 )
@@ -337,7 +370,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
         tried.set()
         raise apsw.CantOpenError("no") if len(tries) == 1 else Misconfigured("no.")
 
-    folder = checkpoint.Checkpointer(connect)
+    folder = checkpoint.Checkpointer(connect, busy_timeout=0)
     folder.start()
     for count in (1, 2):
         folder._wake.set()
@@ -370,3 +403,36 @@ async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) 
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     assert list(connection.execute("SELECT term FROM facts_words LIMIT 1")) == []
     connection.close()
+
+
+def _bytes_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+async def test_what_was_forgotten_is_in_no_file_while_the_database_stays_open(tmp_path: Path) -> None:
+    async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
+        await memory.remember("canarycanary", space="alice")
+        assert b"canarycanary" in _bytes_in(tmp_path)
+
+        await memory.forget(space="alice", everything=True)
+
+        assert b"canarycanary" not in _bytes_in(tmp_path)
+
+
+async def test_whoever_reads_an_older_state_delays_that_only_until_they_are_done(tmp_path: Path) -> None:
+    async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
+        await memory.remember("canarycanary", space="alice")
+        reader = apsw.Connection(str(tmp_path / "m.db"))
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM messages").fetchall()
+
+        await memory.forget(space="alice", everything=True)
+        assert b"canarycanary" in _bytes_in(tmp_path)
+        reader.execute("COMMIT")
+        reader.close()
+
+        for _ in range(600):
+            if b"canarycanary" not in _bytes_in(tmp_path):
+                break
+            await anyio.sleep(0.1)
+        assert b"canarycanary" not in _bytes_in(tmp_path)

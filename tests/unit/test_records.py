@@ -84,7 +84,7 @@ def test_a_message_may_be_given_as_model_apis_write_it() -> None:
 
 def test_content_beside_tool_calls_may_be_null_but_nothing_else_may_stand_for_text() -> None:
     assert message_from({"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}).content == ""
-    for content in ([{"type": "text", "text": "hi"}], 3, b"x"):
+    for content in (3, b"x", {"type": "text", "text": "hi"}):
         with pytest.raises(Invalid, match="content of a message is str"):
             message_from({"role": "user", "content": content})
 

@@ -19,6 +19,7 @@ HEX = "9f86d081884c7d659a2feaa0c55ad015" * 5
 UPPER = "A2B3CDE4FG5HIJ6KLMN7OPQ2RSTU3VWX" * 3
 BODY = "\n".join(MIXED[start : start + 64] for start in range(0, 128, 8))
 JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + MIXED[:43]
+PASSWORDS = ["Winter!1999", "kestrel42", "RiverMarble37!", "correct-horse-battery-staple"]
 PHRASE = "apple river stone cloud winter falcon copper violin marble otter lamp tiger"
 
 TOKENS = [
@@ -178,7 +179,7 @@ def test_the_value_behind_a_name_goes_and_everything_around_it_stays(before: str
         "密码是 {}",
     ],
 )
-@pytest.mark.parametrize("password", ["Winter!1999", "kestrel42", "RiverMarble37!", "correct-horse-battery-staple"])
+@pytest.mark.parametrize("password", [*PASSWORDS, "hunter2secret!", "hunter2secret", "Secret#1"])
 def test_a_password_in_a_sentence_is_removed(sentence: str, password: str) -> None:
     assert PLACEHOLDER.sub("{}", redact(sentence.replace("{}", password))) == sentence
 
@@ -244,6 +245,8 @@ HARMLESS = [
     "Set the password to something you will remember.",
     "The password is required to be at least 8 characters.",
     "My password manager is 1Password, the hash is SHA256.",
+    "The password is postgres1secret there, which is a variable.",
+    "The password is db_password_1 there.",
     "The key insight is that the token budget is 8k.",
     "The secret to good bread is time.",
     "Please pass `dtype2` to it",

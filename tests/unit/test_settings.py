@@ -76,6 +76,15 @@ def test_a_variable_that_is_no_setting_is_refused_rather_than_ignored(name: str)
     assert load_settings(environ={"BETHINK_TEST_DSN": "x", "PATH": "y"}).enabled
 
 
+def test_a_name_that_is_almost_a_setting_is_answered_with_what_it_may_be() -> None:
+    with pytest.raises(Misconfigured, match=r"BETHINK_MODLE is no setting\. Did you mean .*BETHINK_MODEL\?"):
+        load_settings(environ={"BETHINK_MODLE": "x"})
+    with pytest.raises(Misconfigured, match=r"Did you mean postgres_dsn\?"):
+        load_settings(environ={}, postgres_dns="x")
+    with pytest.raises(Misconfigured, match="Known: enabled, data_dir"):
+        load_settings(environ={}, colour="x")
+
+
 def test_a_number_that_is_none_is_refused() -> None:
     with pytest.raises(Misconfigured, match="right type"):
         load_settings(environ={"BETHINK_MAX_HISTORY_LEN": "--5"})

@@ -1,6 +1,6 @@
 """The history of an agent's conversations, by key: it spans sessions and outlives them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from bethink.capture import log
@@ -20,13 +20,24 @@ class History:
     """What was said in the conversations of one agent. Safe to share between tasks."""
 
     def __init__(
-        self, database: Database | None, *, space: str, agent: str, kind: AgentKind, redactor: Redactor
+        self,
+        database: Database | None,
+        *,
+        space: str,
+        agent: str,
+        kind: AgentKind,
+        redactor: Redactor,
+        clear_files: Callable[[str], Awaitable[None]] | None = None,
+        advance: Callable[[str, str], Awaitable[None]] | None = None,
     ) -> None:
         self.space = space
         self.agent = agent
         self.kind = kind
         self._database = database
         self._redactor = redactor
+        self._clear_files = clear_files
+        # Given a space and a thread of it, has its events processed; without it they wait for whoever does that.
+        self._advance = advance
 
     async def append(self, key: ConversationKey, message: Message | Mapping[str, object]) -> int | None:
         """Add a message to the active session of a conversation, opening one if needed; return its number."""
@@ -38,7 +49,10 @@ class History:
 
         if self._database is None:
             return None
-        return (await log.append_once(self._database, body, space=self.space)).numbers[0]
+        appended = await log.append_once(self._database, body, space=self.space)
+        if appended.thread_id is not None and self._advance is not None:
+            await self._advance(self.space, appended.thread_id)
+        return appended.numbers[0]
 
     async def recent(self, key: ConversationKey, n: int) -> list[Record]:
         """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
@@ -89,7 +103,10 @@ class History:
             sessions.lock_conversation(tx, space=self.space, conversation=conversation)
             return forget_conversation(tx, space=self.space, conversation=conversation).messages
 
-        return await ask(self._database, body, space=self.space, empty=0)
+        removed = await ask(self._database, body, space=self.space, empty=0)
+        if self._clear_files is not None:
+            await self._clear_files(self.space)
+        return removed
 
     async def _read(self, key: ConversationKey, question: Callable[[Tx, str], T], *, empty: T) -> T:
         def body(tx: Tx) -> T:

@@ -6,12 +6,14 @@ from typing import NamedTuple, TypeVar, cast
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Message, Record, Session, Source, message_from
+from bethink.model.records import Message, Record, Session, Source, message_from, on_calendar
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
 from bethink.store.messages import Prepared, Taken
 
+_MAX_NAME = 256
+"""Signs in the name of who spoke, or of a tool: it is looked up, and PostgreSQL indexes no long ones."""
 T = TypeVar("T")
 
 
@@ -38,6 +40,11 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
 
 
 def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
+    if message.name is not None and len(message.name) > _MAX_NAME:
+        raise Invalid(
+            f"the name of a message has {len(message.name)} signs.",
+            hint=f"Use up to {_MAX_NAME}; what is longer belongs into metadata.",
+        )
     return Prepared(
         message.role,
         cut(message.content),
@@ -48,8 +55,8 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
         canonical_json(message.metadata, cut) if message.metadata else "{}",
         cut(message.origin or ""),
         message.idempotency_key,
-        None if message.trace_parent is None else clean(message.trace_parent),
-        message.said_at,
+        None if message.trace_parent is None else cut(message.trace_parent),
+        None if message.said_at is None else on_calendar(message.said_at),
     )
 
 

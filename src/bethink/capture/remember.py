@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bethink.capture import log, sessions
+from bethink.errors import Invalid
 from bethink.extend import Redactor
 from bethink.model.records import AgentKind, ConversationKey, Message, Session, Trigger, keyed, message_from
 from bethink.store.db import Tx
@@ -42,6 +43,8 @@ def drafts_of(
     what: str | Iterable[Message | Mapping[str, object]], idempotency_key: str | None
 ) -> list[Message | Mapping[str, object]]:
     """List what is to be stored: a text is a user's message. Those without a key get the given one and their place."""
+    if isinstance(what, str) and not what.strip():
+        raise Invalid("there is nothing to remember: the text is empty.", hint="Give a text, or a list of messages.")
     drafts = log.listed([Message(role="user", content=what)] if isinstance(what, str) else what)
     if idempotency_key is None:
         return drafts

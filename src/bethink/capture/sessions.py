@@ -1,32 +1,55 @@
 """Sessions open, and are marked by what happens in them."""
 
+from typing import cast
+
 from bethink.errors import Invalid
 from bethink.model.ids import new_id
-from bethink.model.records import AgentKind, ConversationKey, Micros, Session, Trigger, checked_name
+from bethink.model.records import AgentKind, ConversationKey, EndReason, Micros, Session, Trigger, checked_name
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
 from bethink.store.db import Tx
-from bethink.store.succession import get_session, mark_pending
+from bethink.store.succession import end_session, get_session, mark_pending
 
 
 def open_session(
-    tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey, ephemeral: bool = False
+    tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey, ephemeral: bool | None = None
 ) -> tuple[Session, bool]:
-    """Return the active session of a conversation, opening one if there is none, and whether it was opened now."""
+    """Return the active session of a conversation, opening one if there is none, and whether it was opened now.
+
+    One that is learnt from where an `ephemeral` one is asked for, or the other way, is ended; None takes either.
+    """
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
     conversation = sessions.ensure_conversation(tx, agent=speaker, key=str(key))
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     last = sessions.newest(tx, space=space, conversation=conversation)
+    learns = makes_memory(speaker.kind) and not ephemeral
     if last is not None and last.ended_at is None:
-        return last, False
+        if ephemeral is None or last.learns == learns:
+            return last, False
+        last = end_session(tx, last, reason=EndReason.RESET)
     opened = sessions.open_next(
         tx,
         space=space,
         conversation=conversation,
         ordinal=1 if last is None else last.ordinal + 1,
-        learns=makes_memory(speaker.kind) and not ephemeral,
+        learns=learns,
     )
     return opened, True
+
+
+def home_of(session: Session) -> str:
+    """Return the space of a session, or raise `Invalid` for what is none, such as its id."""
+    if not isinstance(cast("object", session), Session):
+        what = f"a {type(session).__name__} is no session."
+        raise Invalid(what, hint="Give what open_session returns, or get_session for an id.")
+    return session.space
+
+
+def id_within(session: Session | None, space: str) -> str | None:
+    """Return the id of a session, if there is one. Raises `Invalid` unless it is in the space."""
+    if session is not None and home_of(session) != space:
+        raise Invalid(f"session {session.id} is not in space {space!r}.", hint="Ask in the space of the session.")
+    return None if session is None else session.id
 
 
 def nowhere(*, space: str, agent: str, key: ConversationKey) -> Session:

@@ -56,6 +56,10 @@ class Selection:
             if each.retained or each.memory.session_id in shown
         ]
 
+    def fresh(self, shown: Collection[str]) -> list[tuple[str, int]]:
+        """What of it is looked at for the first time."""
+        return [(each.session_id, each.source_updated_at) for each in self.added if each.session_id in shown]
+
 
 class ChangeStatus(StrEnum):
     """What became of a change set."""

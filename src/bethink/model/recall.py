@@ -67,11 +67,11 @@ class Fate(StrEnum):
     ERASED = "erased"
     OTHER_ORIGIN = "other_origin"
     QUESTION = "question"
-    """It is the question itself, stored in the session that asks."""
+    """It is the question itself: in the session that asks, or as a user asked it before."""
 
 
 class Signal(NamedTuple):
-    """One reason for a candidate's place: as measured, between 0 and 1 among all candidates, and what it added."""
+    """One reason for a candidate's place: as measured, between 0 and 1, and what it added to the score."""
 
     raw: float
     normalised: float

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import NamedTuple, NewType, cast
 
 from bethink.errors import Invalid
+from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean
 
 Micros = NewType("Micros", int)
@@ -23,6 +24,8 @@ When = int | datetime | str
 _MAX_NAME = 200
 _SPARE = 12
 """Room that an idempotency key must leave for the place of a message."""
+FIRST_DAY, LAST_DAY = Micros(-62_135_596_800_000_000), Micros(253_402_300_799_999_999)
+"""The first and the last moment that the calendar has a day for: the years 1 to 9999."""
 _LAST_MOMENT = 2**62  # both databases hold it, and it is a hundred thousand years away
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -108,7 +111,7 @@ class ConversationKey:
 
     def __post_init__(self) -> None:
         for part in (self.channel, self.chat, self.thread):
-            if len(part) > _MAX_NAME or clean(part) != part:
+            if len(checked_text(part, "part of a conversation key")) > _MAX_NAME or clean(part) != part:
                 raise Invalid(
                     f"{part[:20]!r}… cannot be part of a conversation key.", hint=f"Use up to {_MAX_NAME} characters."
                 )
@@ -151,7 +154,7 @@ class Message:
 
     def __post_init__(self) -> None:
         try:
-            role = Role(self.role)
+            role = Role.SYSTEM if self.role == "developer" else Role(self.role)
         except ValueError:
             raise Invalid(f"{self.role!r} is not a role.", hint=f"Use one of {', '.join(Role)}.") from None
         object.__setattr__(self, "role", role)
@@ -229,11 +232,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """A session in a list, with the key of its conversation and the name of its agent."""
+    """A session in a list: the key of its conversation, the name of its agent, and when its first word was said."""
 
     session: Session
     conversation: str
     agent: str
+    begun_at: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,10 +318,18 @@ class Maker:
     prompt: str
     extractor: str
 
+    @property
+    def quotes(self) -> bool:
+        """Say whether there was no model: what was said was only quoted."""
+        return self.model == "none"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemory:
-    """What extraction made of one whole session; the next extraction of it replaces this one."""
+    """What extraction made of one whole session; the next extraction of it replaces this one.
+
+    `said_from` and `said_until` are when its messages were said, `source_updated_at` when the last of them was stored.
+    """
 
     space: str
     session_id: str
@@ -328,18 +340,32 @@ class SessionMemory:
     source_updated_at: Micros
     generated_at: Micros
     made_by: Maker
+    said_from: Micros | None = field(default=None, compare=False)
+    said_until: Micros | None = field(default=None, compare=False)
+
+    @property
+    def last_said(self) -> Micros:
+        """When the last of it was said, as far as that is known."""
+        return self.source_updated_at if self.said_until is None else self.said_until
 
 
 def checked_name(value: str, what: str) -> str:
     """Return `value` if it can name something in both databases, else raise `Invalid`."""
-    if not value or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
+    if not checked_text(value, what) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
         raise Invalid(f"{value!r} cannot be {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
+    return value
+
+
+def checked_text(value: object, what: str) -> str:
+    """Return `value` if it is text, else raise `Invalid`."""
+    if not isinstance(value, str):
+        raise Invalid(f"{what} is text, not {type(value).__name__}.", hint="Give a str.")
     return value
 
 
 def keyed(messages: Sequence[Message], key: str) -> list[Message]:
     """Give every message that has no idempotency key one made of the given one and its place: `key:0`, `key:1`, …"""
-    checked_name(key + "_" * _SPARE, "an idempotency key with the place of a message")
+    checked_name(f"{checked_text(key, 'an idempotency key')}{'_' * _SPARE}", "an idempotency key and a place")
     return [
         message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{place}")
         for place, message in enumerate(messages)
@@ -351,7 +377,7 @@ def space_of(space: str | None, user_id: str | None) -> str:
     named = user_id if space is None else space
     if named is None or (space is not None and user_id is not None and space != user_id):
         raise Invalid("not exactly one space is named.", hint="Give space=…, or user_id=… which means the same.")
-    return named
+    return checked_text(named, "the name of a space")
 
 
 def moment(when: When) -> Micros:
@@ -366,6 +392,16 @@ def moment(when: When) -> Micros:
         when = _read_moment(when)
     aware = when if when.tzinfo else when.replace(tzinfo=UTC)
     return Micros((aware - _EPOCH) // timedelta(microseconds=1))
+
+
+def on_calendar(said_at: Micros) -> Micros:
+    """Return when something was said, or raise `Invalid` where no calendar has a day for it."""
+    if not FIRST_DAY <= said_at <= LAST_DAY:
+        raise Invalid(
+            f"no calendar has a day for {said_at} microseconds since 1970.",
+            hint="said_at is in microseconds: time.time_ns() // 1_000.",
+        )
+    return said_at
 
 
 def moment_or_none(when: When | None) -> Micros | None:
@@ -386,14 +422,13 @@ def _read_moment(text: str) -> datetime:
 def message_from(value: "Message | Mapping[str, object]") -> Message:
     """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is.
 
-    Content that is null, as beside tool calls, is empty text.
+    Content that is null, as beside tool calls, is empty text; in parts, it is the text of those that have some.
     """
     if isinstance(value, Message):
         return value
     if not isinstance(cast("object", value), Mapping):
         raise Invalid(f"a {type(value).__name__} is not a message.", hint="Give role and content.")
-    fields = {**value, "content": ""} if value.get("content", "") is None else value
     try:
-        return Message(**fields)  # pyright: ignore[reportArgumentType]
+        return Message(**whole(value))  # pyright: ignore[reportArgumentType]
     except TypeError as error:
         raise Invalid(f"not a message: {error}.", hint="Give role and content, or a bethink.Message.") from error

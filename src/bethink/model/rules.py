@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bethink.model.records import AgentKind, EndReason, FactKind, Origin, Trigger
+from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Micros, Origin, Trigger
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
@@ -47,3 +47,19 @@ def lowest(origins: Iterable[Origin]) -> Origin:
 def tells(kind: FactKind) -> bool:
     """Say whether a fact of this kind tells an agent what to do, so that only a user's own words can make it."""
     return kind in _TELLING
+
+
+def since(fact: Fact) -> Micros:
+    """Say from when on a fact holds: since it was said, where it does not say."""
+    begun = fact.valid_from if fact.valid_from is not None else (fact.created_at or Micros(0))
+    return begun if fact.valid_to is None else min(begun, fact.valid_to)
+
+
+def overlap(one: Fact, other: Fact) -> bool:
+    """Say whether there is a time at which both facts hold."""
+    if (one.valid_from, one.valid_to) == (other.valid_from, other.valid_to):
+        return True
+    return not (
+        (one.valid_to is not None and one.valid_to <= since(other))
+        or (other.valid_to is not None and other.valid_to <= since(one))
+    )

@@ -44,6 +44,10 @@ _WELL_KNOWN = frozenset(
     )
 )
 _NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key|Key(?![a-z])|KEY")
+_CHOSEN = re.compile(
+    r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
+)
+"""What has a name in it and is one no more: names are not written with such signs, nor with a digit between words."""
 _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
     r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",
@@ -83,7 +87,9 @@ def stands_for_one(value: str) -> bool:
     if (_DOTTED.fullmatch(value) or _PATH.fullmatch(value)) and not scrambled(value, least=16):
         return True
     digits = sum(map(str.isdigit, value))
-    return digits < 2 and _NAMES.search(value) is not None and not (digits and scrambled(value))
+    if digits > 1 or not _NAMES.search(value):
+        return False
+    return not (digits and (scrambled(value) or _CHOSEN.fullmatch(value)))
 
 
 def is_token(value: str, *, least: int = 10) -> bool:

@@ -1,5 +1,6 @@
 """The facts of a space, to index and to search."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from bethink.errors import NotFound
@@ -15,10 +16,18 @@ from bethink.store.forgetting import forget_fact
 class Facts:
     """What is known in one space. Safe to share between tasks."""
 
-    def __init__(self, database: Database | None, *, space: str, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        database: Database | None,
+        *,
+        space: str,
+        redactor: Redactor,
+        clear_files: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
         self.space = space
         self._database = database
         self._redactor = redactor
+        self._clear_files = clear_files
 
     async def index(self, fact: Fact, *, expected: int | None = None) -> None:
         """Store a fact, redacted; one with the same id is retired, and found as of the time before.
@@ -29,6 +38,9 @@ class Facts:
             fact,
             id=checked_name(fact.id, "a fact's id"),
             content=self._cut(fact.content),
+            source=self._cut(fact.source),
+            subject=None if fact.subject is None else self._cut(fact.subject),
+            slot=None if fact.slot is None else self._cut(fact.slot),
             tags=tuple(self._cut(tag) for tag in fact.tags),
             metadata={self._cut(key): self._cut(value) for key, value in fact.metadata.items()},
             entities=tuple(self._cut(entity) for entity in fact.entities),
@@ -91,6 +103,8 @@ class Facts:
                 raise NotFound(f"no fact {name!r} in space {self.space!r}.")
 
         await ask(self._database, body, space=self.space, empty=None)
+        if self._clear_files is not None:
+            await self._clear_files(self.space)
 
     async def versions(self, fact_id: str) -> list[Fact]:
         """Return every version of a fact, oldest first; the last may be retired."""

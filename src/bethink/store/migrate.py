@@ -2,6 +2,7 @@
 
 from importlib import resources
 
+from bethink.errors import Misconfigured
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
@@ -22,14 +23,15 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
 
 
 def migrate(tx: Tx, *, upto: int | None = None) -> list[int]:
-    """Apply what is missing and return its numbers. A schema newer than this code is left as it is."""
-    if _is_current(tx):
+    """Apply what is missing and return its numbers. A schema newer than this code is refused and left as it is."""
+    known = migrations(tx.dialect)
+    if tx.has_table("schema_version") and _applied(tx, known) >= {version for version, _, _ in known}:
         return []
     tx.lock_schema()
     tx.script(_VERSIONS)
-    applied = {row["version"] for row in tx.all("list_versions")}
+    applied = _applied(tx, known)
     done: list[int] = []
-    for version, name, text in migrations(tx.dialect):
+    for version, name, text in known:
         if version in applied or (upto is not None and version > upto):
             continue
         tx.script(text)
@@ -38,8 +40,13 @@ def migrate(tx: Tx, *, upto: int | None = None) -> list[int]:
     return done
 
 
-def _is_current(tx: Tx) -> bool:
-    if not tx.has_table("schema_version"):
-        return False
+def _applied(tx: Tx, known: list[tuple[int, str, str]]) -> set[int]:
     applied = {row["version"] for row in tx.all("list_versions")}
-    return applied >= {version for version, _, _ in migrations(tx.dialect)}
+    newest = known[-1][0]
+    if max(applied, default=0) > newest:
+        # What it has learnt to hold since, this code would overlook or spoil.
+        raise Misconfigured(
+            f"this database was made by a newer Bethink: its schema is {max(applied)}, and this one knows {newest}.",
+            hint="Upgrade: pip install --upgrade bethink.",
+        )
+    return applied

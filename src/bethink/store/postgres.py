@@ -313,8 +313,11 @@ def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
     if lost:
         return Unavailable(f"the database cannot be reached: {_brief(error)}.")
     match error:
-        case psycopg.DataError():
-            return Invalid(f"the database cannot hold this value: {_brief(error)}.")
+        case psycopg.DataError() | pg.ProgramLimitExceeded():
+            # The limit is that of an index: no trying again makes a name, a key or a subject shorter.
+            return Invalid(
+                f"the database cannot hold this value: {_brief(error)}.", hint="Make the value shorter or plainer."
+            )
         case pg.UniqueViolation():
             return Duplicate(f"already there: {_brief(error)}.")
         case psycopg.IntegrityError():
