@@ -1,10 +1,21 @@
 """Builds the models, embedders and rerankers that the settings name."""
 
 from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Reranker
 from bethink.settings import Settings
+
+T = TypeVar("T")
+
+
+class _Named(NamedTuple, Generic[T]):
+    """What a setting names: how it is made, the extra that has its client, and its name there."""
+
+    make: Callable[[Settings, str], T]
+    extra: str
+    name: str
 
 
 class Senses:
@@ -65,17 +76,22 @@ class _Absent:
 
 def model_from(settings: Settings) -> Model | None:
     """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
-    named = _model_named(settings)
+    return _made(_model_named(settings), settings)
+
+
+def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
     if named is None:
         return None
-    make, provider, name = named
     try:
-        return make(settings, name)
+        return named.make(settings, named.name)
     except ImportError as error:
-        raise _without_client(provider) from error
+        extra = named.extra
+        raise Misconfigured(
+            f"{extra} needs its client.", hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone."
+        ) from error
 
 
-def _model_named(settings: Settings) -> "tuple[Callable[[Settings, str], Model], str, str] | None":
+def _model_named(settings: Settings) -> "_Named[Model] | None":
     if not settings.model:
         return None
     provider, _, name = settings.model.partition(":")
@@ -85,13 +101,7 @@ def _model_named(settings: Settings) -> "tuple[Callable[[Settings, str], Model],
             f"model = {settings.model!r} names no provider and model.",
             hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
         )
-    return make, provider, name
-
-
-def _without_client(extra: str) -> Misconfigured:
-    return Misconfigured(
-        f"{extra} needs its client.", hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone."
-    )
+    return _Named(make, provider, name)
 
 
 def _openai_model(settings: Settings, name: str) -> Model:
@@ -132,17 +142,10 @@ def embedder_from(settings: Settings) -> Embedder | None:
 
     A model in a folder is looked for now and read when it is first used; none is ever downloaded.
     """
-    named = _embedder_named(settings)
-    if named is None:
-        return None
-    make, kind, name = named
-    try:
-        return make(settings, name)
-    except ImportError as error:
-        raise _without_client(kind) from error
+    return _made(_embedder_named(settings), settings)
 
 
-def _embedder_named(settings: Settings) -> "tuple[Callable[[Settings, str], Embedder], str, str] | None":
+def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
     if not settings.embedder:
         return None
     kind, _, name = settings.embedder.partition(":")
@@ -152,7 +155,7 @@ def _embedder_named(settings: Settings) -> "tuple[Callable[[Settings, str], Embe
             f"embedder = {settings.embedder!r} names no kind and model.",
             hint="Write static: or onnx: and a folder, or openai: and a model's name.",
         )
-    return make, kind, name
+    return _Named(make, kind, name)
 
 
 def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:

@@ -1,6 +1,5 @@
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -12,27 +11,10 @@ from bethink.model.access import KeyInfo, Scope
 from bethink.model.records import Micros
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
+from tests.doors.conftest import Timer
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
-
-
-@dataclass
-class Timer:
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def timer() -> Timer:
-    return Timer()
-
-
-@pytest.fixture
-def access(database: Database, timer: Timer) -> Access:
-    return Access(database, timer=timer)
 
 
 async def rows(database: Database) -> str:

@@ -11,26 +11,9 @@ from bethink.model.access import NewKey
 from bethink.store.api_keys import Kept
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
+from tests.doors.conftest import Timer
 
 NOBODYS = "bt_0123456789ab." + "A" * 43
-
-
-@dataclass
-class Timer:
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def timer() -> Timer:
-    return Timer()
-
-
-@pytest.fixture
-def access(database: Database, timer: Timer) -> Access:
-    return Access(database, timer=timer)
 
 
 async def asks_the_database(access: Access, database: Database, key: str) -> bool:
