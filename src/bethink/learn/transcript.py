@@ -12,7 +12,7 @@ from bethink.model.text import canonical_json
 # Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
 _ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
 _ORIGIN = re.compile(r"\borigin=[\"']?([^\"'\s]{1,200})", re.IGNORECASE)
-_HEADING = re.compile(r"^(#{1,6} )", re.MULTILINE)
+_HEADING = re.compile(r"((?:^|[\r\v\f\x85\u2028\u2029])[^\S\n]{0,8})(#{1,6}\s)", re.MULTILINE)
 _LONGEST_TOOL = 2_000
 _HIDDEN = frozenset({"internal", "reasoning"})
 _TITLES = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System Message"}
@@ -24,7 +24,7 @@ def entry(record: Record) -> str:
     hidden = message.metadata.get("type")
     if hidden in _HIDDEN or message.origin == "memory":
         return ""
-    text = _HEADING.sub(r"\\\1", _set_apart(unframed(message.content))).strip()
+    text = _HEADING.sub(r"\1\\\2", _set_apart(unframed(message.content))).strip()
     if hidden == "note":
         return f"> Note [{record.number}]: {text}" if text else ""
     if message.role is Role.TOOL:
