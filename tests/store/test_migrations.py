@@ -7,6 +7,7 @@ import pytest
 
 from bethink import Memory
 from bethink.errors import Misconfigured
+from bethink.model.documents import Provenance
 from bethink.store.db import Database, Tx
 from bethink.store.migrate import migrate, migrations
 from bethink.store.postgres import PostgresDatabase, PostgresOptions
@@ -157,7 +158,7 @@ async def test_sources_and_dates_of_a_space_that_learnt_before_are_kept_by_the_m
     assert [[each.id for each in await docs.sources("doc_1", version)] for version in (1, 2)] == [["ses_0"], ["ses_1"]]
     tea = await docs.get("doc_1")
     assert tea is not None
-    await docs.update("doc_1", replace(tea.draft(), body="y"), expected=2)
+    await docs.update("doc_1", replace(tea.draft(), body="y"), expected=2, by=Provenance())
     assert [[each.id for each in await docs.sources("doc_1", version)] for version in (2, 3)] == [["ses_1"], []]
     session = await memory.get_session(space="alice", session_id="ses_1")
     assert session is not None
