@@ -44,9 +44,8 @@ class Checkpointer:
 
     def clear(self, writer: apsw.Connection) -> None:
         """Empty the log after something was forgotten. While somebody reads an older state, that is tried again."""
-        self._unclean = True
-        self._unclean = not self._empty(writer)
-        if self._unclean:
+        if not self._empty(writer):
+            self._unclean = True
             self._wake.set()
 
     def close(self) -> None:
@@ -77,9 +76,15 @@ class Checkpointer:
                 _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
             else:
                 _fold(connection)
-                self._unclean = self._unclean and not self._empty(connection)
+                self._empty_again(connection)
         if connection is not None:
             connection.close()
+
+    def _empty_again(self, connection: apsw.Connection) -> None:
+        if self._unclean:
+            self._unclean = False  # before the try: what is forgotten during it is said anew
+            if not self._empty(connection):
+                self._unclean = True
 
     def _empty(self, connection: apsw.Connection) -> bool:
         """Fold the whole log into the file and cut it to nothing; say whether nobody was in the way."""
