@@ -99,7 +99,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 
 
 async def _lines(memory: "Memory", space: str) -> AsyncIterator[dict[str, Any]]:
-    for entry in reversed(await _sessions(memory, space)):
+    for entry in reversed(await every_session(memory, space)):
         after = 0
         while records := await memory.read(entry.session, after=after, limit=_PAGE):
             for record in records:
@@ -107,7 +107,8 @@ async def _lines(memory: "Memory", space: str) -> AsyncIterator[dict[str, Any]]:
             after = records[-1].number
 
 
-async def _sessions(memory: "Memory", space: str) -> "list[SessionEntry]":
+async def every_session(memory: "Memory", space: str) -> "list[SessionEntry]":
+    """Return every session of a space, the newest first."""
     found: list[SessionEntry] = []
     while page := await memory.sessions(space=space, limit=_PAGE, before=found[-1].session.id if found else ""):
         found += page

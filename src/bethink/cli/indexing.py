@@ -1,6 +1,5 @@
 """The command that makes the vectors of all spaces anew: reindex."""
 
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,14 +7,12 @@ import typer
 from bethink.cli.forgetting import DryRun, Yes
 from bethink.cli.frame import SPACE, Answer, Code, Door, Problem, command
 from bethink.cli.terminal import Line, Progress, many
+from bethink.cli.watching import every_space
 
 if TYPE_CHECKING:
-    from bethink.memory import Memory
     from bethink.recall.reindex import Vectors
 
 app = typer.Typer()
-
-_PAGE = 1_000
 
 
 @command(app, does="changes", without=SPACE)
@@ -34,7 +31,7 @@ async def reindex(
     """
     vectors, embedder = door.memory.vectors(), door.place.settings.embedder
     if dry_run:
-        spaces = len([space async for space in _spaces(door.memory)])
+        spaces = len([space async for space in every_space(door.memory)])
         return Answer(
             data={"embedder": embedder, "spaces": spaces, "dry_run": True},
             lines=[Line(f"would look through {many(spaces, 'space')} for what {embedder} has not embedded")],
@@ -42,7 +39,7 @@ async def reindex(
     door.confirm(f"Embed every text that {embedder} has not, in every space?", yes=yes)
     await vectors.reindex()
     embedded, left = await _fill(door, vectors)
-    grown = [space async for space in _spaces(door.memory) if await vectors.grow(space=space)] if grow else []
+    grown = [space async for space in every_space(door.memory) if await vectors.grow(space=space)] if grow else []
     told = [f"{many(embedded, 'text')} embedded"] + ([f"{many(len(grown), 'space')} grown"] if grow else [])
     data = {"embedder": embedder, "embedded": embedded, "left": left, "grown": grown, "dry_run": False}
     problem = _unfinished(left) if left else None
@@ -70,11 +67,3 @@ def _unfinished(left: int) -> Problem:
         message=f"{many(left, 'space is', 'spaces are')} not done: the embedder failed, or a worker is at it.",
         hint="See 'bethink jobs' and 'bethink doctor --online', then run this again.",
     )
-
-
-async def _spaces(memory: "Memory") -> AsyncIterator[str]:
-    after = ""
-    while page := await memory.spaces(limit=_PAGE, after=after):
-        for space in page:
-            yield space
-        after = page[-1]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.cli.exporting import every_session
 from bethink.cli.forgetting import DryRun, Yes
 from bethink.cli.frame import SPACE, Answer, Door, command
 from bethink.cli.terminal import Line, many
+from bethink.cli.watching import every_space
 from bethink.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
@@ -84,17 +86,12 @@ async def worker(
 
 async def _start_over(memory: "Memory") -> int:
     """Promise to learn again from every session, in all spaces, that was only quoted; say how many."""
-    count, after = 0, ""
-    while spaces := await memory.spaces(after=after):
-        for space in spaces:
-            before = ""
-            while page := await memory.sessions(space=space, before=before):
-                for entry in page:
-                    made = await memory.session_memory(entry.session)
-                    if made is not None and made.made_by.quotes:
-                        count += await memory.retry(entry.session)
-                before = page[-1].session.id
-        after = spaces[-1]
+    count = 0
+    async for space in every_space(memory):
+        for entry in await every_session(memory, space):
+            made = await memory.session_memory(entry.session)
+            if made is not None and made.made_by.quotes:
+                count += await memory.retry(entry.session)
     return count
 
 

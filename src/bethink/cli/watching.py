@@ -1,6 +1,7 @@
 """Commands that look at what is going on: sessions, spaces, step and jobs."""
 
 import shlex
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ from bethink.cli.frame import SPACE, Answer, Door, command
 from bethink.cli.terminal import Line, columns, many, one_line
 
 if TYPE_CHECKING:
+    from bethink.memory import Memory
     from bethink.model.working import StateInfo, Thread
     from bethink.working.desk import Desk, StepResult
 
@@ -54,14 +56,21 @@ async def spaces(
     every: Annotated[bool, typer.Option("--all", help="All of them, page after page.")] = False,
 ) -> Answer:
     """List the spaces that hold anything, by name."""
-    found = await door.memory.spaces(limit=limit, after=after)
-    page = found
-    while every and len(page) == limit:
-        page = await door.memory.spaces(limit=limit, after=page[-1])
-        found += page
-    if not every and len(page) == limit:
-        door.note(f"note: there may be more; go on with --after {shlex.quote(page[-1])}, or give --all")
+    if every:
+        found = [space async for space in every_space(door.memory, after=after, page=limit)]
+    else:
+        found = await door.memory.spaces(limit=limit, after=after)
+    if not every and len(found) == limit:
+        door.note(f"note: there may be more; go on with --after {shlex.quote(found[-1])}, or give --all")
     return Answer(data=found, lines=door.table([[name] for name in found], head=["SPACE"]))
+
+
+async def every_space(memory: "Memory", *, after: str = "", page: int = 1_000) -> AsyncIterator[str]:
+    """Give the name of every space, in order, reading so many at a time."""
+    while names := await memory.spaces(limit=page, after=after):
+        for name in names:
+            yield name
+        after = names[-1]
 
 
 @command(app)
