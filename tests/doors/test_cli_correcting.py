@@ -8,19 +8,12 @@ import bethink
 import bethink.sync
 from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
 from bethink.model.records import FactKind
-from tests.doors.cli_kit import at_home, ok, run
+from tests.doors.cli_kit import ok, run
 
 TOKEN = "ghp_a8Kd93jfKs02LmQpXz71VbNc45RtYu67WeQ1"
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def on(target: str) -> list[str]:
-    return ["--database", target, "--space", "alice"]
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

@@ -8,12 +8,9 @@ import pytest
 
 import bethink.sync
 from bethink.cli.demo_data import TODAY, story
-from tests.doors.cli_kit import at_home, ok, run
+from tests.doors.cli_kit import ok, run
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_the_demo_prints_the_same_every_time() -> None:

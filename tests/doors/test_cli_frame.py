@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from bethink.cli.frame import COMMON
 from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import Line, has_colour, one_line, shown, to_json, write
-from tests.doors.cli_kit import Done, Stream, at_home, ok, run
+from tests.doors.cli_kit import Done, Stream, ok, run
 from tests.unit.static_files import static
 from tools.make_cli_docs import commands
 
 LEAVES = {" ".join(path): command for path, command in commands()}
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 _PLACE, _WHO = {"--config", "--database"}, {"--space", "--user-id"}

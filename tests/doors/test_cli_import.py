@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 from bethink.cli.terminal import Progress
-from tests.doors.cli_kit import at_home, ok, run
+from tests.doors.cli_kit import ok, run
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def on(target: str) -> list[str]:
-    return ["--database", target, "--space", "alice"]
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def written(folder: Path, *lines: Any) -> str:

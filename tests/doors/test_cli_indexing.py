@@ -4,13 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import Done, at_home, ok, run
+from tests.doors.cli_kit import Done, ok, run
 from tests.unit.static_files import TABLE, static
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def use(monkeypatch: pytest.MonkeyPatch, folder: Path, table: list[list[int]] = TABLE) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import at_home, ok, run
+from tests.doors.cli_kit import ok, run
 
 READING = [
     ["recall", "tea"],
@@ -27,9 +27,7 @@ READING = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def _here(home: Path) -> list[Path]:

@@ -11,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import at_home, ok, process, run
+from tests.doors.cli_kit import ok, process, run
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def wait_for(child: "subprocess.Popen[str]", words: str) -> None:

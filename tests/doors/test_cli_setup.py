@@ -12,13 +12,10 @@ import pytest
 import bethink.sync
 from bethink.errors import ModelUnavailable
 from bethink.settings import load_settings
-from tests.doors.cli_kit import ROOT, at_home, environment, ok, run
+from tests.doors.cli_kit import ROOT, environment, ok, run
 from tools import make_cli_docs
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import ROOT, at_home, environment, ok, process
+from tests.doors.cli_kit import ROOT, environment, ok, process
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:

@@ -12,18 +12,9 @@ from bethink.model.calls import ModelCall
 from bethink.model.documents import Draft
 from bethink.model.working import Event, EventType, Mode
 from bethink.plugins.scripted_model import ScriptedModel
-from tests.doors.cli_kit import Done, at_home, ok, run
+from tests.doors.cli_kit import Done, ok, run
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return at_home(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def on(target: str) -> list[str]:
-    """What names the database and the space in every call."""
-    return ["--database", target, "--space", "alice"]
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_what_is_added_is_recalled_shown_and_forgotten(on: list[str]) -> None:
