@@ -1,0 +1,142 @@
+"""What was forgotten is in no byte of the SQLite file: searched by pieces, as FTS5 cuts off what words share."""
+
+import random
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import bethink
+from bethink import ConversationKey
+from bethink.cli.demo import SPACE, Clock, memory_at, seed
+from bethink.cli.demo_data import story
+from bethink.model.words import WORD
+from tests.store.test_sqlite import opened
+
+PIECE = 6
+STEPS = 60
+BEGINNINGS = ("kavuri", "kavuro", "dopali", "dopalu", "zem", "wyst")
+ENDINGS = ("mote", "xander", "nsson", "bryk", "lumpo", "quist", "ford")
+
+
+def pieces(*texts: str) -> set[bytes]:
+    """Every piece of six letters of every word, as written and without its accents, in small letters."""
+    found: set[bytes] = set()
+    for text in texts:
+        folded = text.casefold()
+        bare = "".join(sign for sign in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(sign))
+        for word in WORD.findall(f"{folded} {bare}"):
+            found |= {word[at : at + PIECE].encode() for at in range(len(word) - PIECE + 1)}
+    return found
+
+
+def left_in(path: Path, wanted: set[bytes]) -> list[bytes]:
+    """Name the pieces that lie in any of the files of a database."""
+    held = b"\0".join(file.read_bytes().lower() for file in sorted(path.parent.glob(f"{path.name}*")))
+    return sorted(piece for piece in wanted if piece in held)
+
+
+@pytest.fixture
+async def empty(tmp_path: Path) -> bytes:
+    """The bytes of a migrated database with nothing in it: what stands there is no residue."""
+    path = tmp_path / "empty.db"
+    await (await opened(path)).close()
+    return path.read_bytes().lower()
+
+
+async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path, empty: bytes) -> None:
+    path, clock = tmp_path / "demo.db", Clock()
+    told = list(story())
+    flats = pieces(*(text for each in told if each.topic == "flats" for _, text in each.turns))
+    rest = pieces(*(text for each in told if each.topic != "flats" for _, text in each.turns))
+    async with memory_at(str(path), clock) as memory:
+        await seed(memory, clock)
+        documents = await memory.documents(space=SPACE).tree()
+        facts = await memory.facts(space=SPACE).all()
+    made = pieces(*(each.body for each in documents.values()), *(each.content for each in facts))
+    everything = {piece for piece in flats | rest | made if piece not in empty}
+    only_flats = (flats - rest) & everything
+    assert len(left_in(path, only_flats)) > 20
+    assert len(left_in(path, everything)) > 200
+
+    async with memory_at(str(path), clock) as memory:
+        await memory.forget(space=SPACE, conversation=ConversationKey(channel="chat", chat=SPACE, thread="flats"))
+    assert left_in(path, only_flats) == []
+
+    async with memory_at(str(path), clock) as memory:
+        await memory.forget(space=SPACE, everything=True)
+    assert left_in(path, everything) == []
+
+
+class History:
+    """A random life of three spaces through the public API, which ends with everything forgotten."""
+
+    def __init__(self, memory: bethink.Memory, seeded: int) -> None:
+        self.memory = memory
+        self.draw = random.Random(seeded)
+        self.texts: list[str] = []
+        self.sessions: dict[str, list[tuple[ConversationKey, bethink.Session]]] = {"ana": [], "bo": [], "cy": []}
+
+    def text(self) -> str:
+        names = [self.draw.choice(BEGINNINGS) + self.draw.choice(ENDINGS) for _ in range(self.draw.choice((2, 9, 90)))]
+        self.texts.append(" ".join([*names, f"canary{self.draw.randrange(10**6)}"]))
+        return self.texts[-1]
+
+    async def live(self) -> None:
+        for _ in range(STEPS):
+            space = self.draw.choice(list(self.sessions))
+            step = self.draw.choices(
+                [self.append, self.remember, self.learn, self.forget_one, self.forget_more], (8, 4, 2, 5, 2)
+            )[0]
+            await step(space)
+        for space in await self.memory.spaces():
+            await self.memory.forget(space=space, everything=True)
+
+    async def append(self, space: str) -> None:
+        if not self.sessions[space] or self.draw.random() < 0.3:
+            key = ConversationKey(channel="chat", chat=f"c{self.draw.randrange(3)}")
+            session = await self.memory.open_session(space=space, conversation=key)
+            self.sessions[space].append((key, session))
+        _, session = self.draw.choice(self.sessions[space])
+        messages = [bethink.Message(role="user", content=self.text()) for _ in range(self.draw.choice((1, 3)))]
+        await self.memory.append(session, messages)
+        await self.memory.idle(session)
+
+    async def remember(self, space: str) -> None:
+        await self.memory.remember(self.text(), space=space)
+
+    async def learn(self, _space: str) -> None:
+        await self.memory.learn()
+
+    async def forget_one(self, space: str) -> None:
+        found = (await self.memory.recall(self.draw.choice(BEGINNINGS) + "mote", space=space)).items
+        if found:
+            await self.memory.forget(self.draw.choice(found).ref, space=space)
+
+    async def forget_more(self, space: str) -> None:
+        sessions = self.sessions[space]
+        if not sessions:
+            return
+        key, session = self.draw.choice(sessions)
+        match self.draw.choice(("session", "conversation", "everything")):
+            case "session":
+                await self.memory.forget(space=space, session=session)
+            case "conversation":
+                await self.memory.forget(space=space, conversation=key)
+            case _:
+                await self.memory.forget(space=space, everything=True)
+                sessions.clear()
+
+
+@pytest.mark.parametrize("seeded", range(15))
+async def test_no_piece_of_any_history_is_left_once_all_of_it_is_forgotten(
+    tmp_path: Path, empty: bytes, seeded: int
+) -> None:
+    path = tmp_path / "memory.db"
+    async with bethink.connect(path, learn_at_start=False) as memory:
+        history = History(memory, seeded)
+        await history.live()
+        wanted = {piece for piece in pieces(*history.texts) if piece not in empty}
+        assert len(wanted) > 100
+        assert left_in(path, wanted) == [], f"seed {seeded}, while it is open"
+    assert left_in(path, wanted) == [], f"seed {seeded}"
