@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from bethink.errors import BadAnswer
 from bethink.learn.answer import Draft, loads, moment, parse, slugged
 from bethink.learn.proof import prove
-from bethink.learn.transcript import own_words, transcript
+from bethink.learn.transcript import transcript
+from bethink.model.framing import own_words
 from bethink.model.records import FactKind, Message, Micros, Origin, Record
 from bethink.model.rules import lowest, rank
 from bethink.model.words import gist
@@ -126,6 +127,62 @@ def test_a_claim_that_turns_its_source_around_is_refused(said: str, claim: str, 
     far = moment("5000")
 
     assert verdict(draft(claim, 1, kind=FactKind(kind), valid_from=far), records(("user", said))) != "proven"
+
+
+@pytest.mark.parametrize(
+    ("said", "true", "false"),
+    [
+        ("I live in Stockholm.", "User lives in Stockholm", "User lives in Stockport"),
+        ("My doctor is Christopher.", "User's doctor is Christopher", "User's doctor is Christine"),
+        ("My doctor is Christopher.", "Christopher is the user's doctor", "Christine is the user's doctor"),
+        ("My doctor is Christopher.", "User's doctor is Christopher", "User's doctor is Chris"),
+        ("I work at Microsoft.", "User works at Microsoft", "User works at Microchip"),
+        ("it was in stockholm's old town", "User was in Stockholm's old town", "User was in Stockport's old town"),
+        ("I live in Stockholm, not Stockport.", "User lives in Stockholm", "User lives in Stockport"),
+        ("I don't live in Stockport, I live in Stockholm.", "User lives in Stockholm", "User lives in Stockport"),
+        ("The rent is 1500 crowns.", "User's rent is 1500 crowns", "User's rent is 150 crowns"),
+        ("The rent is 1,150 crowns.", "User's rent is 1150 crowns", "User's rent is 150 crowns"),
+        ("The rate is 3.5 percent.", "User's rate is 3.5 percent", "User's rate is 5 percent"),
+        ("I swim every Monday.", "User swims on Mondays", "User swims on Sundays"),
+        ("Send me the PDF.", "User wants PDFs sent", "User wants PNGs sent"),
+    ],
+)
+def test_names_and_numbers_are_compared_whole(said: str, true: str, false: str) -> None:
+    assert verdict(draft(true, 1), records(("user", said))) == "proven"
+    assert verdict(draft(false, 1), records(("user", said))) == "unproven"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I am allergic to cashews, not to walnuts.",
+        "I am allergic to cashews but not to walnuts.",
+        "I am allergic to cashews and not to walnuts.",
+        "I am allergic to cashews. Not to walnuts!",
+    ],
+)
+def test_what_stands_behind_a_not_is_denied(said: str) -> None:
+    there = records(("user", said))
+
+    assert verdict(draft("User is allergic to cashews", 1), there) == "proven"
+    assert verdict(draft("User is not allergic to walnuts", 1), there) == "proven"
+    for false in ("User is allergic to walnuts", "User is allergic to a walnut", "User is not allergic to cashews"):
+        assert verdict(draft(false, 1), there) == "unproven"
+
+
+def test_what_is_denied_in_one_message_and_said_in_another_is_said() -> None:
+    said = records(("user", "I am allergic to cashews, not to walnuts."), ("user", "I was wrong: walnuts, too."))
+
+    assert verdict(draft("User is allergic to walnuts", 1, 2), said) == "proven"
+
+
+def test_an_entity_that_only_begins_like_a_name_is_dropped() -> None:
+    said = records(("user", "I met Christopher in Stockholm, over green teas."))
+
+    claim = draft("User met Christopher", 1, entities=("Christine", "Stockport", "Stockholm", "green tea"))
+    [proven], _ = prove([claim], said, start=0)
+
+    assert proven.draft.entities == ("Stockholm", "green tea")
 
 
 def test_a_claim_agrees_with_the_clause_that_comes_closest() -> None:

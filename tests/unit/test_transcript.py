@@ -1,6 +1,7 @@
 import pytest
 
-from bethink.learn.transcript import fitting, own_words, shortened, transcript
+from bethink.learn.transcript import fitting, shortened, transcript
+from bethink.model.framing import own_words
 from bethink.model.records import Message, Micros, Record
 from bethink.plugins.estimated_tokens import EstimatedTokens
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from bethink.errors import BadAnswer
-from bethink.learn.transcript import tagged
+from bethink.model.framing import tagged
 from bethink.model.records import FactKind, Micros
 from bethink.model.text import JsonObject
 from bethink.model.words import WORD

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from bethink.extend import Tokens
-from bethink.model.framing import unframed
+from bethink.model.framing import ENVELOPE, unframed
 from bethink.model.records import FIRST_DAY, LAST_DAY, Message, Micros, Record, Role
 from bethink.model.text import canonical_json
 
 # Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
-_ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
 _ORIGIN = re.compile(r"\borigin=[\"']?([^\"'\s]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(r"((?:^|[\r\v\f\x85\u2028\u2029])[^\S\n]{0,8})(#{1,6}\s)", re.MULTILINE)
 _LONGEST_TOOL = 2_000
@@ -39,26 +38,6 @@ def entry(record: Record) -> str:
 def transcript(records: Sequence[Record]) -> str:
     """Write records as one markdown transcript; empty if nothing in them matters to memory."""
     return "\n\n".join(filter(None, map(entry, records)))
-
-
-def own_words(text: str) -> str:
-    """Return what of a text is its author's own: neither recalled into it nor put there by a system."""
-    return _without(unframed(text), _ENVELOPE)
-
-
-def tagged(text: str) -> bool:
-    """Say whether a text holds one of the tags that set recalled or system text apart."""
-    return unframed(text) is not text or _ENVELOPE.search(text) is not None
-
-
-def _without(text: str, tag: re.Pattern[str]) -> str:
-    kept: list[str] = []
-    last, inside = 0, False
-    for found in tag.finditer(text):
-        if not inside and not found[1]:
-            kept.append(text[last : found.start()])
-        inside, last = not found[1], found.end()
-    return text if not kept else "".join(kept) + ("" if inside else text[last:])
 
 
 def fitting(entries: Sequence[str], *, budget: int, tokens: Tokens) -> list[str]:
@@ -115,7 +94,7 @@ def _call(call: object) -> str:
 
 
 def _set_apart(text: str) -> str:
-    return _ENVELOPE.sub(_mark, text)
+    return ENVELOPE.sub(_mark, text)
 
 
 def _mark(tag: re.Match[str]) -> str:

@@ -39,6 +39,9 @@ _INST = re.compile(r"\[(?=/?inst\])", re.IGNORECASE)
 _HEAD = re.compile(r"(?:(?:#{2,}|#(?= |$)|`{3,}\w*|~{3,}\w*|>+(?= |$)|[-=*_]{3,}(?= |$)|/(?= |$)) *)*")
 _SPEAKER = re.compile(rf"([*_\[(\"']{{0,3}}(?:{_ROLES})[*_\])\"']{{0,3}}) ?[:\uff1a]", re.IGNORECASE)
 
+ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
+"""What a system put into a text stands between these tags."""
+
 _LABEL = r"\[\^[a-z2-7]{6}(?:(?:[ ,;]{1,4}\^?|\^)[a-z2-7]{6})*\]"
 _CITED = re.compile(
     rf"(?P<code>```.*?(?:```|\Z)|`[^`\n]*`)"
@@ -74,6 +77,16 @@ def unframed(text: str) -> str:
         if text == before:
             break
     return _broken(text)
+
+
+def own_words(text: str) -> str:
+    """Return what of a text is its author's own: neither recalled into it nor put there by a system."""
+    return _without_envelopes(unframed(text))
+
+
+def tagged(text: str) -> bool:
+    """Say whether a text holds one of the tags that set recalled or system text apart."""
+    return unframed(text) is not text or ENVELOPE.search(text) is not None
 
 
 def inert(text: str, *, limit: int | None = None) -> str:
@@ -122,6 +135,16 @@ def cited(text: str, *, only: Collection[str] | None = None) -> Cited:
 
     visible = _CITED.sub(taken, text)
     return Cited(visible, tuple(labels))
+
+
+def _without_envelopes(text: str) -> str:
+    kept: list[str] = []
+    last, inside = 0, False
+    for found in ENVELOPE.finditer(text):
+        if not inside and not found[1]:
+            kept.append(text[last : found.start()])
+        inside, last = not found[1], found.end()
+    return text if not kept else "".join(kept) + ("" if inside else text[last:])
 
 
 def _rest(match: re.Match[str]) -> str:

@@ -50,6 +50,11 @@ def stem(word: str) -> str:
     return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word
 
 
+def trimmed(word: str) -> str:
+    """Take the ending off a word, and nothing else."""
+    return _without_ending(word).rstrip("e") or word
+
+
 def _without_ending(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -72,6 +77,6 @@ def gist(text: str) -> str:
 
     The order of the words counts, and both must deny or both affirm.
     """
-    # Whole words, where proof cuts them short: Stockport is not Stockholm.
-    meaning = [_without_ending(word).rstrip("e") or word for word in key_words(text)] or words_of(text)
+    # Not cut short as `stem` does: Stockport is not Stockholm.
+    meaning = [trimmed(word) for word in key_words(text)] or words_of(text)
     return hashlib.blake2b(f"{' '.join(meaning)}\n{negated(text)}".encode(), digest_size=16).hexdigest()
