@@ -7,6 +7,7 @@ from bethink.capture import log
 from bethink.capture.sessions import open_session
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
+from bethink.model.proof import still_said
 from bethink.model.records import AgentKind, ConversationKey, Message, Record
 from bethink.model.text import clean
 from bethink.store import facts, messages, sessions
@@ -101,7 +102,8 @@ class History:
                 return 0
             facts.lock(tx, space=self.space)  # before all else: nobody may be adding a source to what is forgotten
             sessions.lock_conversation(tx, space=self.space, conversation=conversation)
-            return forget_conversation(tx, space=self.space, conversation=conversation).messages
+            gone = forget_conversation(tx, space=self.space, conversation=conversation, still_said=still_said)
+            return gone.messages
 
         removed = await ask(self._database, body, space=self.space, empty=0)
         if self._clear_files is not None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bethink.errors import Invalid, NotFound
+from bethink.model.proof import still_said
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import ConversationKey, Forgotten
 from bethink.store import facts, forgetting, sessions
@@ -63,13 +64,14 @@ def _forget(tx: Tx, target: Target, *, space: str, dry_run: bool) -> Forgotten:
         return _forget_ref(tx, target.ref, space=space)
     if target.session_id is not None:
         conversation = _conversation_of(tx, space=space, session_id=target.session_id)
-        return forgetting.forget_sessions(tx, space=space, conversation=conversation, gone=[target.session_id])
+        gone = [target.session_id]
+        return forgetting.forget_sessions(tx, space=space, conversation=conversation, gone=gone, still_said=still_said)
     key = str(target.conversation)
     found = sessions.find_conversation(tx, space=space, agent=target.agent, key=key)
     if found is None:
         raise NotFound(f"no conversation {key!r} of {target.agent!r} in space {space!r}.")
     sessions.lock_conversation(tx, space=space, conversation=found)
-    return forgetting.forget_conversation(tx, space=space, conversation=found)
+    return forgetting.forget_conversation(tx, space=space, conversation=found, still_said=still_said)
 
 
 def _forget_ref(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
@@ -84,7 +86,7 @@ def _forget_ref(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
         case RefKind.MESSAGE:
             conversation = _conversation_of(tx, space=space, session_id=ref.id)
             done = forgetting.forget_message(
-                tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number
+                tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number, still_said=still_said
             )
     if done is None:
         raise NotFound(f"nothing by the name {ref} in space {space!r}.")

@@ -91,6 +91,12 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
     return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
 
 
+def learnt_version(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
+    """Return a fact as it was learnt, before anyone corrected it. None if it was stated by hand."""
+    row = tx.one("learnt_fact", space=space, id=fact_id)
+    return None if row is None else fact_of(row)
+
+
 def last_said(tx: Tx, *, space: str, fact_id: str) -> Micros | None:
     """Say when the newest of the messages that a fact rests on was said."""
     row = tx.one("fact_last_said", space=space, id=fact_id)
@@ -181,12 +187,12 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     words.forget(tx, "facts")
 
 
-def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
-    """Remove the learnt facts that no message supports any more, and name them.
+def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
+    """Remove the learnt facts that no message supports any more and those that are named, and name them all.
 
     What one had retired is retired by what came in its place; if nothing did, the best of each slot holds again.
     """
-    gone = [row["id"] for row in tx.all("list_unsupported_facts", space=space)]
+    gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
     freed: list[Fact] = []
@@ -199,6 +205,7 @@ def forget_unsupported(tx: Tx, *, space: str) -> list[str]:
                 freed.append(fact_of(row))
     for fact_id in gone:
         tx.run("delete_fact", space=space, id=fact_id)
+        tx.run("delete_fact_sources", space=space, id=fact_id)
     for fact in sorted(freed, key=_standing, reverse=True):
         _hold_again(tx, fact, space=space)
     if gone:

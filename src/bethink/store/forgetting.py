@@ -1,37 +1,61 @@
 """Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
 
 import json
+from collections.abc import Callable, Collection, Sequence
 
 from bethink.model.jobs import JobKind
-from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, sessions, words
+from bethink.model.records import Fact, Forgotten, Record
+from bethink.store import facts, jobs, messages, sessions, words
 from bethink.store.db import Row, Tx
 
+StillSaid = Callable[[Fact, Sequence[Record]], bool]
+"""Judges whether the messages that are left say what a fact states. The rule is not the store's."""
 
-def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
+
+def forget_conversation(tx: Tx, *, space: str, conversation: str, still_said: StillSaid) -> Forgotten:
     """Forget every message of a conversation that is locked, and what was made of them."""
     found = sessions.ids_of(tx, space=space, conversation=conversation)
-    return forget_sessions(tx, space=space, conversation=conversation, gone=found)
+    return forget_sessions(tx, space=space, conversation=conversation, gone=found, still_said=still_said)
 
 
-def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
+def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str], still_said: StillSaid) -> Forgotten:
     """Forget every message of some sessions of a conversation that is locked, and what was made of them."""
     sessions.settle_purged(tx, space=space, sessions=gone)
+    shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     removed = tx.run("forget_messages", space=space, sessions=gone)
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed)
+    unsaid = _unsaid(tx, shaken, space=space, still_said=still_said)
+    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
 
-def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> Forgotten | None:
+def forget_message(
+    tx: Tx, *, space: str, conversation: str, session_id: str, number: int, still_said: StillSaid
+) -> Forgotten | None:
     """Forget one message of a conversation that is locked. None if there is no such message.
 
     What was made of its session as a whole goes with it, and is made again when something new is said there.
     """
+    rows = tx.all("facts_from_message", space=space, session=session_id, number=number)
     if not tx.run("forget_message", space=space, session=session_id, number=number):
         return None
-    return _forget_derived(tx, space=space, conversation=conversation, gone=[session_id], removed=1)
+    unsaid = _unsaid(tx, {row["id"] for row in rows}, space=space, still_said=still_said)
+    gone = [session_id]
+    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=1, unsaid=unsaid)
 
 
-def _forget_derived(tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int) -> Forgotten:
+def _unsaid(tx: Tx, shaken: Collection[str], *, space: str, still_said: StillSaid) -> list[str]:
+    """Name those of some facts that lost a source which the messages left to them do not say."""
+    found: list[str] = []
+    for fact_id in sorted(shaken):
+        learnt = facts.learnt_version(tx, space=space, fact_id=fact_id)
+        left = messages.behind_fact(tx, space=space, fact_id=fact_id)
+        if learnt is not None and left and not still_said(learnt, left):
+            found.append(fact_id)
+    return found
+
+
+def _forget_derived(
+    tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int, unsaid: list[str]
+) -> Forgotten:
     # Whoever learns from these sessions right now has read what is gone: that claim is lost, and the job begins again.
     tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=gone, now=tx.now)
     # A thread and a summary go from one session of a conversation to the next, and what they hold with them.
@@ -39,9 +63,10 @@ def _forget_derived(tx: Tx, *, space: str, conversation: str, gone: list[str], r
     sessions.drop_summary(tx, space=space, conversation=conversation)
     threads = tx.run("forget_threads", space=space, sessions=every)
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
-    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=gone)
+    told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
+    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     words.forget(tx, "messages", "session_memories")
-    lost = facts.forget_unsupported(tx, space=space)
+    lost = facts.forget_unsupported(tx, space=space, unsaid=unsaid)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
 

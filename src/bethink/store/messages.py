@@ -66,6 +66,11 @@ def after(tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_L
     return [_record(row) for row in rows]
 
 
+def behind_fact(tx: Tx, *, space: str, fact_id: str) -> list[Record]:
+    """Return the messages that a learnt fact rests on, in order."""
+    return [_record(row) for row in tx.all("messages_behind_fact", space=space, id=fact_id)]
+
+
 def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
     """Return the newest messages of a conversation over all its sessions, in the order they were said."""
     found: list[Record] = []

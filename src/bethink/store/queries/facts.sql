@@ -29,6 +29,12 @@ SELECT id, version, content, kind, origin, source, tags, metadata, entities, sub
        created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
 FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
 
+-- name: learnt_fact
+-- The version of a fact that was learnt from messages; later ones were written by hand.
+SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
+FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
+
 -- name: facts_saying
 -- Current facts that say the same in other spelling.
 SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
