@@ -1,8 +1,6 @@
 """Vectors in both databases: what is embedded, what is near, and that no vector outlives its text."""
 
 import sys
-from functools import partial
-from pathlib import Path
 
 import anyio
 import pytest
@@ -14,10 +12,9 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Maker, Micros, SessionMemory
 from bethink.store import learning, vectors
 from bethink.store.db import Database, Tx
-from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect
 from bethink.store.vectors import Embedded, IndexStatus, Unembedded, VectorIndex
-from tests.conftest import KEY, database_at, said
+from tests.conftest import KEY, said
 from tests.rooms.vector_kit import DIMENSION, hashed, index_all, index_of, left_out, nearest, refs
 
 OTHER = ConversationKey(channel="cli", chat="other")
@@ -363,21 +360,3 @@ async def test_a_file_without_numpy_says_what_is_missing(
             await nearest(database, "tea")
     else:
         assert len(await nearest(database, "tea")) == 1
-
-
-async def test_a_space_that_is_older_than_its_vectors_is_promised_by_the_migration(
-    request: pytest.FixtureRequest, tmp_path: Path, target: str
-) -> None:
-    on_server = target.startswith("postgresql:")
-    database = database_at(request.getfixturevalue("fresh_dsn") if on_server else str(tmp_path / "old.db"))
-    database._start()
-    old = partial(database._transact, read=False, repeatable=False)
-    await old(lambda tx: migrate(tx, upto=7), space=None)
-    await old(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=tx.now), space="alice")
-    await database._stop()
-
-    await database.open()
-
-    assert await database.transact(vectors.left) == 1
-    assert (await index_all(database)).claimed == 1
-    await database.close()

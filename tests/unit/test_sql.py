@@ -4,7 +4,7 @@ from importlib import resources
 import pytest
 
 from bethink.store import sql
-from bethink.store.migrate import migrations
+from bethink.store.migrate import BASELINE, migrations
 from bethink.store.sql import Dialect, overrides, queries
 
 
@@ -58,6 +58,18 @@ def test_pairs_of_ids_and_numbers_are_spelt_for_each_database() -> None:
     assert "json_each" in lite.text
 
 
+def test_the_columns_of_a_thing_are_named_once_and_written_out_for_each_query() -> None:
+    text = "SELECT fact_columns(), 1 FROM a; SELECT fact_columns(f) FROM facts f;"
+
+    assert sql._with_columns(text, {"fact": ["id", "kind"]}) == (
+        "SELECT id, kind, 1 FROM a; SELECT f.id, f.kind FROM facts f;"
+    )
+    for dialect in Dialect:
+        every = queries(dialect)
+        assert every["find_fact"].text.startswith("SELECT id, version, content, kind, origin, source, tags,")
+        assert not [query.name for query in every.values() if "_columns(" in query.text]
+
+
 def test_a_query_defined_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "_sections", lambda: [("q", "", "SELECT 1"), ("q", "", "SELECT 2")])
 
@@ -83,4 +95,4 @@ def test_migrations_come_in_pairs_of_the_same_number_and_name() -> None:
     pairs = [[(number, name) for number, name, _ in migrations(dialect)] for dialect in Dialect]
 
     assert pairs[0] == pairs[1]
-    assert [number for number, _ in pairs[0]] == list(range(1, len(pairs[0]) + 1))
+    assert [number for number, _ in pairs[0]] == list(range(BASELINE + 1, BASELINE + 1 + len(pairs[0])))

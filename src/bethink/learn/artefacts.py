@@ -21,7 +21,7 @@ from bethink.model.records import Micros, SessionMemory
 _RAW = "raw_memories.md"
 _TEMPORARY = ".bethink-"
 _SUMMARIES = "rollout_summaries"
-_NAMED = {"MEMORY.md": MEMORY, "memory_summary.md": SUMMARY}
+_NAMED = {path.rpartition("/")[2]: path for path in (MEMORY, SUMMARY)}
 _OLDEST_ZIP = (1980, 1, 1, 0, 0, 0)
 
 

@@ -27,7 +27,6 @@ _HEADINGS = {
 GATHERER = "gather"
 """Who writes documents without a model."""
 
-_RESERVED = "consolidated"
 _ABOUT_USER = "user"
 
 
@@ -87,10 +86,10 @@ def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...
     facts = known.supported()
     behind = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
     return {
-        CONSOLIDATED: (_draft("consolidated", "Consolidated memory", "All of it in short."), sessions),
-        MEMORY: (_draft("MEMORY.md", "Memory", "Every session in short.", _sessions(memories)), sessions),
+        CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "All of it in short."), sessions),
+        MEMORY: (_draft(MEMORY, "Memory", "Every session in short.", _sessions(memories)), sessions),
         SUMMARY: (
-            _draft("memory_summary.md", "Memory summary", "What matters most.", _summary(facts, memories)),
+            _draft(SUMMARY, "Memory summary", "What matters most.", _summary(facts, memories)),
             (*sessions, *behind),
         ),
     }
@@ -142,7 +141,8 @@ def _things(facts: Sequence[Fact]) -> "dict[str, tuple[Draft, tuple[DocumentSour
     for slug, (name, told) in sorted(about.items()):
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in told)
         body = _limited(_by_kind(told))
-        found[f"{ROOT}/{slug}"] = (_draft(slug, name, f"What is known about {name}.", body), sources)
+        path = f"{ROOT}/{slug}"
+        found[path] = (_draft(path, name, f"What is known about {name}.", body), sources)
     return found
 
 
@@ -150,7 +150,7 @@ def _slug(name: str) -> str:
     """Name a thing's place: as it is called, and where signs must go, with something that keeps it apart."""
     plain = "-".join(name.casefold().split())
     slug = "-".join(WORD.findall(plain))[:60]
-    if slug == plain and slug != _RESERVED:
+    if slug == plain and f"{ROOT}/{slug}" != CONSOLIDATED:
         return slug
     return f"{slug or 'thing'}-{hashlib.blake2b(plain.encode(), digest_size=3).hexdigest()}"
 
@@ -182,8 +182,8 @@ def _summary(facts: Sequence[Fact], memories: Sequence[SessionMemory]) -> str:
     return _limited("\n\n".join(part for part in (about_user, f"## What is in memory\n\n{topics}") if part))
 
 
-def _draft(slug: str, title: str, description: str, body: str = "") -> Draft:
-    return Draft(slug=slug, title=title[:200], description=description[:2_000], body=body)
+def _draft(path: str, title: str, description: str, body: str = "") -> Draft:
+    return Draft(slug=path.rpartition("/")[2], title=title[:200], description=description[:2_000], body=body)
 
 
 def _limited(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Brings a database's schema up to date: numbered SQL pairs, forward only, each applied once."""
+"""Brings a database's schema up to date: a new one gets today's schema, an older one the migrations it lacks."""
 
 from importlib import resources
 
@@ -6,6 +6,10 @@ from bethink.errors import Misconfigured
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
+BASELINE = 13
+"""The version from which a database can be brought up to date: the migrations before it were never released."""
+
+_BASELINE_COMMIT = "47eeef4"
 _VERSIONS = """
 CREATE TABLE IF NOT EXISTS schema_version (
     version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
@@ -13,8 +17,13 @@ CREATE TABLE IF NOT EXISTS schema_version (
 """
 
 
+def schema(dialect: Dialect) -> str:
+    """Return the text of today's schema."""
+    return (resources.files("bethink.store") / "schema" / f"{dialect}.sql").read_text(encoding="utf-8")
+
+
 def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
-    """List every migration of a database as number, name and text, in order."""
+    """List every migration since the baseline as number, name and text, in order."""
     folder = resources.files("bethink.store") / "migrations" / str(dialect)
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     return [
@@ -22,31 +31,42 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
     ]
 
 
-def migrate(tx: Tx, *, upto: int | None = None) -> list[int]:
-    """Apply what is missing and return its numbers. A schema newer than this code is refused and left as it is."""
+def migrate(tx: Tx) -> list[int]:
+    """Make the schema today's and return the versions it gained. Raises `Misconfigured` for one it cannot make so.
+
+    A schema that is newer than this code, or older than the baseline, is left as it is.
+    """
     known = migrations(tx.dialect)
-    if tx.has_table("schema_version") and _applied(tx, known) >= {version for version, _, _ in known}:
+    newest = known[-1][0]
+    if tx.has_table("schema_version") and newest in _applied(tx, newest):
         return []
     tx.lock_schema()
     tx.script(_VERSIONS)
-    applied = _applied(tx, known)
-    done: list[int] = []
-    for version, name, text in known:
-        if version in applied or (upto is not None and version > upto):
-            continue
-        tx.script(text)
+    applied = _applied(tx, newest)
+    missing = [each for each in known if each[0] not in applied]
+    if applied:
+        for _, _, text in missing:
+            tx.script(text)
+    else:
+        tx.script(schema(tx.dialect))
+        missing.insert(0, (BASELINE, "baseline", ""))
+    for version, name, _ in missing:
         tx.run("record_version", version=version, name=name, now=tx.now)
-        done.append(version)
-    return done
+    return [version for version, _, _ in missing]
 
 
-def _applied(tx: Tx, known: list[tuple[int, str, str]]) -> set[int]:
+def _applied(tx: Tx, newest: int) -> set[int]:
     applied = {row["version"] for row in tx.all("list_versions")}
-    newest = known[-1][0]
-    if max(applied, default=0) > newest:
+    last = max(applied, default=BASELINE)
+    if last > newest:
         # What it has learnt to hold since, this code would overlook or spoil.
         raise Misconfigured(
-            f"this database was made by a newer Bethink: its schema is {max(applied)}, and this one knows {newest}.",
+            f"this database was made by a newer Bethink: its schema is {last}, and this one knows {newest}.",
             hint="Upgrade: pip install --upgrade bethink.",
+        )
+    if last < BASELINE:
+        raise Misconfigured(
+            f"this database was made before the first release: its schema is {last}, and this one reads {BASELINE} on.",
+            hint=f"Open it once with the code of commit {_BASELINE_COMMIT}, which brings it to {BASELINE}, then again.",
         )
     return applied

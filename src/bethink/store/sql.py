@@ -1,6 +1,7 @@
 """Reads the named queries: one text for both databases, an override by name only where they differ."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -8,6 +9,8 @@ from importlib import resources
 
 _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
 _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
+_COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
+_COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
 _PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)")
 _PAIRS_IN = {
@@ -52,15 +55,29 @@ def overrides() -> list[str]:
 def _sections() -> list[tuple[str, str, str]]:
     sections: list[tuple[str, str, str]] = []
     folder = resources.files("bethink.store") / "queries"
-    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if not file.name.endswith(".sql"):
-            continue
-        text = file.read_text(encoding="utf-8")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda entry: entry.name)
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    columns = {
+        found["name"]: [column.strip() for column in found["columns"].split(",")]
+        for text in texts
+        for found in _COLUMNS.finditer(text)
+    }
+    for text in (_with_columns(text, columns) for text in texts):
         headers = list(_HEADER.finditer(text))
         ends = [header.start() for header in headers[1:]] + [len(text)]
         for header, end in zip(headers, ends, strict=True):
             sections.append((header["name"], header["dialect"] or "", text[header.end() : end].strip()))
     return sections
+
+
+def _with_columns(text: str, columns: Mapping[str, Sequence[str]]) -> str:
+    """Write out `fact_columns()` and `fact_columns(f)`: the columns that a file names once, and of which table."""
+
+    def written_out(found: re.Match[str]) -> str:
+        table = found["alias"] and found["alias"] + "."
+        return ", ".join(table + column for column in columns[found["name"]])
+
+    return _COLUMNS_OF.sub(written_out, text)
 
 
 def _spell(name: str, text: str, dialect: Dialect) -> Query:

@@ -1,3 +1,7 @@
+-- columns: document
+id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
+author_id, reason, token, run, origin, redacted;
+
 -- name: insert_document
 -- Write a version of a document.
 INSERT INTO documents (space_id, id, version, valid_from, parent_id, slug, title, description, body, created_at,
@@ -17,49 +21,41 @@ ORDER BY version DESC LIMIT 1;
 
 -- name: find_document
 -- A document as it stood at a time.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND id = :id AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND id = :id AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
 
 -- name: find_document_in
 -- The document of a name in a place, as it stood at a time.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND parent_id = :parent AND slug = :slug
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND parent_id = :parent AND slug = :slug
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
 
 -- name: list_children
 -- What hangs below a document at a time, by name.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND parent_id = :parent
+SELECT document_columns() FROM documents WHERE space_id = :space AND parent_id = :parent
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY slug;
 
 -- name: list_documents
 -- Every document of a space as it stood at a time, by id.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY id;
 
 -- name: document_versions
 -- Every version of a document, oldest first.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND id = :id ORDER BY version;
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND id = :id ORDER BY version;
 
 -- name: run_documents
 -- Every version that one run wrote, in the order of the documents.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND run = :run AND run <> '' ORDER BY id, version;
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND run = :run AND run <> '' ORDER BY id, version;
 
 -- name: deleted_documents
 -- The last versions of documents that one run deleted.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents d WHERE d.space_id = :space AND d.closed_run = :run AND d.closed_run <> '' AND NOT EXISTS (
+SELECT document_columns() FROM documents d
+WHERE d.space_id = :space AND d.closed_run = :run AND d.closed_run <> '' AND NOT EXISTS (
     SELECT 1 FROM documents later WHERE later.space_id = d.space_id AND later.id = d.id AND later.version > d.version
 )
 ORDER BY id;
@@ -151,9 +147,7 @@ WHERE space_id = :space AND redacted = 0 AND EXISTS (
 
 -- name: search_documents (sqlite)
 -- Documents as they stood at a time that share a word with the question, the best match first.
-SELECT d.id, d.version, d.valid_from, d.valid_to, d.parent_id, d.slug, d.title, d.description, d.body, d.created_at,
-       d.author_kind, d.author_id, d.reason, d.token, d.run, d.origin, d.redacted
-FROM documents_fts JOIN passages p ON p.row = documents_fts.rowid
+SELECT document_columns(d) FROM documents_fts JOIN passages p ON p.row = documents_fts.rowid
 JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
 WHERE documents_fts MATCH :words AND p.space_id = :space
   AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
@@ -161,8 +155,7 @@ ORDER BY documents_fts.rank, d.id LIMIT :limit;
 
 -- name: search_documents (postgres)
 -- Documents as they stood at a time that share a word with the question, the best match first.
-SELECT id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-       author_id, reason, token, run, origin, redacted
-FROM documents WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
+SELECT document_columns() FROM documents
+WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;

@@ -1,3 +1,7 @@
+-- columns: fact
+id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
+created_at, recorded_at, retired_at, retired_by, model, prompt, extractor;
+
 -- name: insert_fact
 -- Write a fact down. A learnt one has an effect key, which is refused a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
@@ -19,15 +23,12 @@ SELECT max(version) AS version FROM (
 
 -- name: find_fact
 -- A fact as it stands.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: fact_versions
 -- Every version of a fact, oldest first.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
+SELECT fact_columns() FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
 
 -- name: learnt_fact
 -- The version of a fact that was learnt from messages; later ones were written by hand.
@@ -37,22 +38,18 @@ FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY 
 
 -- name: facts_saying
 -- Current facts that say the same in other spelling.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY recorded_at, id;
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY recorded_at, id;
 
 -- name: facts_in_slot
 -- Current facts about the one value that something can have.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
 
 -- name: search_facts (sqlite)
 -- Facts known at a time that share a word with the question, the best match first.
-SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
-       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
-FROM facts_fts JOIN passages p ON p.row = facts_fts.rowid
+SELECT fact_columns(f) FROM facts_fts JOIN passages p ON p.row = facts_fts.rowid
 JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
 WHERE facts_fts MATCH :words AND p.space_id = :space
   AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
@@ -60,40 +57,34 @@ ORDER BY facts_fts.rank, f.id LIMIT :limit;
 
 -- name: search_facts (postgres)
 -- Facts known at a time that share a word with the question, the best match first.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
   AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
 ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;
 
 -- name: list_facts
 -- Every fact known at a time, oldest first.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
 ORDER BY recorded_at, id;
 
 -- name: page_facts
 -- The facts known at a time by their ids, from one on.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
 ORDER BY id LIMIT :limit;
 
 -- name: facts_with_metadata (sqlite)
 -- Facts whose metadata holds a value under a key; the key is data, never a path.
-SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
-       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
-FROM facts f
+SELECT fact_columns(f) FROM facts f
 WHERE f.space_id = :space AND f.retired_at IS NULL
   AND EXISTS (SELECT 1 FROM json_each(f.metadata) m WHERE m.key = :key AND m.atom = :value)
 ORDER BY f.created_at, f.id;
 
 -- name: facts_with_metadata (postgres)
 -- Facts whose metadata holds a value under a key; the key is data, never a path.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND retired_at IS NULL AND metadata ->> CAST(:key AS text) = :value
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND retired_at IS NULL AND metadata ->> CAST(:key AS text) = :value
 ORDER BY created_at, id;
 
 -- name: delete_fact
@@ -112,9 +103,8 @@ SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY versi
 
 -- name: facts_retired_by
 -- What a fact had retired, apart from versions of its own.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND retired_by = :id AND id <> :id;
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND retired_by = :id AND id <> :id;
 
 -- name: inherit_retired
 -- What stays retired is so by what came in the place of the fact that had retired it.

@@ -72,8 +72,7 @@ SELECT d.id, d.version AS number, d.author_kind AS role, d.slug AS name, d.origi
 FROM (SELECT doc, term, count(*) AS hits FROM documents_words WHERE term in_list(:terms) GROUP BY doc, term) w
 CROSS JOIN passages p ON p.row = w.doc
 CROSS JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
-WHERE p.space_id = :space AND d.valid_from <= :at AND d.redacted = 0
-  AND NOT (d.author_kind = 'job' AND d.slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md'))
+WHERE p.space_id = :space AND d.valid_from <= :at AND d.redacted = 0 AND d.overview = 0
   AND (:past = 1 OR d.valid_to IS NULL OR d.valid_to > :at)
 GROUP BY w.doc;
 
@@ -84,8 +83,7 @@ SELECT id, version AS number, author_kind AS role, slug AS name, origin, valid_f
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
              FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS a (term, place) ORDER BY a.place) AS hits
 FROM documents WHERE space_id = :space AND valid_from <= :at AND redacted = 0 AND words @@ CAST(:asked AS tsquery)
-  AND NOT (author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md'))
-  AND (:past = 1 OR valid_to IS NULL OR valid_to > :at);
+  AND overview = 0 AND (:past = 1 OR valid_to IS NULL OR valid_to > :at);
 
 -- name: read_messages_at
 -- The text of some messages, as far as they were said by a time.
@@ -96,9 +94,7 @@ WHERE m.said_at <= :at;
 
 -- name: read_facts_at
 -- Some versions of facts.
-SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
-       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
-FROM pairs(:ids, :numbers)
+SELECT fact_columns(f) FROM pairs(:ids, :numbers)
 JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = pairs.number
 WHERE f.recorded_at <= :at;
 
@@ -178,9 +174,7 @@ ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
 
 -- name: facts_for_context
 -- Facts that hold at a time: what users asked for themselves first, then what was most of use, then the newest.
-SELECT f.id, f.version, f.content, f.kind, f.origin, f.source, f.tags, f.metadata, f.entities, f.subject, f.slot,
-       f.valid_from, f.valid_to, f.created_at, f.recorded_at, f.retired_at, f.retired_by, f.model, f.prompt, f.extractor
-FROM facts f
+SELECT fact_columns(f) FROM facts f
 LEFT JOIN usage u ON u.space_id = f.space_id AND u.kind = 'fact' AND u.id = f.id AND u.number = f.version
 WHERE f.space_id = :space AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
   AND (f.valid_to IS NULL OR f.valid_to > :now)
@@ -198,5 +192,5 @@ ORDER BY usage_count DESC, source_updated_at DESC, session_id DESC LIMIT :limit;
 -- Documents as they stood at a time, those that were written first ahead.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, valid_from AS at, valid_to FROM documents
 WHERE space_id = :space AND redacted = 0 AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
-  AND NOT (author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md'))
+  AND overview = 0
 ORDER BY created_at, id LIMIT :limit;

@@ -1,3 +1,7 @@
+-- columns: session
+space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
+last_number, invalidated_at, marked_at, marked_by, processed_until;
+
 -- name: ensure_space
 -- Create a space at its first use.
 INSERT INTO spaces (id, shard, created_at) VALUES (:space, :shard, :now) ON CONFLICT (id) DO NOTHING;
@@ -37,33 +41,27 @@ FROM conversations c WHERE c.space_id = :space AND c.id = :conversation;
 
 -- name: find_session
 -- One session by its id.
-SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, marked_by, processed_until
-FROM sessions WHERE space_id = :space AND id = :id;
+SELECT session_columns() FROM sessions WHERE space_id = :space AND id = :id;
 
 -- name: lock_session
 -- One session by its id, held still until the transaction ends.
-SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, marked_by, processed_until
-FROM sessions WHERE space_id = :space AND id = :id /*for_update*/;
+SELECT session_columns() FROM sessions
+WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: newest_session
 -- The newest session of a conversation, ended or not.
-SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, marked_by, processed_until
-FROM sessions WHERE space_id = :space AND conversation_id = :conversation
+SELECT session_columns() FROM sessions
+WHERE space_id = :space AND conversation_id = :conversation
 ORDER BY ordinal DESC LIMIT 1;
 
 -- name: find_marked
 -- Those of these sessions that carry a mark.
-SELECT space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-       last_number, invalidated_at, marked_at, marked_by, processed_until
-FROM sessions WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
+SELECT session_columns() FROM sessions
+WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 
 -- name: list_sessions
 -- The sessions of a space with whose they are, the newest first.
-SELECT s.space_id, s.id, s.conversation_id, s.agent_id, s.ordinal, s.learns, s.created_at, s.ended_at, s.end_reason,
-       s.last_number, s.invalidated_at, s.marked_at, s.marked_by, s.processed_until, c.key, a.name,
+SELECT session_columns(s), c.key, a.name,
        (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
         ORDER BY m.number LIMIT 1) AS begun_at
 FROM sessions s

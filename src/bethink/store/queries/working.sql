@@ -1,3 +1,8 @@
+-- columns: thread
+space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
+compressible_tokens, pending_compaction, pending_truncation, step_id, step_token, step_until, created_at,
+forked_from, forked_at;
+
 -- name: insert_thread
 -- Open a thread.
 INSERT INTO threads (space_id, id, session_id, conversation_id, mode, forked_from, forked_at, created_at)
@@ -6,24 +11,16 @@ ON CONFLICT (space_id, id) DO NOTHING;
 
 -- name: find_thread
 -- One thread.
-SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
-       compressible_tokens, pending_compaction, pending_truncation, step_id, step_token, step_until, created_at,
-       forked_from, forked_at
-FROM threads WHERE space_id = :space AND id = :id;
+SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: list_threads
 -- The threads of a space by their ids.
-SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
-       compressible_tokens, pending_compaction, pending_truncation, step_id, step_token, step_until, created_at,
-       forked_from, forked_at
-FROM threads WHERE space_id = :space AND id > :after ORDER BY id LIMIT :limit;
+SELECT thread_columns() FROM threads
+WHERE space_id = :space AND id > :after ORDER BY id LIMIT :limit;
 
 -- name: lock_thread
 -- One thread, held until the transaction ends.
-SELECT space_id, id, session_id, mode, state_number, applied, last_event, last_position, total_tokens,
-       compressible_tokens, pending_compaction, pending_truncation, step_id, step_token, step_until, created_at,
-       forked_from, forked_at
-FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
+SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: conversation_of_thread
 -- The conversation whose text a thread holds.

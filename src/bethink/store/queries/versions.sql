@@ -18,8 +18,8 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
   AND (c.relname = 'spaces' OR EXISTS (
       SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'space_id'))
   AND (NOT (c.relrowsecurity AND c.relforcerowsecurity) OR EXISTS (
-      SELECT 1 FROM pg_policies p WHERE p.schemaname = current_schema() AND p.tablename = c.relname
-        AND (p.with_check IS NOT NULL OR p.qual IS DISTINCT FROM
+      SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid
+        AND (p.polwithcheck IS NOT NULL OR pg_get_expr(p.polqual, p.polrelid) IS DISTINCT FROM
              CASE c.relname WHEN 'spaces' THEN '(id = current_setting(''bethink.space''::text, true))'
              ELSE '(space_id = current_setting(''bethink.space''::text, true))' END)))
 ORDER BY c.relname;

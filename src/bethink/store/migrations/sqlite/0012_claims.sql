@@ -1,7 +1,0 @@
--- What was tried before is claimed on its own; in a long backlog it would be looked for among all the rest.
-CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
-
--- Every space is listed by a promise, also one that holds no more than a thread.
-INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, token)
-SELECT s.id, 'index', 'space', s.created_at, 'queued', s.created_at, s.created_at FROM spaces s WHERE true
-ON CONFLICT (space_id, kind, key) DO NOTHING;

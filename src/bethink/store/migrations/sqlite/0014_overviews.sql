@@ -1,0 +1,22 @@
+-- Documents that only sum up what others say are known by a column, not by a list of names in every query.
+ALTER TABLE documents ADD COLUMN overview INTEGER GENERATED ALWAYS AS (
+    CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
+    THEN 1 ELSE 0 END
+) VIRTUAL;
+
+DROP VIEW embeddable;
+CREATE VIEW embeddable AS
+SELECT space_id, 'message' AS kind, session_id AS id, number, role, name, '' AS title, '' AS description,
+       content AS body, said_at
+FROM messages
+WHERE role IN ('user', 'assistant', 'tool') AND origin <> 'memory' AND trim(content, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'fact', id, version, NULL, NULL, '', '', content, created_at
+FROM facts WHERE trim(content, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'session_memory', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
+FROM session_memories WHERE trim(summary || raw_memory, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, valid_from
+FROM documents
+WHERE redacted = 0 AND overview = 0 AND trim(title || description || body, char(9, 10, 11, 12, 13, 32)) <> '';

@@ -1,0 +1,759 @@
+-- Today's schema on PostgreSQL, and what a new database is made of. An older one comes to the same by the migrations.
+--
+-- Times are microseconds since 1970, booleans are 0 and 1. The space is the first column of every key. json, not jsonb:
+-- what was written comes back byte for byte, as on SQLite. Row-level security is set at the end, for all tables.
+
+-- Words are cut as on SQLite: an address or a path is its parts, and an accent does not matter.
+CREATE FUNCTION folded(said text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN translate(
+    said,
+    '@/.:-_\ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿ',
+    '       AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyy'
+);
+
+-- What is longer than a tsvector can hold is cut.
+CREATE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN to_tsvector('english'::regconfig, folded(left(said, 100000)));
+
+-- ---------------------------------------- the log
+
+-- A space is what one person or project remembers: nothing is shared between spaces.
+CREATE TABLE spaces (
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    shard integer NOT NULL,
+    created_at bigint NOT NULL
+);
+
+-- Who speaks in a space beside its users.
+CREATE TABLE agents (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    created_at bigint NOT NULL,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, name)
+);
+
+-- What is said in one place (a channel, a chat) with one agent.
+CREATE TABLE conversations (
+    space_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    agent_id text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, agent_id, key),
+    FOREIGN KEY (space_id, agent_id) REFERENCES agents (space_id, id) ON DELETE CASCADE
+);
+
+-- A running summary of a conversation, for those who keep one themselves.
+CREATE TABLE summaries (
+    space_id text COLLATE "C" NOT NULL,
+    conversation_id text COLLATE "C" NOT NULL,
+    content text NOT NULL,
+    set_at bigint NOT NULL,
+    PRIMARY KEY (space_id, conversation_id),
+    FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
+);
+
+-- A stretch of a conversation; at most one is open. The marks say how far it was learnt from:
+-- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests that a failed
+-- job waits until its time comes or its session gets something new.
+-- Every append updates its session's row: room on the page keeps those updates off the indexes.
+CREATE TABLE sessions (
+    space_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    conversation_id text COLLATE "C" NOT NULL,
+    agent_id text COLLATE "C" NOT NULL,
+    ordinal bigint NOT NULL,
+    learns integer NOT NULL CHECK (learns IN (0, 1)),
+    created_at bigint NOT NULL,
+    ended_at bigint,
+    end_reason text,
+    last_number bigint NOT NULL DEFAULT 0,
+    invalidated_at bigint,
+    processed_until bigint,
+    marked_at bigint,
+    marked_by text,
+    rests integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, conversation_id, ordinal),
+    FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 70);
+
+CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+
+-- Everything that was said, numbered within its session. Rows are only added, or forgotten.
+-- There is no index of words here or below: row-level security lets none be used, as @@ is not leakproof. A search
+-- reads the rows of its space.
+CREATE TABLE messages (
+    space_id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    role text NOT NULL,
+    content text NOT NULL,
+    name text,
+    tool_calls json NOT NULL,
+    tool_call_id text,
+    is_error integer NOT NULL CHECK (is_error IN (0, 1)),
+    metadata json NOT NULL,
+    origin text NOT NULL,
+    idempotency_key text COLLATE "C",
+    trace_parent text,
+    said_at bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    words tsvector GENERATED ALWAYS AS (words_of(coalesce(name, '') || ' ' || content)) STORED,
+    PRIMARY KEY (space_id, session_id, number),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+) PARTITION BY HASH (space_id);
+
+CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
+
+-- ---------------------------------------- work
+
+-- What is to be done, for workers of all spaces: ids, times and tokens, never content. So no row-level security here.
+-- due_at: when it may next be claimed. While it runs that is the end of its lease; NULL means there is nothing to do.
+CREATE TABLE jobs (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    queued_at bigint NOT NULL,
+    status text NOT NULL DEFAULT 'queued',
+    due_at bigint,
+    token bigint NOT NULL DEFAULT 0,
+    worker text,
+    attempts integer NOT NULL DEFAULT 0,
+    input_watermark bigint NOT NULL DEFAULT 0,
+    success_watermark bigint,
+    started_at bigint,
+    finished_at bigint,
+    outcome text,
+    last_error text,
+    calls integer NOT NULL DEFAULT 0,
+    input_tokens bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
+    cost bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (space_id, kind, key)
+) WITH (fillfactor = 70);
+
+CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting';
+CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
+CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+-- What was tried before is claimed on its own; in a long backlog it would be looked for among all the rest.
+CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+
+-- What models were paid for, a row for each worker and day, so that workers do not wait for each other.
+CREATE TABLE spending (
+    day bigint NOT NULL,
+    slot bigint NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (day, slot)
+) WITH (fillfactor = 50);
+
+-- Keys of this deployment, such as the one that fingerprints redacted secrets.
+CREATE TABLE deployment_keys (
+    name text COLLATE "C" NOT NULL PRIMARY KEY,
+    value text NOT NULL
+);
+
+-- What a model said for a job, stored before it is applied.
+CREATE TABLE answers (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    run text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    content text NOT NULL,
+    agent_id text COLLATE "C" NOT NULL,
+    model text NOT NULL,
+    prompt text NOT NULL,
+    token bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    PRIMARY KEY (space_id, kind, key, run, position)
+);
+
+-- ---------------------------------------- what was learnt
+
+-- What was learnt from one session, for the consolidation to select from. said_from and said_until: when what it tells
+-- was said. selected: whether the last consolidation that succeeded has seen it.
+CREATE TABLE session_memories (
+    space_id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    raw_memory text NOT NULL,
+    summary text NOT NULL,
+    slug text NOT NULL,
+    until_number bigint NOT NULL,
+    source_updated_at bigint NOT NULL,
+    generated_at bigint NOT NULL,
+    model text NOT NULL,
+    prompt text NOT NULL,
+    extractor text NOT NULL,
+    token bigint NOT NULL,
+    usage_count bigint NOT NULL DEFAULT 0,
+    last_usage bigint,
+    selected integer NOT NULL DEFAULT 0,
+    selected_source_updated_at bigint,
+    said_from bigint,
+    said_until bigint,
+    words tsvector GENERATED ALWAYS AS (words_of(summary || ' ' || raw_memory)) STORED,
+    PRIMARY KEY (space_id, session_id),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
+
+-- A fact is never overwritten: what succeeds it is a new row, and the old one is retired.
+CREATE TABLE facts (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL DEFAULT 1,
+    content text NOT NULL,
+    kind text NOT NULL DEFAULT 'knowledge',
+    origin text NOT NULL DEFAULT 'import',
+    source text COLLATE "C" NOT NULL,
+    tags json NOT NULL,
+    metadata json NOT NULL,
+    entities json NOT NULL DEFAULT '[]',
+    subject text COLLATE "C",
+    slot text COLLATE "C",
+    valid_from bigint,
+    valid_to bigint,
+    created_at bigint NOT NULL,
+    recorded_at bigint NOT NULL DEFAULT 0,
+    retired_at bigint,
+    retired_by text COLLATE "C",
+    digest text COLLATE "C" NOT NULL DEFAULT '',
+    effect text COLLATE "C",
+    token bigint,
+    model text,
+    prompt text,
+    extractor text,
+    words tsvector GENERATED ALWAYS AS (words_of(content)) STORED,
+    PRIMARY KEY (space_id, id, version)
+) PARTITION BY HASH (space_id);
+
+CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NULL;
+CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
+CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
+CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+
+-- Which messages a learnt fact rests on; a source cannot outlive its message.
+CREATE TABLE fact_sources (
+    space_id text COLLATE "C" NOT NULL,
+    fact_id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    PRIMARY KEY (space_id, fact_id, session_id, number),
+    FOREIGN KEY (space_id, session_id, number) REFERENCES messages (space_id, session_id, number) ON DELETE CASCADE
+);
+
+CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
+
+-- Every version of every document of a space's tree. overview: it only sums up what other documents say, so it is
+-- neither searched nor embedded.
+CREATE TABLE documents (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    valid_from bigint NOT NULL,
+    valid_to bigint,
+    parent_id text COLLATE "C" NOT NULL,
+    slug text COLLATE "C" NOT NULL,
+    title text NOT NULL,
+    description text NOT NULL,
+    body text NOT NULL,
+    created_at bigint NOT NULL,
+    author_kind text NOT NULL,
+    author_id text NOT NULL,
+    reason text NOT NULL,
+    token bigint,
+    run text COLLATE "C" NOT NULL,
+    closed_run text COLLATE "C" NOT NULL DEFAULT '',
+    origin text NOT NULL,
+    redacted integer NOT NULL DEFAULT 0 CHECK (redacted IN (0, 1)),
+    overview integer GENERATED ALWAYS AS (
+        CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
+        THEN 1 ELSE 0 END
+    ) STORED,
+    words tsvector GENERATED ALWAYS AS (words_of(title || ' ' || description || ' ' || body)) STORED,
+    PRIMARY KEY (space_id, id, version)
+);
+
+-- One current version of a document, and one document of a name in a place. The top is the empty parent.
+CREATE UNIQUE INDEX documents_current ON documents (space_id, id) WHERE valid_to IS NULL;
+CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHERE valid_to IS NULL;
+CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
+CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
+CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
+
+-- References belong to one version of their source and point at a document, not at a version of it.
+CREATE TABLE document_references (
+    space_id text COLLATE "C" NOT NULL,
+    source_id text COLLATE "C" NOT NULL,
+    source_version bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('parent', 'link', 'body')),
+    target_id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (space_id, source_id, source_version, kind, target_id),
+    FOREIGN KEY (space_id, source_id, source_version) REFERENCES documents (space_id, id, version) ON DELETE CASCADE
+);
+
+CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
+
+-- What a document rests on. A source is written down once for all the versions in a row that rest on it: from
+-- `version` to `last_version`, or, where that is NULL, to the newest there is.
+CREATE TABLE document_sources (
+    space_id text COLLATE "C" NOT NULL,
+    document_id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    source_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    last_version bigint,
+    PRIMARY KEY (space_id, document_id, version, kind, source_id, number),
+    FOREIGN KEY (space_id, document_id, version) REFERENCES documents (space_id, id, version) ON DELETE CASCADE
+);
+
+CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
+
+-- What one run changed in the tree, or would change once it is approved.
+CREATE TABLE change_sets (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    run text COLLATE "C" NOT NULL,
+    token bigint NOT NULL,
+    status text NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'superseded', 'undone')),
+    changes json NOT NULL,
+    selection json NOT NULL,
+    created_at bigint NOT NULL,
+    settled_at bigint,
+    PRIMARY KEY (space_id, run)
+);
+
+-- ---------------------------------------- working memory
+
+-- A thread is the context of one agent at work. conversation_id is the conversation whose text it holds: a fork keeps
+-- it when what it was forked from is gone.
+CREATE TABLE threads (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C",
+    mode text NOT NULL,
+    state_number bigint NOT NULL DEFAULT 0,
+    applied bigint NOT NULL DEFAULT 0,
+    last_event bigint NOT NULL DEFAULT 0,
+    last_position bigint NOT NULL DEFAULT 0,
+    total_tokens bigint NOT NULL DEFAULT 0,
+    compressible_tokens bigint NOT NULL DEFAULT 0,
+    pending_compaction integer NOT NULL DEFAULT 0,
+    pending_truncation integer NOT NULL DEFAULT 0,
+    step_id text COLLATE "C",
+    step_token bigint NOT NULL DEFAULT 0,
+    step_until bigint,
+    forked_from text COLLATE "C",
+    forked_at bigint,
+    created_at bigint NOT NULL,
+    conversation_id text COLLATE "C",
+    PRIMARY KEY (space_id, id)
+) WITH (fillfactor = 70);
+
+CREATE UNIQUE INDEX threads_session ON threads (space_id, session_id) WHERE session_id IS NOT NULL;
+
+-- What happened to a thread, applied or waiting to be. failed: why an event was set aside; such a one waits no longer.
+CREATE TABLE events (
+    space_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    type text NOT NULL,
+    payload json NOT NULL,
+    strategy text,
+    urgent integer NOT NULL CHECK (urgent IN (0, 1)),
+    queued_at bigint NOT NULL,
+    applied bigint,
+    failed text,
+    PRIMARY KEY (space_id, thread_id, number),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX events_queue ON events (space_id, thread_id, urgent DESC, number)
+WHERE applied IS NULL AND failed IS NULL;
+CREATE INDEX events_applied ON events (space_id, thread_id, applied) WHERE applied IS NOT NULL;
+
+-- The pieces a thread's context is made of.
+CREATE TABLE chunks (
+    space_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    type text NOT NULL,
+    subtype text,
+    content json NOT NULL,
+    children json NOT NULL,
+    retention text NOT NULL,
+    mutable integer NOT NULL CHECK (mutable IN (0, 1)),
+    priority bigint NOT NULL,
+    parents json NOT NULL,
+    custom json NOT NULL,
+    tokens bigint NOT NULL,
+    created_at bigint NOT NULL,
+    PRIMARY KEY (space_id, thread_id, id),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+);
+
+-- A chunk lies at a position from one state until, not including, another: a state costs what it changed.
+CREATE TABLE placements (
+    space_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    chunk_id text COLLATE "C" NOT NULL,
+    from_state bigint NOT NULL,
+    to_state bigint,
+    position bigint NOT NULL,
+    PRIMARY KEY (space_id, thread_id, chunk_id, from_state),
+    FOREIGN KEY (space_id, thread_id, chunk_id) REFERENCES chunks (space_id, thread_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX placements_live ON placements (space_id, thread_id, position) WHERE to_state IS NULL;
+
+-- Every state a thread was in, and what was done to reach it.
+CREATE TABLE states (
+    space_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    previous bigint,
+    source text NOT NULL,
+    event_id text COLLATE "C",
+    event_type text,
+    step_id text COLLATE "C",
+    operations json NOT NULL,
+    total_tokens bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    PRIMARY KEY (space_id, thread_id, number),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+);
+
+-- ---------------------------------------- what was shown
+
+-- What was shown, when, to whom: names only, so that nothing which is forgotten lives on here.
+CREATE TABLE ledger (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    purpose text NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    shown_at bigint NOT NULL,
+    tokens bigint NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    PRIMARY KEY (space_id, id)
+);
+
+CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
+
+-- What one showing consisted of, in order.
+CREATE TABLE ledger_items (
+    space_id text COLLATE "C" NOT NULL,
+    ledger_id text COLLATE "C" NOT NULL,
+    place bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    label text COLLATE "C" NOT NULL,
+    PRIMARY KEY (space_id, ledger_id, place),
+    FOREIGN KEY (space_id, ledger_id) REFERENCES ledger (space_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ledger_items_shown ON ledger_items (space_id, kind, id, number);
+
+-- How often something that was shown was of use.
+CREATE TABLE usage (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    usage_count bigint NOT NULL,
+    last_usage bigint NOT NULL,
+    PRIMARY KEY (space_id, kind, id, number)
+);
+
+-- What is gone is of no use any more.
+CREATE FUNCTION forget_usage() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format(
+        'DELETE FROM usage u USING gone g WHERE u.space_id = g.space_id AND u.kind = %L AND u.id = g.%I AND u.number = %s',
+        TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER usage_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('message', 'session_id', 'g.number');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('fact', 'id', 'g.version');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('session_memory', 'session_id', '0');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('document', 'id', 'g.version');
+
+-- ---------------------------------------- the network
+
+-- Who may come in by the network. No secret is kept, only a keyed digest of it; and no content.
+-- A key is looked up before its space is known, so it belongs to none.
+CREATE TABLE api_keys (
+    prefix text COLLATE "C" NOT NULL PRIMARY KEY,
+    name text NOT NULL,
+    digest text NOT NULL,
+    scopes json NOT NULL,
+    spaces json,
+    created_at bigint NOT NULL,
+    lifetime bigint,
+    expires_at bigint,
+    last_used_at bigint,
+    revoked_at bigint
+);
+
+-- ---------------------------------------- partitions and walls
+
+-- A partition has row-level security and no policy, so it is only read through its parent.
+DO $$
+DECLARE
+    name text;
+    leaf text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['messages', 'facts'] LOOP
+        FOR part IN 0..63 LOOP
+            leaf := name || '_' || lpad(part::text, 2, '0');
+            EXECUTE format(
+                'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 64, REMAINDER %s)', leaf, name, part
+            );
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', leaf);
+            EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', leaf);
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+-- A transaction sees the rows of the one space it has set, and no others; without one it sees none.
+CREATE POLICY own_space ON spaces USING (id = current_setting('bethink.space', true));
+ALTER TABLE spaces ENABLE ROW LEVEL SECURITY;
+ALTER TABLE spaces FORCE ROW LEVEL SECURITY;
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY[
+        'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
+        'fact_sources', 'documents', 'document_references', 'document_sources', 'change_sets', 'threads',
+        'events', 'chunks', 'placements', 'states', 'ledger', 'ledger_items', 'usage'
+    ] LOOP
+        EXECUTE format(
+            'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name
+        );
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    END LOOP;
+END
+$$;
+
+-- ---------------------------------------- vectors
+
+-- Made last and by functions: pgvector may come to the server later, and each index of an embedder is a partition.
+
+-- Which embedders have vectors here: shared by all spaces, so there is nothing of a space in it.
+CREATE TABLE vector_indexes (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    embedder text COLLATE "C" NOT NULL,
+    dimension bigint NOT NULL CHECK (dimension BETWEEN 1 AND 16000),
+    status text NOT NULL CHECK (status IN ('filling', 'live', 'retired')),
+    created_at bigint NOT NULL,
+    live_at bigint,
+    UNIQUE (embedder, dimension)
+);
+
+-- What has words that can be embedded, one row for each text.
+CREATE VIEW embeddable WITH (security_invoker = true) AS
+SELECT space_id, 'message' AS kind, session_id AS id, number, role, name, '' AS title, '' AS description,
+       content AS body, said_at
+FROM messages
+WHERE role IN ('user', 'assistant', 'tool') AND origin <> 'memory' AND btrim(content, E' \t\n\v\f\r') <> ''
+UNION ALL
+SELECT space_id, 'fact', id, version, NULL, NULL, '', '', content, created_at
+FROM facts WHERE btrim(content, E' \t\n\v\f\r') <> ''
+UNION ALL
+SELECT space_id, 'session_memory', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
+FROM session_memories WHERE btrim(summary || raw_memory, E' \t\n\v\f\r') <> ''
+UNION ALL
+SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, valid_from
+FROM documents
+WHERE redacted = 0 AND overview = 0 AND btrim(title || description || body, E' \t\n\v\f\r') <> '';
+
+-- A vector goes with its text: whatever is deleted takes its vectors along.
+CREATE FUNCTION forget_vectors() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    place text;
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM vector_indexes) THEN
+        RETURN NULL;
+    END IF;
+    -- One space at a time and planned for it: only then is one partition looked at, and not all.
+    FOR place IN SELECT DISTINCT g.space_id FROM gone g LOOP
+        EXECUTE format(
+            'DELETE FROM vectors v USING gone g WHERE v.space_id = $1 AND g.space_id = $1 AND v.kind = $2 '
+            'AND v.id = g.%I AND v.number = %s', TG_ARGV[1], TG_ARGV[2]
+        ) USING place, TG_ARGV[0];
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- The same for a text that was changed; it is embedded again.
+CREATE FUNCTION outdate_vectors() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    whose text;
+    which bigint := 0;
+BEGIN
+    IF TG_ARGV[0] IN ('message', 'session_memory') THEN
+        whose := OLD.session_id;
+    ELSE
+        whose := OLD.id;
+        which := OLD.version;
+    END IF;
+    IF TG_ARGV[0] = 'message' THEN
+        which := OLD.number;
+    END IF;
+    DELETE FROM vectors v
+    WHERE v.space_id = OLD.space_id AND v.kind = TG_ARGV[0] AND v.id = whose AND v.number = which;
+    RETURN NULL;
+END
+$$;
+
+-- Makes the table of vectors, now or later: false where the server has no pgvector, and everything else works.
+CREATE FUNCTION make_vectors() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF to_regclass('vectors') IS NOT NULL THEN
+        RETURN true;
+    END IF;
+    IF to_regtype('halfvec') IS NULL THEN
+        BEGIN
+            CREATE EXTENSION IF NOT EXISTS vector;
+        EXCEPTION WHEN OTHERS THEN
+            RETURN false;
+        END;
+    END IF;
+    IF to_regtype('halfvec') IS NULL THEN -- pgvector before 0.7
+        RETURN false;
+    END IF;
+
+    -- A partition for each index, by space below that: one query text, and an index is dropped like a table.
+    CREATE TABLE vectors (
+        space_id text COLLATE "C" NOT NULL,
+        index_id bigint NOT NULL,
+        kind text COLLATE "C" NOT NULL,
+        id text COLLATE "C" NOT NULL,
+        number bigint NOT NULL,
+        part bigint NOT NULL,
+        vector halfvec NOT NULL,
+        PRIMARY KEY (space_id, kind, id, number, part, index_id)
+    ) PARTITION BY LIST (index_id);
+    CREATE POLICY own_space ON vectors USING (space_id = current_setting('bethink.space', true));
+    ALTER TABLE vectors ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE vectors FORCE ROW LEVEL SECURITY;
+
+    CREATE TRIGGER vectors_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('message', 'session_id', 'g.number');
+    CREATE TRIGGER vectors_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('fact', 'id', 'g.version');
+    CREATE TRIGGER vectors_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('session_memory', 'session_id', '0');
+    CREATE TRIGGER vectors_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('document', 'id', 'g.version');
+
+    CREATE TRIGGER vectors_outdated AFTER UPDATE OF name, content ON messages FOR EACH ROW
+    WHEN ((OLD.name, OLD.content) IS DISTINCT FROM (NEW.name, NEW.content))
+    EXECUTE FUNCTION outdate_vectors('message');
+    CREATE TRIGGER vectors_outdated AFTER UPDATE OF content ON facts FOR EACH ROW
+    WHEN (OLD.content IS DISTINCT FROM NEW.content)
+    EXECUTE FUNCTION outdate_vectors('fact');
+    CREATE TRIGGER vectors_outdated AFTER UPDATE OF summary, raw_memory ON session_memories FOR EACH ROW
+    WHEN ((OLD.summary, OLD.raw_memory) IS DISTINCT FROM (NEW.summary, NEW.raw_memory))
+    EXECUTE FUNCTION outdate_vectors('session_memory');
+    CREATE TRIGGER vectors_outdated AFTER UPDATE OF title, description, body ON documents FOR EACH ROW
+    WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
+    EXECUTE FUNCTION outdate_vectors('document');
+    RETURN true;
+END
+$$;
+
+-- Made beside its parent and then attached: nobody who searches or writes has to wait for it.
+CREATE FUNCTION open_vector_index() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    name text := 'vectors_' || NEW.id;
+    leaf text;
+BEGIN
+    EXECUTE format(
+        'CREATE TABLE %I (LIKE vectors INCLUDING ALL, CHECK (vector_dims(vector) = %s)) PARTITION BY HASH (space_id)',
+        name, NEW.dimension
+    );
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    FOR part IN 0..63 LOOP
+        leaf := name || '_' || lpad(part::text, 2, '0');
+        EXECUTE format(
+            'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 64, REMAINDER %s)', leaf, name, part
+        );
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', leaf);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', leaf);
+        IF NEW.dimension <= 3072 THEN -- in the row itself, where it fits: a scan need not look elsewhere for each
+            EXECUTE format('ALTER TABLE %I ALTER COLUMN vector SET STORAGE PLAIN', leaf);
+        END IF;
+    END LOOP;
+    EXECUTE format('ALTER TABLE vectors ATTACH PARTITION %I FOR VALUES IN (%s)', name, NEW.id);
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION drop_vector_index() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('DROP TABLE %I', 'vectors_' || OLD.id);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER vector_indexes_open AFTER INSERT ON vector_indexes
+FOR EACH ROW EXECUTE FUNCTION open_vector_index();
+CREATE TRIGGER vector_indexes_drop AFTER DELETE ON vector_indexes
+FOR EACH ROW EXECUTE FUNCTION drop_vector_index();
+
+-- The name of the HNSW index that a space gets when it outgrows the exact scan.
+CREATE FUNCTION near_index(asked_index bigint, asked_space text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT 'vectors_' || asked_index || '_near_' || left(md5(asked_space), 20)
+$$;
+
+-- The text is made for each question: an HNSW index is found by its dimension and its space, and by nothing vaguer.
+-- It is left alone where only some kinds are wanted: it would stop looking before it had enough of them.
+CREATE FUNCTION nearest_vectors(
+    asked_space text, asked_index bigint, question text, kinds text[], how_many bigint
+) RETURNS TABLE (kind text, id text, number bigint, part bigint, similarity double precision)
+LANGUAGE plpgsql AS $$
+DECLARE
+    compared text := 'vector';
+BEGIN
+    IF kinds IS NULL AND to_regclass(near_index(asked_index, asked_space)) IS NOT NULL THEN
+        compared := format(
+            'vector::halfvec(%s)', (SELECT i.dimension FROM vector_indexes i WHERE i.id = asked_index)
+        );
+        PERFORM set_config('hnsw.ef_search', least(1000, greatest(100, 2 * how_many))::text, true),
+                set_config('hnsw.iterative_scan', 'strict_order', true);
+    END IF;
+    RETURN QUERY EXECUTE format(
+        'SELECT kind, id, number, part, 1 - (%1$s <=> $3::halfvec) FROM vectors '
+        'WHERE space_id = $1 AND index_id = $2 AND ($4 IS NULL OR kind = ANY($4)) '
+        'ORDER BY %1$s <=> $3::halfvec LIMIT $5', compared
+    ) USING asked_space, asked_index, question, kinds, how_many;
+END
+$$;
+
+SELECT make_vectors();

@@ -1,0 +1,725 @@
+-- Today's schema on SQLite, and what a new database is made of. An older one comes to the same by the migrations.
+--
+-- Times are microseconds since 1970, booleans are 0 and 1, JSON is text. The space is the first column of every key.
+-- The names of triggers end in what they come after: ai an insert, ad a delete, au an update.
+
+-- ---------------------------------------- the log
+
+-- A space is what one person or project remembers: nothing is shared between spaces.
+CREATE TABLE spaces (
+    id TEXT NOT NULL PRIMARY KEY,
+    shard INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- Who speaks in a space beside its users.
+CREATE TABLE agents (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, name)
+) STRICT;
+
+-- What is said in one place (a channel, a chat) with one agent.
+CREATE TABLE conversations (
+    space_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, agent_id, key),
+    FOREIGN KEY (space_id, agent_id) REFERENCES agents (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+-- A running summary of a conversation, for those who keep one themselves.
+CREATE TABLE summaries (
+    space_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    content TEXT NOT NULL,
+    set_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, conversation_id),
+    FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+-- A stretch of a conversation; at most one is open. The marks say how far it was learnt from:
+-- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests that a failed
+-- job waits until its time comes or its session gets something new.
+CREATE TABLE sessions (
+    space_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    learns INTEGER NOT NULL CHECK (learns IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    end_reason TEXT,
+    last_number INTEGER NOT NULL DEFAULT 0,
+    invalidated_at INTEGER,
+    processed_until INTEGER,
+    marked_at INTEGER,
+    marked_by TEXT,
+    rests INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (space_id, id),
+    UNIQUE (space_id, conversation_id, ordinal),
+    FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+
+-- Everything that was said, numbered within its session. Rows are only added, or forgotten.
+CREATE TABLE messages (
+    space_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    content TEXT NOT NULL,
+    name TEXT,
+    tool_calls TEXT NOT NULL CHECK (json_valid(tool_calls)),
+    tool_call_id TEXT,
+    is_error INTEGER NOT NULL CHECK (is_error IN (0, 1)),
+    metadata TEXT NOT NULL CHECK (json_valid(metadata)),
+    origin TEXT NOT NULL,
+    idempotency_key TEXT,
+    trace_parent TEXT,
+    said_at INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, session_id, number),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
+
+-- ---------------------------------------- work
+
+-- What is to be done, for workers of all spaces: ids, times and tokens, never content.
+-- due_at: when it may next be claimed. While it runs that is the end of its lease; NULL means there is nothing to do.
+CREATE TABLE jobs (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    queued_at INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'queued',
+    due_at INTEGER,
+    token INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    input_watermark INTEGER NOT NULL DEFAULT 0,
+    success_watermark INTEGER,
+    started_at INTEGER,
+    finished_at INTEGER,
+    outcome TEXT,
+    last_error TEXT,
+    calls INTEGER NOT NULL DEFAULT 0,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    cost INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (space_id, kind, key)
+) STRICT;
+
+CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting';
+CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
+CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+-- What was tried before is claimed on its own; in a long backlog it would be looked for among all the rest.
+CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+
+-- What models were paid for, a row for each worker and day, so that workers do not wait for each other.
+CREATE TABLE spending (
+    day INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    PRIMARY KEY (day, slot)
+) STRICT;
+
+-- Keys of this deployment, such as the one that fingerprints redacted secrets.
+CREATE TABLE deployment_keys (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
+-- What a model said for a job, stored before it is applied.
+CREATE TABLE answers (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    run TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, key, run, position)
+) STRICT;
+
+-- ---------------------------------------- what was learnt
+
+-- What was learnt from one session, for the consolidation to select from. said_from and said_until: when what it tells
+-- was said. selected: whether the last consolidation that succeeded has seen it.
+CREATE TABLE session_memories (
+    space_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    raw_memory TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    until_number INTEGER NOT NULL,
+    source_updated_at INTEGER NOT NULL,
+    generated_at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    extractor TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    usage_count INTEGER NOT NULL DEFAULT 0,
+    last_usage INTEGER,
+    selected INTEGER NOT NULL DEFAULT 0,
+    selected_source_updated_at INTEGER,
+    said_from INTEGER,
+    said_until INTEGER,
+    PRIMARY KEY (space_id, session_id),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
+
+-- A fact is never overwritten: what succeeds it is a new row, and the old one is retired.
+CREATE TABLE facts (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    source TEXT NOT NULL,
+    tags TEXT NOT NULL CHECK (json_valid(tags)),
+    metadata TEXT NOT NULL CHECK (json_valid(metadata)),
+    entities TEXT NOT NULL CHECK (json_valid(entities)),
+    subject TEXT,
+    slot TEXT,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    created_at INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    retired_at INTEGER,
+    retired_by TEXT,
+    digest TEXT NOT NULL,
+    effect TEXT,
+    token INTEGER,
+    model TEXT,
+    prompt TEXT,
+    extractor TEXT,
+    PRIMARY KEY (space_id, id, version)
+) STRICT;
+
+CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NULL;
+CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
+CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
+CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+
+-- Which messages a learnt fact rests on; a source cannot outlive its message.
+CREATE TABLE fact_sources (
+    space_id TEXT NOT NULL,
+    fact_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (space_id, fact_id, session_id, number),
+    FOREIGN KEY (space_id, session_id, number) REFERENCES messages (space_id, session_id, number) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
+
+-- Every version of every document of a space's tree. overview: it only sums up what other documents say, so it is
+-- neither searched nor embedded.
+CREATE TABLE documents (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    parent_id TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    author_kind TEXT NOT NULL,
+    author_id TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    token INTEGER,
+    run TEXT NOT NULL,
+    closed_run TEXT NOT NULL DEFAULT '',
+    origin TEXT NOT NULL,
+    redacted INTEGER NOT NULL DEFAULT 0 CHECK (redacted IN (0, 1)),
+    overview INTEGER GENERATED ALWAYS AS (
+        CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
+        THEN 1 ELSE 0 END
+    ) VIRTUAL,
+    PRIMARY KEY (space_id, id, version)
+) STRICT;
+
+-- One current version of a document, and one document of a name in a place. The top is the empty parent.
+CREATE UNIQUE INDEX documents_current ON documents (space_id, id) WHERE valid_to IS NULL;
+CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHERE valid_to IS NULL;
+CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
+CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
+CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
+
+-- References belong to one version of their source and point at a document, not at a version of it.
+CREATE TABLE document_references (
+    space_id TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    source_version INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('parent', 'link', 'body')),
+    target_id TEXT NOT NULL,
+    PRIMARY KEY (space_id, source_id, source_version, kind, target_id),
+    FOREIGN KEY (space_id, source_id, source_version) REFERENCES documents (space_id, id, version) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
+
+-- What a document rests on. A source is written down once for all the versions in a row that rest on it: from
+-- `version` to `last_version`, or, where that is NULL, to the newest there is.
+CREATE TABLE document_sources (
+    space_id TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    last_version INTEGER,
+    PRIMARY KEY (space_id, document_id, version, kind, source_id, number),
+    FOREIGN KEY (space_id, document_id, version) REFERENCES documents (space_id, id, version) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
+
+-- What one run changed in the tree, or would change once it is approved.
+CREATE TABLE change_sets (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    run TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'superseded', 'undone')),
+    changes TEXT NOT NULL CHECK (json_valid(changes)),
+    selection TEXT NOT NULL CHECK (json_valid(selection)),
+    created_at INTEGER NOT NULL,
+    settled_at INTEGER,
+    PRIMARY KEY (space_id, run)
+) STRICT;
+
+-- ---------------------------------------- working memory
+
+-- A thread is the context of one agent at work. conversation_id is the conversation whose text it holds: a fork keeps
+-- it when what it was forked from is gone.
+CREATE TABLE threads (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    session_id TEXT,
+    mode TEXT NOT NULL,
+    state_number INTEGER NOT NULL DEFAULT 0,
+    applied INTEGER NOT NULL DEFAULT 0,
+    last_event INTEGER NOT NULL DEFAULT 0,
+    last_position INTEGER NOT NULL DEFAULT 0,
+    total_tokens INTEGER NOT NULL DEFAULT 0,
+    compressible_tokens INTEGER NOT NULL DEFAULT 0,
+    pending_compaction INTEGER NOT NULL DEFAULT 0,
+    pending_truncation INTEGER NOT NULL DEFAULT 0,
+    step_id TEXT,
+    step_token INTEGER NOT NULL DEFAULT 0,
+    step_until INTEGER,
+    forked_from TEXT,
+    forked_at INTEGER,
+    created_at INTEGER NOT NULL,
+    conversation_id TEXT,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE UNIQUE INDEX threads_session ON threads (space_id, session_id) WHERE session_id IS NOT NULL;
+
+-- What happened to a thread, applied or waiting to be. failed: why an event was set aside; such a one waits no longer.
+CREATE TABLE events (
+    space_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL CHECK (json_valid(payload)),
+    strategy TEXT,
+    urgent INTEGER NOT NULL CHECK (urgent IN (0, 1)),
+    queued_at INTEGER NOT NULL,
+    applied INTEGER,
+    failed TEXT,
+    PRIMARY KEY (space_id, thread_id, number),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX events_queue ON events (space_id, thread_id, urgent DESC, number)
+WHERE applied IS NULL AND failed IS NULL;
+CREATE INDEX events_applied ON events (space_id, thread_id, applied) WHERE applied IS NOT NULL;
+
+-- The pieces a thread's context is made of.
+CREATE TABLE chunks (
+    space_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    subtype TEXT,
+    content TEXT NOT NULL CHECK (json_valid(content)),
+    children TEXT NOT NULL CHECK (json_valid(children)),
+    retention TEXT NOT NULL,
+    mutable INTEGER NOT NULL CHECK (mutable IN (0, 1)),
+    priority INTEGER NOT NULL,
+    parents TEXT NOT NULL CHECK (json_valid(parents)),
+    custom TEXT NOT NULL CHECK (json_valid(custom)),
+    tokens INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, thread_id, id),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+-- A chunk lies at a position from one state until, not including, another: a state costs what it changed.
+CREATE TABLE placements (
+    space_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    chunk_id TEXT NOT NULL,
+    from_state INTEGER NOT NULL,
+    to_state INTEGER,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (space_id, thread_id, chunk_id, from_state),
+    FOREIGN KEY (space_id, thread_id, chunk_id) REFERENCES chunks (space_id, thread_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX placements_live ON placements (space_id, thread_id, position) WHERE to_state IS NULL;
+
+-- Every state a thread was in, and what was done to reach it.
+CREATE TABLE states (
+    space_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    previous INTEGER,
+    source TEXT NOT NULL,
+    event_id TEXT,
+    event_type TEXT,
+    step_id TEXT,
+    operations TEXT NOT NULL CHECK (json_valid(operations)),
+    total_tokens INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, thread_id, number),
+    FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+-- ---------------------------------------- what was shown
+
+-- What was shown, when, to whom: names only, so that nothing which is forgotten lives on here.
+CREATE TABLE ledger (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    shown_at INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
+
+-- What one showing consisted of, in order.
+CREATE TABLE ledger_items (
+    space_id TEXT NOT NULL,
+    ledger_id TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    PRIMARY KEY (space_id, ledger_id, place),
+    FOREIGN KEY (space_id, ledger_id) REFERENCES ledger (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX ledger_items_shown ON ledger_items (space_id, kind, id, number);
+
+-- How often something that was shown was of use.
+CREATE TABLE usage (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    usage_count INTEGER NOT NULL,
+    last_usage INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, id, number)
+) STRICT;
+
+-- ---------------------------------------- the network
+
+-- Who may come in by the network. No secret is kept, only a keyed digest of it; and no content.
+CREATE TABLE api_keys (
+    prefix TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    spaces TEXT,
+    created_at INTEGER NOT NULL,
+    lifetime INTEGER,
+    expires_at INTEGER,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+) STRICT;
+
+-- ---------------------------------------- words
+
+-- Everything with words in it has a row here, whose number the full text goes by: VACUUM may renumber other tables.
+CREATE TABLE passages (
+    row INTEGER PRIMARY KEY,
+    space_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    UNIQUE (space_id, kind, id, number)
+) STRICT;
+
+-- What the full text is made of: a text is cut where it is longer than anybody searches.
+CREATE VIEW message_texts AS
+SELECT p.row, coalesce(m.name, '') AS name, substr(m.content, 1, 100000) AS content
+FROM passages p JOIN messages m ON m.space_id = p.space_id AND m.session_id = p.id AND m.number = p.number
+WHERE p.kind = 'message';
+
+CREATE VIEW fact_texts AS
+SELECT p.row, substr(f.content, 1, 100000) AS content
+FROM passages p JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
+WHERE p.kind = 'fact';
+
+CREATE VIEW document_texts AS
+SELECT p.row, d.title, d.description, d.body
+FROM passages p JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
+WHERE p.kind = 'document';
+
+CREATE VIEW session_memory_texts AS
+SELECT p.row, substr(s.summary, 1, 100000) AS summary, substr(s.raw_memory, 1, 100000) AS raw_memory
+FROM passages p JOIN session_memories s ON s.space_id = p.space_id AND s.session_id = p.id
+WHERE p.kind = 'session_memory';
+
+-- Without secure-delete, which in SQLite 3.54 leaves words of long texts behind: forgetting merges the index.
+CREATE VIRTUAL TABLE messages_fts USING fts5 (
+    name, content, content = 'message_texts', content_rowid = 'row', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE facts_fts USING fts5 (
+    content, content = 'fact_texts', content_rowid = 'row', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE documents_fts USING fts5 (
+    title, description, body, content = 'document_texts', content_rowid = 'row',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE session_memories_fts USING fts5 (
+    summary, raw_memory, content = 'session_memory_texts', content_rowid = 'row',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+-- Which word stands in which row, and how often.
+CREATE VIRTUAL TABLE messages_words USING fts5vocab (messages_fts, instance);
+CREATE VIRTUAL TABLE facts_words USING fts5vocab (facts_fts, instance);
+CREATE VIRTUAL TABLE documents_words USING fts5vocab (documents_fts, instance);
+CREATE VIRTUAL TABLE session_memories_words USING fts5vocab (session_memories_fts, instance);
+
+-- The full text follows its texts.
+CREATE TRIGGER messages_ai AFTER INSERT ON messages BEGIN
+    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'message', new.session_id, new.number);
+    INSERT INTO messages_fts (rowid, name, content)
+    VALUES (last_insert_rowid(), coalesce(new.name, ''), substr(new.content, 1, 100000));
+END;
+
+CREATE TRIGGER messages_ad AFTER DELETE ON messages BEGIN
+    INSERT INTO messages_fts (messages_fts, rowid, name, content)
+    SELECT 'delete', row, coalesce(old.name, ''), substr(old.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+    DELETE FROM passages
+    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+
+CREATE TRIGGER messages_au AFTER UPDATE OF name, content ON messages BEGIN
+    INSERT INTO messages_fts (messages_fts, rowid, name, content)
+    SELECT 'delete', row, coalesce(old.name, ''), substr(old.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+    INSERT INTO messages_fts (rowid, name, content)
+    SELECT row, coalesce(new.name, ''), substr(new.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+
+CREATE TRIGGER facts_ai AFTER INSERT ON facts BEGIN
+    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'fact', new.id, new.version);
+    INSERT INTO facts_fts (rowid, content) VALUES (last_insert_rowid(), substr(new.content, 1, 100000));
+END;
+
+CREATE TRIGGER facts_ad AFTER DELETE ON facts BEGIN
+    INSERT INTO facts_fts (facts_fts, rowid, content)
+    SELECT 'delete', row, substr(old.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+    DELETE FROM passages WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER facts_au AFTER UPDATE OF content ON facts BEGIN
+    INSERT INTO facts_fts (facts_fts, rowid, content)
+    SELECT 'delete', row, substr(old.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+    INSERT INTO facts_fts (rowid, content)
+    SELECT row, substr(new.content, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER documents_ai AFTER INSERT ON documents BEGIN
+    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'document', new.id, new.version);
+    INSERT INTO documents_fts (rowid, title, description, body)
+    VALUES (last_insert_rowid(), new.title, new.description, new.body);
+END;
+
+CREATE TRIGGER documents_ad AFTER DELETE ON documents BEGIN
+    INSERT INTO documents_fts (documents_fts, rowid, title, description, body)
+    SELECT 'delete', row, old.title, old.description, old.body FROM passages
+    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+    DELETE FROM passages WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER documents_au AFTER UPDATE OF title, description, body ON documents BEGIN
+    INSERT INTO documents_fts (documents_fts, rowid, title, description, body)
+    SELECT 'delete', row, old.title, old.description, old.body FROM passages
+    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+    INSERT INTO documents_fts (rowid, title, description, body)
+    SELECT row, new.title, new.description, new.body FROM passages
+    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER session_memories_ai AFTER INSERT ON session_memories BEGIN
+    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'session_memory', new.session_id, 0);
+    INSERT INTO session_memories_fts (rowid, summary, raw_memory)
+    VALUES (last_insert_rowid(), substr(new.summary, 1, 100000), substr(new.raw_memory, 1, 100000));
+END;
+
+CREATE TRIGGER session_memories_ad AFTER DELETE ON session_memories BEGIN
+    INSERT INTO session_memories_fts (session_memories_fts, rowid, summary, raw_memory)
+    SELECT 'delete', row, substr(old.summary, 1, 100000), substr(old.raw_memory, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+    DELETE FROM passages
+    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+
+CREATE TRIGGER session_memories_au AFTER UPDATE OF summary, raw_memory ON session_memories BEGIN
+    INSERT INTO session_memories_fts (session_memories_fts, rowid, summary, raw_memory)
+    SELECT 'delete', row, substr(old.summary, 1, 100000), substr(old.raw_memory, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+    INSERT INTO session_memories_fts (rowid, summary, raw_memory)
+    SELECT row, substr(new.summary, 1, 100000), substr(new.raw_memory, 1, 100000) FROM passages
+    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+
+-- ---------------------------------------- vectors
+
+-- Which embedders have vectors here. An id is never given out again.
+CREATE TABLE vector_indexes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    embedder TEXT NOT NULL,
+    dimension INTEGER NOT NULL CHECK (dimension BETWEEN 1 AND 16000),
+    status TEXT NOT NULL CHECK (status IN ('filling', 'live', 'retired')),
+    created_at INTEGER NOT NULL,
+    live_at INTEGER,
+    UNIQUE (embedder, dimension)
+) STRICT;
+
+-- Half precision. The rows of a space lie together: a search reads them all.
+CREATE TABLE vectors (
+    space_id TEXT NOT NULL,
+    index_id INTEGER NOT NULL REFERENCES vector_indexes (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (space_id, index_id, kind, id, number, part)
+) STRICT, WITHOUT ROWID;
+
+-- What has words that can be embedded, one row for each text.
+CREATE VIEW embeddable AS
+SELECT space_id, 'message' AS kind, session_id AS id, number, role, name, '' AS title, '' AS description,
+       content AS body, said_at
+FROM messages
+WHERE role IN ('user', 'assistant', 'tool') AND origin <> 'memory' AND trim(content, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'fact', id, version, NULL, NULL, '', '', content, created_at
+FROM facts WHERE trim(content, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'session_memory', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
+FROM session_memories WHERE trim(summary || raw_memory, char(9, 10, 11, 12, 13, 32)) <> ''
+UNION ALL
+SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, valid_from
+FROM documents
+WHERE redacted = 0 AND overview = 0 AND trim(title || description || body, char(9, 10, 11, 12, 13, 32)) <> '';
+
+-- A vector goes with its text: whatever is deleted takes its vectors along.
+CREATE TRIGGER messages_vectors_ad AFTER DELETE ON messages BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+
+CREATE TRIGGER facts_vectors_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER session_memories_vectors_ad AFTER DELETE ON session_memories BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+
+CREATE TRIGGER documents_vectors_ad AFTER DELETE ON documents BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'document' AND id = old.id AND number = old.version;
+END;
+
+-- The same for a text that was changed; it is embedded again.
+CREATE TRIGGER messages_vectors_au AFTER UPDATE OF name, content ON messages
+WHEN old.name IS NOT new.name OR old.content IS NOT new.content BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+
+CREATE TRIGGER facts_vectors_au AFTER UPDATE OF content ON facts
+WHEN old.content IS NOT new.content BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+
+CREATE TRIGGER session_memories_vectors_au AFTER UPDATE OF summary, raw_memory ON session_memories
+WHEN old.summary IS NOT new.summary OR old.raw_memory IS NOT new.raw_memory BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+
+CREATE TRIGGER documents_vectors_au AFTER UPDATE OF title, description, body ON documents
+WHEN old.title IS NOT new.title OR old.description IS NOT new.description OR old.body IS NOT new.body BEGIN
+    DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
+      AND kind = 'document' AND id = old.id AND number = old.version;
+END;
+
+-- ---------------------------------------- usage
+
+-- What is gone is of no use any more.
+CREATE TRIGGER messages_usage_ad AFTER DELETE ON messages BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+END;
+CREATE TRIGGER facts_usage_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+END;
+CREATE TRIGGER session_memories_usage_ad AFTER DELETE ON session_memories BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+END;
+CREATE TRIGGER documents_usage_ad AFTER DELETE ON documents BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+END;
