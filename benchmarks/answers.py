@@ -53,7 +53,7 @@ class Counted:
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask the real one."""
         answer = await self._real.answer(call)
-        self.usage = Usage(*map(sum, zip(self.usage, self._prices.usage(call, answer), strict=True)))
+        self.usage += self._prices.usage(call, answer)
         return answer
 
 

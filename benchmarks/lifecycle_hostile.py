@@ -14,7 +14,7 @@ from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, doc
 from bethink import Message, Session
 from bethink.model.framing import framed, label_of
 from bethink.model.recall import Block, Recall, Ref, RefKind
-from bethink.model.records import Fact, Source
+from bethink.model.records import Fact, SourceMessage
 from bethink.model.rules import tells
 from bethink.recall.context import NOTE
 
@@ -228,12 +228,12 @@ class Chatter:
 
     space: str
     sayings: list[str]
-    parts: dict[Source, "Part"] = field(default_factory=dict[Source, "Part"])
+    parts: dict[SourceMessage, "Part"] = field(default_factory=dict[SourceMessage, "Part"])
     latest: dict[str, str] = field(default_factory=dict[str, str])
     talks: list[tuple[Session, list[Part], str]] = field(default_factory=list[tuple[Session, list[Part], str]])
     seen: dict[str, Fact] = field(default_factory=dict[str, Fact])
 
-    def echoed(self, fact: Fact, sources: Sequence[Source]) -> list["Part"]:
+    def echoed(self, fact: Fact, sources: Sequence[SourceMessage]) -> list["Part"]:
         """Return the messages behind a fact that only echo it, in sessions where nobody else says it."""
         said = {each.session_id for each in sources if self.parts[each].states(fact.content)}
         others = [self.parts[each] for each in sources if each.session_id not in said]
@@ -286,7 +286,7 @@ async def _chat(stage: Stage, person: Chatter, chat: str) -> None:
     numbers = await memory.append(session, [part.message for part in parts])
     await memory.end_session(session)
     person.talks.append((session, parts, f"{block.text}\n{result}"))
-    person.parts |= {Source(session.id, number): part for number, part in zip(numbers, parts, strict=True)}
+    person.parts |= {SourceMessage(session.id, number): part for number, part in zip(numbers, parts, strict=True)}
 
 
 def _echo(block: Block, dice: random.Random, *, cut: bool) -> str:

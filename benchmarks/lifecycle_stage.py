@@ -10,7 +10,7 @@ from benchmarks.lifecycle_model import Credulous
 from bethink import ConversationKey, Memory, Message, Session
 from bethink.build import worker_from
 from bethink.model.recall import Recall, RefKind
-from bethink.model.records import Fact, Micros, Source
+from bethink.model.records import Fact, Micros, SourceMessage
 from bethink.plugins.default_redactor import redactor_for
 from bethink.settings import load_settings
 from bethink.store import facts
@@ -112,7 +112,7 @@ class Stage:
         known = await self.database.transact(lambda tx: facts.everything(tx, space=space), space=space, read=True)
         return [fact for fact in known if fact.valid_to is None or fact.valid_to > self.clock.time]
 
-    async def sources(self, space: str) -> dict[str, list[Source]]:
+    async def sources(self, space: str) -> dict[str, list[SourceMessage]]:
         """Return the messages behind every fact."""
         return await self.database.transact(lambda tx: facts.all_sources(tx, space=space), space=space, read=True)
 

@@ -25,7 +25,7 @@ from bethink.model.records import (
     Origin,
     Session,
     SessionMemory,
-    Source,
+    SourceMessage,
 )
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.scripted_model import ScriptedModel
@@ -92,7 +92,7 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
         )
         learning.put_memory(tx, memory, token=number)
         if thing is not None:
-            _learn(tx, Source(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
+            _learn(tx, SourceMessage(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=moment)
         return session.id
 
@@ -115,7 +115,7 @@ def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[Session, int
     return session, reserved.last
 
 
-def _learn(tx: Tx, source: Source, *, space: str, thing: str, moment: Micros) -> None:
+def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Micros) -> None:
     """Learn a fact in place of the one that the session gave before."""
     fact = Fact(
         id=new_id("fct"),

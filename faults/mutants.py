@@ -13,7 +13,7 @@ from bethink.learn.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
 from bethink.learn.proof import prove
 from bethink.learn.reading import Work
 from bethink.model.jobs import Claim, Learnt, Outcome
-from bethink.model.records import Maker, Source
+from bethink.model.records import Maker, SourceMessage
 from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect, queries
@@ -82,7 +82,7 @@ class TwoTransactions(Extractor):
             if not jobs.beat(tx, claim, lease=_LEASE):
                 raise LostClaim("another worker holds the claim.")
             for index, each in enumerate(proven):
-                sources = [Source(claim.key, number) for number in each.draft.sources]
+                sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
                 fact, effect = _fact(each, work, claim, made_by), self._effect(claim, work, index)
                 facts.learn(tx, space=claim.space, fact=fact, effect=effect, token=claim.token, sources=sources)
 

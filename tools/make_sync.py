@@ -165,7 +165,7 @@ def generate() -> str:
         "from bethink.model.jobs import Job, JobKind",
         "from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing",
         "from bethink.model.records import AgentKind, ConversationKey, Fact, Forgotten, Message, Record, Session",
-        "from bethink.model.records import SessionEntry, SessionMemory, Source, When",
+        "from bethink.model.records import SessionEntry, SessionMemory, SourceMessage, When",
         "from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread",
         "from bethink.store import vectors",
         "from bethink.store.vectors import VectorIndex",

@@ -16,7 +16,7 @@ from bethink.errors import Invalid, Misconfigured, StoreError
 from bethink.extend import Embedder, Model, Redactor
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
-from bethink.model.records import AgentKind, ConversationKey, Message
+from bethink.model.records import AgentKind, ConversationKey, Message, conversation_text
 from bethink.plugins.default_redactor import guard_logs, redactor_for
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.providers import Senses
@@ -336,7 +336,7 @@ class AgentStores:
     async def turn(
         self,
         agent: str,
-        key: ConversationKey,
+        key: ConversationKey | str,
         text: str,
         *,
         think: Callable[[list[Message]], Awaitable[str]],
@@ -346,7 +346,7 @@ class AgentStores:
 
         The conversation is restored when this process first meets it. An answer that could not be sent is not kept.
         """
-        place = (agent, str(key))
+        place = (agent, conversation_text(key))
         async with self._turns.setdefault(place, anyio.Lock()):
             history = await self._history_or_none(agent)
             held = self._held.pop(place, None)

@@ -110,7 +110,7 @@ class Memory:
         *,
         space: str | None = None,
         user_id: str | None = None,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
@@ -158,7 +158,7 @@ class Memory:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         idempotency_key: str | None = None,
     ) -> Remembered:
@@ -171,7 +171,7 @@ class Memory:
         place = remember.Place(
             space=sessions.home_of(session) if session and not (space or user_id) else space_of(space, user_id),
             session=session,
-            conversation=conversation or remember.NOTES,
+            conversation=remember.NOTES if conversation is None else conversation,
             agent=agent,
         )
         sessions.id_within(session, place.space)
@@ -363,7 +363,7 @@ class Memory:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         everything: bool = False,
         dry_run: bool = False,
@@ -474,7 +474,7 @@ class Memory:
 
     def live(
         self,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         *,
         space: str | None = None,
         user_id: str | None = None,

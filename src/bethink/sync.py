@@ -44,7 +44,7 @@ from bethink.model.records import (
     Session,
     SessionEntry,
     SessionMemory,
-    Source,
+    SourceMessage,
     When,
 )
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
@@ -153,31 +153,31 @@ class History:
         self._inner = inner
         self._loop = loop
 
-    def append(self, key: ConversationKey, message: Message | Mapping[str, object]) -> int | None:
+    def append(self, key: ConversationKey | str, message: Message | Mapping[str, object]) -> int | None:
         """Add a message to the active session of a conversation, opening one if needed; return its number."""
         return self._loop.run(lambda: self._inner.append(key, message))
 
-    def recent(self, key: ConversationKey, n: int) -> list[Record]:
+    def recent(self, key: ConversationKey | str, n: int) -> list[Record]:
         """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
         return self._loop.run(lambda: self._inner.recent(key, n))
 
-    def all(self, key: ConversationKey) -> list[Record]:
+    def all(self, key: ConversationKey | str) -> list[Record]:
         """Return every message of a conversation in the order it was said."""
         return self._loop.run(lambda: self._inner.all(key))
 
-    def length(self, key: ConversationKey) -> int:
+    def length(self, key: ConversationKey | str) -> int:
         """Count the messages of a conversation."""
         return self._loop.run(lambda: self._inner.length(key))
 
-    def set_summary(self, key: ConversationKey, summary: str) -> None:
+    def set_summary(self, key: ConversationKey | str, summary: str) -> None:
         """Store the summary of a conversation, replacing the one before."""
         return self._loop.run(lambda: self._inner.set_summary(key, summary))
 
-    def get_summary(self, key: ConversationKey) -> str:
+    def get_summary(self, key: ConversationKey | str) -> str:
         """Return the summary of a conversation, empty if it has none."""
         return self._loop.run(lambda: self._inner.get_summary(key))
 
-    def purge(self, key: ConversationKey) -> int:
+    def purge(self, key: ConversationKey | str) -> int:
         """Remove all messages of a conversation and what was made of them; return how many messages there were.
 
         Numbers are not given out again, and nothing is left marked."""
@@ -287,7 +287,7 @@ class Facts:
         """Return every version of a fact, oldest first; the last may be retired."""
         return self._loop.run(lambda: self._inner.versions(fact_id))
 
-    def sources(self, fact_id: str) -> list[Source]:
+    def sources(self, fact_id: str) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return self._loop.run(lambda: self._inner.sources(fact_id))
 
@@ -643,7 +643,7 @@ class Memory:
         *,
         space: str | None = None,
         user_id: str | None = None,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
@@ -675,7 +675,7 @@ class Memory:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         idempotency_key: str | None = None,
     ) -> Remembered:
@@ -845,7 +845,7 @@ class Memory:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         everything: bool = False,
         dry_run: bool = False,
@@ -903,7 +903,7 @@ class Memory:
 
     def live(
         self,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         *,
         space: str | None = None,
         user_id: str | None = None,
@@ -953,7 +953,7 @@ class RemoteFacts:
         """Return every version of a fact, oldest first; the last may be retired."""
         return self._loop.run(lambda: self._inner.versions(fact_id))
 
-    def sources(self, fact_id: str) -> list[Source]:
+    def sources(self, fact_id: str) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return self._loop.run(lambda: self._inner.sources(fact_id))
 
@@ -1169,7 +1169,7 @@ class Client:
         *,
         space: str | None = None,
         user_id: str | None = None,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
@@ -1198,7 +1198,7 @@ class Client:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         idempotency_key: str | None = None,
     ) -> Remembered:
@@ -1362,7 +1362,7 @@ class Client:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         everything: bool = False,
         dry_run: bool = False,

@@ -73,7 +73,7 @@ def test_lines_that_cannot_be_stored_are_named_and_the_others_are_stored(home: P
         {"role": "user", "content": ["x"]},
         {"role": "user", "content": "x", "said_at": "soon"},
         {"role": "user", "content": "x", "said_at": 1.5},
-        {"role": "user", "content": "x", "conversation": "no key"},
+        {"role": "user", "content": "x", "conversation": ""},
         {"role": "user", "content": "x", "colour": "red"},
         {"role": "user", "content": "x", "agent": 7},
         said(2, idempotency_key="same"),

@@ -36,6 +36,20 @@ def test_a_text_from_stdin_and_a_repeated_key_are_stored_once(on: list[str]) -> 
     assert first["refs"] == again["refs"]
 
 
+def test_a_conversation_goes_by_a_plain_name(home: Path, on: list[str]) -> None:
+    [ref] = ok("add", "The mat is blue.", "--conversation", "hello", *on)["refs"]
+    lines = home / "lines.jsonl"
+    lines.write_text('{"role": "user", "content": "And new."}\n', encoding="utf-8")
+    ok("import", str(lines), "--conversation", "hello", "--yes", *on)
+
+    assert [entry["conversation"] for entry in ok("sessions", *on)] == ["hello"]
+    assert "hello" in run("sessions", *on).out
+    assert ok("show", ref, *on)["text"] == "The mat is blue."
+    assert {message["conversation"] for message in ok("export", *on)["messages"]} == {"hello"}
+    assert ok("forget", "--conversation", "hello", "--yes", *on)["messages"] == 2
+    assert run("forget", "--conversation", "hullo", "--yes", *on).code == 3
+
+
 def test_the_answer_for_people_names_what_it_comes_from(on: list[str]) -> None:
     [ref] = ok("add", "I moved to Bergen in May.", *on)["refs"]
 

@@ -67,6 +67,18 @@ async def test_who_sends_far_too_much_hears_why_it_was_refused(client: Client) -
         await client.facts(space="alice").index(Fact(id="long", content="x" * 7_500_000), expected=1)
 
 
+async def test_a_conversation_goes_by_a_plain_name(client: Client, beside: Memory) -> None:
+    session = await client.open_session(space="alice", conversation="hello")
+    stored = await client.remember("The mat is blue.", space="alice", conversation="hello")
+
+    assert stored.session.id == session.id
+    assert [entry.conversation for entry in await client.sessions(space="alice")] == ["hello"]
+    assert (await beside.open_session(space="alice", conversation="hello")).id == session.id
+    with pytest.raises(Invalid, match="cannot name a conversation"):
+        await client.open_session(space="alice", conversation="")
+    assert (await client.forget(space="alice", conversation="hello")).messages == 1
+
+
 async def test_a_message_travels_with_everything_it_says(client: Client, beside: Memory) -> None:
     message = Message(
         role="tool",

@@ -223,9 +223,8 @@ async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
 
 @pytest.mark.spec("S2.8")
 async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: Memory, clock: FakeClock) -> None:
-
-    for channel in ("cli", "cron"):
-        key = ConversationKey(channel=channel, chat="x")
+    keys = [ConversationKey(channel=channel, chat="x") for channel in ("cli", "cron")]
+    for key in (*keys, "cli:y", "hello"):
         session = await memory.open_session(space="alice", conversation=key)
         await memory.append(session, said("tea"))
     clock.time += 7 * HOUR
@@ -233,7 +232,7 @@ async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: M
     picky = replace(extractor(database, None), quiet=QuietRules(channels=("cli",)))
     report = await Worker(database, {JobKind.EXTRACT: picky}, WorkerOptions()).run_once()
 
-    assert (report.scanned, report.marked) == (2, 1)
+    assert (report.scanned, report.marked) == (4, 2)
 
 
 async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(

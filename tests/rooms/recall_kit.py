@@ -7,7 +7,7 @@ from bethink import ConversationKey, Fact, Memory, Message, Session
 from bethink.extend import Embedder, Reranker
 from bethink.model.documents import Document, Draft, Provenance
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import FactKind, Micros, Origin, Source
+from bethink.model.records import FactKind, Micros, Origin, SourceMessage
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.recall.search import Searcher
 from bethink.store import facts
@@ -38,7 +38,7 @@ def user(content: str, **more: object) -> Message:
     return Message(role="user", content=content, **more)  # pyright: ignore[reportArgumentType]
 
 
-async def learnt(database: Database, fact_id: str, content: str, *sources: Source, **more: object) -> Fact:
+async def learnt(database: Database, fact_id: str, content: str, *sources: SourceMessage, **more: object) -> Fact:
     """Store a fact as extraction does, with the messages it rests on."""
     fields: dict[str, object] = {"origin": Origin("user"), "kind": FactKind.DETAIL, **more}
     fact = Fact(id=fact_id, content=content, **fields)  # pyright: ignore[reportArgumentType]

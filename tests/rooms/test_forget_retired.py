@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.learn.settle import settle
-from bethink.model.records import Fact, Micros, Origin, Source
+from bethink.model.records import Fact, Micros, Origin, SourceMessage
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
@@ -157,7 +157,7 @@ async def _live(said: list[Said], draw: Random) -> None:
             await memory.append(session, [{"role": "user", "content": str(each.town)}])
             fact = Fact(id=f"f{place}", content=f"lives in town {each.town}", subject="user", slot="home",
                         origin=Origin(each.origin), created_at=clock())  # fmt: skip
-            sources = [Source(session.id, place)]
+            sources = [SourceMessage(session.id, place)]
             await database.transact(
                 lambda tx, fact=fact, sources=sources: settle(
                     tx, fact, space="alice", effect=fact.id, token=1, sources=sources

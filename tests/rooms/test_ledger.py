@@ -3,7 +3,7 @@
 import pytest
 
 from bethink import ConversationKey, Fact, Memory, Session
-from bethink.model.consolidation import Candidate
+from bethink.model.consolidation import ConsolidationCandidate
 from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
 from bethink.model.recall import Purpose, Ref, RefKind, Use
 from bethink.model.records import Micros
@@ -24,7 +24,7 @@ async def another(memory: Memory, chat: str = "other", space: str = "alice") -> 
     return await memory.open_session(space=space, conversation=ConversationKey(channel="x", chat=chat))
 
 
-async def memories(life: Life) -> dict[str, Candidate]:
+async def memories(life: Life) -> dict[str, ConsolidationCandidate]:
     return {each.memory.session_id: each for each in (await life.selection()).current}
 
 

@@ -61,10 +61,10 @@ async def test_what_was_appended_is_stored_in_order_under_the_conversation_key(h
 class Failing(History):
     """A history whose database has gone away."""
 
-    async def append(self, key: ConversationKey, message: object) -> int | None:
+    async def append(self, key: ConversationKey | str, message: object) -> int | None:
         raise Corrupt("gone.")
 
-    async def recent(self, key: ConversationKey, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    async def recent(self, key: ConversationKey | str, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
         raise Unavailable("gone.")
 
 
@@ -123,7 +123,7 @@ async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> 
 
 async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(History):
-        async def append(self, key: ConversationKey, message: object) -> int | None:
+        async def append(self, key: ConversationKey | str, message: object) -> int | None:
             await anyio.sleep_forever()
 
     monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
@@ -139,7 +139,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
 async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failures = History.append, [Unavailable("away."), OutcomeUnknown("who knows.")]
 
-    async def append(self: History, key: ConversationKey, message: Message) -> int | None:
+    async def append(self: History, key: ConversationKey | str, message: Message) -> int | None:
         if failures:
             raise failures.pop()
         return await real(self, key, message)
@@ -157,7 +157,7 @@ async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Hanging(History):
-        async def append(self, key: ConversationKey, message: object) -> int | None:
+        async def append(self, key: ConversationKey | str, message: object) -> int | None:
             await anyio.sleep_forever()
 
     monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
@@ -235,7 +235,7 @@ async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, m
     asked: list[tuple[str, int]] = []
     real = History.recent
 
-    async def recent(self: History, key: ConversationKey, n: int) -> list[Record]:
+    async def recent(self: History, key: ConversationKey | str, n: int) -> list[Record]:
         asked.append((self.agent, n))
         return await real(self, key, n)
 

@@ -9,7 +9,7 @@ from bethink.errors import Invalid, ModelUnavailable
 from bethink.model.documents import DocumentSource, Provenance, SourceKind
 from bethink.model.framing import label_of
 from bethink.model.recall import Excerpt, Ref, RefKind
-from bethink.model.records import FactKind, Micros, Origin, Source
+from bethink.model.records import FactKind, Micros, Origin, SourceMessage
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
@@ -197,7 +197,7 @@ async def test_a_fact_is_found_with_its_messages_and_its_own_words_for_it(
     session = await tell(memory, "By the way, we moved to Bergen in spring.")
     said_at = (await memory.read(session))[0].message.said_at
     assert said_at is not None
-    await learnt(database, "f1", "User lives in Norway", Source(session.id, 1), kind=FactKind.GOAL)
+    await learnt(database, "f1", "User lives in Norway", SourceMessage(session.id, 1), kind=FactKind.GOAL)
 
     [item] = (await memory.recall("Norway?", space="alice")).items
 
@@ -205,10 +205,10 @@ async def test_a_fact_is_found_with_its_messages_and_its_own_words_for_it(
     assert (item.text, item.origin, item.label) == ("User lives in Norway", "user", label_of(item.ref))
     assert item.fact is not None
     assert item.fact.kind is FactKind.GOAL
-    assert item.sources == (Source(session.id, 1),)
+    assert item.sources == (SourceMessage(session.id, 1),)
     assert item.excerpts == (
         Excerpt(
-            source=Source(session.id, 1),
+            source=SourceMessage(session.id, 1),
             text="By the way, we moved to Bergen in spring.",
             origin=Origin("user"),
             said_at=said_at,

@@ -15,7 +15,7 @@ from bethink.errors import NotFound
 from bethink.learn.settle import settle
 from bethink.model.documents import Draft
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Micros, Origin, Source
+from bethink.model.records import Micros, Origin, SourceMessage
 from bethink.model.rules import rank
 from bethink.store import search
 from bethink.store.db import Database, Tx
@@ -331,7 +331,7 @@ async def test_the_messages_behind_a_fact_are_those_known_by_then(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     session = await tell(memory, "We have an otter.")
-    await learnt(database, "f", "Otters live here", Source(session.id, 1))
+    await learnt(database, "f", "Otters live here", SourceMessage(session.id, 1))
     between = Micros(clock.time)
     later = await tell(memory, "The otter is back.")
     await database.transact(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bethink import ConversationKey, Fact, Memory, Message
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import Micros, Source
+from bethink.model.records import Micros, SourceMessage
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import DATABASES, FakeClock, Quiet, database_at
@@ -36,13 +36,13 @@ async def test_a_fact_and_the_message_it_rests_on_are_one_item_with_every_source
 ) -> None:
     first = await tell(memory, "So we moved to Bergen, my dear friend, and it was raining all the time we unpacked.")
     again = await tell(memory, "As I said: Bergen.")
-    await learnt(database, "f", "Bergen is home", Source(first.id, 1), Source(again.id, 1))
+    await learnt(database, "f", "Bergen is home", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
 
     found = await memory.recall("Where is home in Bergen?", space="alice", explain=True)
 
     [item] = found.items
     assert item.ref == Ref(FACT, "f", 1)
-    assert set(item.sources) == {Source(first.id, 1), Source(again.id, 1)}
+    assert set(item.sources) == {SourceMessage(first.id, 1), SourceMessage(again.id, 1)}
     assert set(item.also) == {message(first, 1), message(again, 1)}
     behind = {each.ref: (each.fate, each.because_of) for each in found.candidates}
     assert behind[message(first, 1)] == behind[message(again, 1)] == (Fate.DUPLICATE, item.ref)
@@ -53,13 +53,13 @@ async def test_a_fact_that_comes_after_its_message_adds_its_other_sources_to_it(
 ) -> None:
     first = await tell(memory, "Bergen is where our home is.")
     again = await tell(memory, "It is so windy here.")
-    await learnt(database, "f", "User has a home in Bergen", Source(first.id, 1), Source(again.id, 1))
+    await learnt(database, "f", "User has a home in Bergen", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
 
     found = await memory.recall("Where in Bergen is our home?", space="alice", explain=True)
 
     assert [item.ref for item in found.items] == [message(first, 1)]
     assert found.items[0].also == (Ref(FACT, "f", 1),)
-    assert set(found.items[0].sources) == {Source(first.id, 1), Source(again.id, 1)}
+    assert set(found.items[0].sources) == {SourceMessage(first.id, 1), SourceMessage(again.id, 1)}
     assert fates(found)[Ref(FACT, "f", 1)] is Fate.DUPLICATE
 
 
@@ -75,7 +75,7 @@ async def test_two_messages_that_say_the_same_are_one_item(memory: Memory) -> No
     assert message(other, 1) in refs
     [kept] = [item for ref, item in refs.items() if ref != message(other, 1)]
     assert {kept.ref, *kept.also} == {message(first, 1), message(again, 1)}
-    assert set(kept.sources) == {Source(ref.id, ref.number) for ref in kept.also}
+    assert set(kept.sources) == {SourceMessage(ref.id, ref.number) for ref in kept.also}
 
 
 async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_place(

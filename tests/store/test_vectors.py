@@ -99,7 +99,7 @@ async def test_the_nearest_come_first_and_each_part_counts_by_itself(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await memory.append(session, said("green tea", "green rain falls", "my dog barks"))
-    first, second, third = sorted(await waiting(database), key=lambda each: each.ref)
+    first, second, third = sorted(await waiting(database), key=lambda each: each.ref.parts)
     await put(database, [Embedded(first, [hashed("green tea")]), Embedded(second, [hashed("green rain falls")])])
     await put(database, [Embedded(third, [hashed("my dog"), hashed("green tea")])])
 
@@ -134,7 +134,7 @@ async def test_what_means_nothing_to_an_embedder_is_near_nothing(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await memory.append(session, said("green tea", "unheard of"))
-    tea, unheard = sorted(await waiting(database), key=lambda each: each.ref)
+    tea, unheard = sorted(await waiting(database), key=lambda each: each.ref.parts)
     await put(database, [Embedded(tea, [hashed("green tea")]), Embedded(unheard, [[0.0] * DIMENSION])])
 
     assert [each.similarity for each in await nearest(database, "green tea")] == [pytest.approx(1.0, abs=2e-3), 0.0]

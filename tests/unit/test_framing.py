@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.model import framing
-from bethink.model.framing import cited, framed, inert, label_of, unframed
+from bethink.model.framing import Cited, cited, framed, inert, label_of, unframed
 from bethink.model.recall import Ref, RefKind
 from tests.pace import growth
 
@@ -272,15 +272,15 @@ def test_a_label_is_short_stable_and_depends_on_what_it_names() -> None:
     ],
 )
 def test_labels_are_read_and_taken_out_of_an_answer(answer: str, visible: str, labels: tuple[str, ...]) -> None:
-    assert cited(answer) == (visible, labels)
+    assert cited(answer) == Cited(visible, labels)
 
 
 @given(words=st.lists(st.sampled_from(["tea", "[^abc234]", "[^def567, ^abc234]", ".", " ", "\n", "`x`", "(", ")"])))
 def test_labels_taken_out_leave_none_behind(words: list[str]) -> None:
-    visible, labels = cited("".join(words))
+    found = cited("".join(words))
 
-    assert cited(visible) == (visible, ())
-    assert set(labels) == {each for each in ("abc234", "def567") if any(each in word for word in words)}
+    assert cited(found.visible) == Cited(found.visible, ())
+    assert set(found.labels) == {each for each in ("abc234", "def567") if any(each in word for word in words)}
 
 
 def test_a_frame_that_was_cut_off_within_json_is_lost_to_its_end() -> None:

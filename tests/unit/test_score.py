@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.model.recall import Fate, Ref, RefKind, Use
+from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.model.records import Micros, Origin
 from bethink.recall.choose import Ranked
 from bethink.recall.dates import Span
@@ -149,7 +149,7 @@ def test_a_time_in_the_question_lifts_what_was_said_then() -> None:
 
     assert list(found) == [new, old]
     assert found[new].signals["date"].raw == 1.0
-    assert found[old].signals.get("date", (0.0,))[0] == pytest.approx(0.0)
+    assert found[old].signals.get("date", Signal(0.0, 0.0, 0.0)).raw == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import anyio
 from bethink.capture.history import History
 from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.model.ids import new_id
-from bethink.model.records import ConversationKey, Message, message_from
+from bethink.model.records import ConversationKey, Message, conversation_text, message_from
 
 if TYPE_CHECKING:  # at run time they cost a third of our whole import, and most programs never write behind
     from anyio.abc import TaskGroup
@@ -34,14 +34,14 @@ class LiveHistory:
     def __init__(
         self,
         history: History | None,
-        key: ConversationKey,
+        key: ConversationKey | str,
         *,
         max_history_len: int = MAX_HISTORY_LEN,
         held: Iterable[Message] | None = None,
     ) -> None:
         self._failures = 0
         self._history = history
-        self._key = key
+        self._key = conversation_text(key)
         self._limit = max_history_len
         self._held = held
         self._messages: deque[Message] = deque(maxlen=max_history_len)
@@ -135,7 +135,7 @@ class LiveHistory:
         _log.error("a message could not be %s: %s", what, type(error).__name__)
 
 
-async def _store(history: History, key: ConversationKey, message: Message) -> None:
+async def _store(history: History, key: str, message: Message) -> None:
     """Store a message, trying again for as long as the database is away; whoever waits for it sets the limit."""
     pause = 0.1
     while True:

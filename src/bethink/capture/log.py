@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar, cast
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Message, Record, Session, Source, message_from, on_calendar
+from bethink.model.records import Message, Record, Session, SourceMessage, message_from, on_calendar
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -63,7 +63,7 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
 class Appended(NamedTuple):
     """Where messages are stored, and the thread that has their events to process."""
 
-    sources: list[Source]
+    sources: list[SourceMessage]
     thread_id: str | None = None
 
     @property
@@ -117,12 +117,14 @@ def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> d
     return known
 
 
-def _sources(session: Session, rows: list[Prepared], known: Mapping[str | None, Taken], first: int) -> list[Source]:
-    fresh = (Source(session.id, number) for number in range(first, first + len(rows)))
+def _sources(
+    session: Session, rows: list[Prepared], known: Mapping[str | None, Taken], first: int
+) -> list[SourceMessage]:
+    fresh = (SourceMessage(session.id, number) for number in range(first, first + len(rows)))
     if not known:
         return list(fresh)
     return [
-        Source(holder.session_id, holder.number) if (holder := known.get(row.idempotency_key)) else next(fresh)
+        SourceMessage(holder.session_id, holder.number) if (holder := known.get(row.idempotency_key)) else next(fresh)
         for row in rows
     ]
 

@@ -30,7 +30,7 @@ class Place:
 
     space: str
     session: Session | None
-    conversation: ConversationKey
+    conversation: ConversationKey | str
     agent: str
 
 

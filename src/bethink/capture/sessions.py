@@ -4,7 +4,16 @@ from typing import cast
 
 from bethink.errors import Invalid
 from bethink.model.ids import new_id
-from bethink.model.records import AgentKind, ConversationKey, EndReason, Micros, Session, Trigger, checked_name
+from bethink.model.records import (
+    AgentKind,
+    ConversationKey,
+    EndReason,
+    Micros,
+    Session,
+    Trigger,
+    checked_name,
+    conversation_text,
+)
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
 from bethink.store.db import Tx
@@ -12,14 +21,14 @@ from bethink.store.succession import end_session, get_session, mark_pending
 
 
 def open_session(
-    tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey, ephemeral: bool | None = None
+    tx: Tx, *, space: str, agent: str, kind: AgentKind, key: ConversationKey | str, ephemeral: bool | None = None
 ) -> tuple[Session, bool]:
     """Return the active session of a conversation, opening one if there is none, and whether it was opened now.
 
     One that is learnt from where an `ephemeral` one is asked for, or the other way, is ended; None takes either.
     """
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
-    conversation = sessions.ensure_conversation(tx, agent=speaker, key=str(key))
+    conversation = sessions.ensure_conversation(tx, agent=speaker, key=conversation_text(key))
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     last = sessions.newest(tx, space=space, conversation=conversation)
     learns = makes_memory(speaker.kind) and not ephemeral
@@ -52,12 +61,12 @@ def id_within(session: Session | None, space: str) -> str | None:
     return None if session is None else session.id
 
 
-def nowhere(*, space: str, agent: str, key: ConversationKey) -> Session:
+def nowhere(*, space: str, agent: str, key: ConversationKey | str) -> Session:
     """Return the session that stands in for all where nothing is stored."""
     return Session(
         space=space,
         id=new_id("ses"),
-        conversation_id=str(key),
+        conversation_id=conversation_text(key),
         agent_id=agent,
         ordinal=1,
         learns=False,

@@ -21,7 +21,7 @@ async def add(
     *,
     conversation: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="Where it was said: channel:chat:thread.  [default: remember:notes]"),
+        typer.Option(metavar="KEY", help="Where it was said, such as channel:chat:thread.  [default: remember:notes]"),
     ] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="Who it was said to.")] = "assistant",
     key: Annotated[
@@ -29,15 +29,12 @@ async def add(
     ] = None,
 ) -> Answer:
     """Remember a text; it is durable when this returns."""
-    from bethink.model.records import ConversationKey  # noqa: PLC0415 - as every import here, for a quick --help
-
     said = read_text(text, what="what to remember")
     if not said.strip():
         raise Usage("there is nothing to remember.", hint="Give a text, or write one to stdin.")
-    where = None if conversation is None else ConversationKey.parse(conversation)
     try:
         stored = await door.memory.remember(
-            said, space=door.space, conversation=where, agent=agent, idempotency_key=key
+            said, space=door.space, conversation=conversation, agent=agent, idempotency_key=key
         )
     except Conflict as error:
         error.args = (_as_given(str(error.args[0]), key),)

@@ -53,7 +53,7 @@ async def correct(
     door.confirm(f"Correct {old}?", yes=yes)
     new = await now.write(said)
     note_cut(door, said, new.text)
-    made = old._replace(number=new.version)
+    made = type(old)(old.kind, old.id, new.version)
     told = f"{made} takes the place of {old}" if made != old else f"{old} says that already"
     return Answer(data={"ref": str(made), "previous": str(old), "text": new.text}, lines=[Line(told)])
 

@@ -28,7 +28,7 @@ async def forget(
     *,
     session: Annotated[str | None, typer.Option(metavar="ID", help="A whole session.")] = None,
     conversation: Annotated[
-        str | None, typer.Option(metavar="KEY", help="A conversation: channel:chat:thread.")
+        str | None, typer.Option(metavar="KEY", help="A conversation, as 'bethink sessions' shows it.")
     ] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="Whose conversation.")] = "assistant",
     everything: Annotated[bool, typer.Option("--everything", help="All of the space.")] = False,
@@ -36,8 +36,6 @@ async def forget(
     yes: Yes = False,
 ) -> Answer:
     """Forget something and all that was learnt from it. It cannot be taken back."""
-    from bethink.model.records import ConversationKey  # noqa: PLC0415
-
     named = {"ref": ref, "session": session, "conversation": conversation, "everything": everything or None}
     if sum(value is not None for value in named.values()) != 1:
         raise Usage("one thing is forgotten at a time.", hint="Name a memory, a session, a conversation, or all of it.")
@@ -46,7 +44,7 @@ async def forget(
         if session is not None:
             what["session"] = await door.memory.get_session(space=door.space, session_id=session)
         if conversation is not None:
-            what |= {"conversation": ConversationKey.parse(conversation), "agent": agent}
+            what |= {"conversation": conversation, "agent": agent}
         gone = await door.memory.forget(space=door.space, dry_run=True, **what)
     except NotFound as error:
         error.hint = _SEE_REFS if ref is not None else _SEE_SPACES if everything else _SEE_SESSIONS

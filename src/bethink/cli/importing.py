@@ -87,7 +87,7 @@ async def import_messages(
     file: Annotated[str, typer.Argument(help="Messages, one JSON object a line; - reads them from stdin.")],
     *,
     conversation: Annotated[
-        str, typer.Option(metavar="KEY", help="Where lines go that do not say: channel:chat:thread.")
+        str, typer.Option(metavar="KEY", help="Where lines go that do not say, such as channel:chat:thread.")
     ] = "import:file:",
     refused: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where lines go that cannot be stored, to be mended.")
@@ -207,8 +207,6 @@ class _Importer:
         self.report.known += len(batch) - len(fresh)
 
     async def _session(self, spot: Spot) -> "Session":
-        from bethink.model.records import ConversationKey  # noqa: PLC0415
-
         place = (spot.conversation, spot.agent)
         session, tag = self._open.get(place, (None, ""))
         if session is not None and spot.session in ("", tag):
@@ -216,9 +214,8 @@ class _Importer:
         # One that holds nothing of the session before, because that is there already, serves for what follows.
         if session is not None and session.id in self._used:
             await self.memory.end_session(session)
-        key = ConversationKey.parse(spot.conversation)
         session = await self.memory.open_session(
-            space=self.space, conversation=key, agent=spot.agent, ephemeral=not spot.learns
+            space=self.space, conversation=spot.conversation, agent=spot.agent, ephemeral=not spot.learns
         )
         self._open[place] = (session, spot.session)
         self._last[session.id] = session.last_number
@@ -265,7 +262,7 @@ def _drafts(path: Path, digest: str, conversation: str, report: Report) -> Itera
 
 
 def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
-    from bethink.model.records import ConversationKey, message_from, moment_or_none  # noqa: PLC0415
+    from bethink.model.records import conversation_text, message_from, moment_or_none  # noqa: PLC0415
 
     tree = _tree(raw)
     spot = Spot(
@@ -274,7 +271,7 @@ def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
         _word(tree, "session", ""),
         tree.get("learns", True) is not False,
     )
-    ConversationKey.parse(spot.conversation)
+    conversation_text(spot.conversation)
     fields: Mapping[str, object] = {key: value for key, value in tree.items() if key not in Spot._fields}
     _check_names(fields)
     message = message_from(

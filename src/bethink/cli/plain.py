@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, cast, get_args, get_type_hints
 
-from bethink.model.recall import Ref
 from bethink.model.records import Micros
 
 
@@ -33,15 +32,10 @@ def _moment(moment: int) -> datetime | None:
 
 def plain(value: object) -> Any:
     """Return a record as plain values: refs as they are written, moments as ISO 8601."""
-    if isinstance(value, Ref):
-        return str(value)
     if isinstance(value, str):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: _field(value, each.name) for each in fields(value)}
-    names: tuple[str, ...] = getattr(value, "_fields", ())
-    if names:
-        return {name: _field(value, name) for name in names}
     if isinstance(value, Mapping):
         return {_key(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):

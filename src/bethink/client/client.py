@@ -24,6 +24,7 @@ from bethink.model.records import (
     SessionEntry,
     SessionMemory,
     When,
+    conversation_text,
     moment_or_none,
     space_of,
 )
@@ -66,7 +67,7 @@ class Client:
         *,
         space: str | None = None,
         user_id: str | None = None,
-        conversation: ConversationKey,
+        conversation: ConversationKey | str,
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
@@ -74,7 +75,13 @@ class Client:
         """Return the active session of a conversation, opening one if there is none."""
         place = self._space(space, user_id)
         return await place.send(
-            Session, "sessions", how=AGAIN, conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral
+            Session,
+            "sessions",
+            how=AGAIN,
+            conversation=conversation_text(conversation),
+            agent=agent,
+            kind=kind,
+            ephemeral=ephemeral,
         )
 
     async def get_session(
@@ -97,7 +104,7 @@ class Client:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         idempotency_key: str | None = None,
     ) -> Remembered:
@@ -112,7 +119,7 @@ class Client:
             how=AGAIN,
             messages=drafts_of(what, idempotency_key),
             session_id=_id_of(session, named),
-            conversation=conversation,
+            conversation=None if conversation is None else conversation_text(conversation),
             agent=agent,
         )
 
@@ -281,7 +288,7 @@ class Client:
         space: str | None = None,
         user_id: str | None = None,
         session: Session | None = None,
-        conversation: ConversationKey | None = None,
+        conversation: ConversationKey | str | None = None,
         agent: str = "assistant",
         everything: bool = False,
         dry_run: bool = False,
@@ -297,7 +304,7 @@ class Client:
             how=READS if dry_run else ONCE,
             ref=None if ref is None else Ref.read(ref),
             session_id=_id_of(session, named),
-            conversation=conversation,
+            conversation=None if conversation is None else conversation_text(conversation),
             agent=agent,
             everything=everything,
             dry_run=dry_run,

@@ -1,7 +1,7 @@
 """The facts of a space on a server."""
 
 from bethink.client.place import AGAIN, ONCE, Place
-from bethink.model.records import Fact, Source, When, checked_name, moment_or_none
+from bethink.model.records import Fact, SourceMessage, When, checked_name, moment_or_none
 
 _GIVEN = ("source", "tags", "metadata", "created_at", "kind", "entities", "subject", "slot", "valid_from", "valid_to")
 _BARE = Fact(id="bare", content="")
@@ -43,6 +43,6 @@ class RemoteFacts:
         """Return every version of a fact, oldest first; the last may be retired."""
         return await self._place.items(Fact, "facts", fact_id, "versions")
 
-    async def sources(self, fact_id: str) -> list[Source]:
+    async def sources(self, fact_id: str) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
-        return await self._place.items(Source, "facts", fact_id, "sources")
+        return await self._place.items(SourceMessage, "facts", fact_id, "sources")

@@ -62,9 +62,7 @@ def read(kind: type[T], tree: object) -> T:
 
 @cache
 def _names_of(kind: Any) -> tuple[str, ...] | None:
-    if is_dataclass(kind):
-        return tuple(field.name for field in fields(kind))
-    return getattr(kind, "_fields", None)
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def _plain_mapping(value: Mapping[object, object]) -> dict[str, Any]:
@@ -93,8 +91,6 @@ def _reader(kind: Any) -> _Reader:
         return kind.parse
     if is_dataclass(kind):
         return _record(cast("type", kind))
-    if hasattr(kind, "_fields"):
-        return _named_tuple(kind)
     return _scalar(kind)
 
 
@@ -142,17 +138,6 @@ def _record(kind: type) -> _Reader:
         return kind(**{name: readers[name](each) for name, each in members.items() if name in readers})
 
     return record
-
-
-def _named_tuple(kind: Any) -> _Reader:
-    hints = get_type_hints(kind)
-    readers = {name: _reader(hints[name]) for name in kind._fields}
-
-    def named_tuple(tree: Any) -> Any:
-        members = dict(zip(readers, _array(tree), strict=True)) if isinstance(tree, list) else _object(tree)
-        return kind(**{name: readers[name](each) for name, each in members.items() if name in readers})
-
-    return named_tuple
 
 
 def _scalar(kind: Any) -> _Reader:

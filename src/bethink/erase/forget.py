@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from bethink.errors import Invalid, NotFound
 from bethink.model.proof import still_said
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import ConversationKey, Forgotten
+from bethink.model.records import ConversationKey, Forgotten, conversation_text
 from bethink.store import facts, forgetting, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.succession import get_session
@@ -17,7 +17,7 @@ class Target:
 
     ref: Ref | None = None
     session_id: str | None = None
-    conversation: ConversationKey | None = None
+    conversation: ConversationKey | str | None = None
     agent: str = "assistant"
     everything: bool = False
 
@@ -66,7 +66,8 @@ def _forget(tx: Tx, target: Target, *, space: str, dry_run: bool) -> Forgotten:
         conversation = _conversation_of(tx, space=space, session_id=target.session_id)
         gone = [target.session_id]
         return forgetting.forget_sessions(tx, space=space, conversation=conversation, gone=gone, still_said=still_said)
-    key = str(target.conversation)
+    assert target.conversation is not None  # noqa: S101 - it is what is left
+    key = conversation_text(target.conversation)
     found = sessions.find_conversation(tx, space=space, agent=target.agent, key=key)
     if found is None:
         raise NotFound(f"no conversation {key!r} of {target.agent!r} in space {space!r}.")

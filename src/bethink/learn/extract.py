@@ -20,7 +20,7 @@ from bethink.learn.settle import settle
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
-from bethink.model.records import Fact, Maker, Micros, SessionMemory, Source
+from bethink.model.records import Fact, Maker, Micros, SessionMemory, SourceMessage
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import canonical_json, clean
 from bethink.store import facts, jobs, learning, sessions
@@ -122,13 +122,13 @@ class Extractor:
         taken = Usage()
         try:
             answer = await model.answer(call)
-            taken = _sum(taken, self.prices.usage(call, answer))
+            taken += self.prices.usage(call, answer)
             try:
                 content = self._content(answer)
             except BadAnswer as problem:
                 again = _again(call, problem)
                 answer = await model.answer(again)
-                taken = _sum(taken, self.prices.usage(again, answer))
+                taken += self.prices.usage(again, answer)
                 content = self._content(answer)
         except BaseException:
             if taken.calls:
@@ -208,7 +208,7 @@ def apply(
         if not set(each.draft.sources) <= there:  # purged since it was read
             refused[Refusal.NO_SOURCE] += 1
             continue
-        sources = [Source(claim.key, number) for number in each.draft.sources]
+        sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
         fact = _fact(each, work, claim, made_by)
         effect = f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
         settled[settle(tx, fact, space=claim.space, effect=effect, token=claim.token, sources=sources)] += 1
@@ -283,7 +283,3 @@ def _again(call: ModelCall, problem: BadAnswer) -> ModelCall:
     # The broken answer is not shown: seen again it is often repeated.
     complaint = f"Your last answer could not be used: {problem} Answer again, with the JSON object only."
     return replace(call, prompt=f"{call.prompt}\n\n{complaint}")
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(*(left + right for left, right in zip(one, other, strict=True)))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bethink.model.consolidation import Change, Selection, Shelf
 from bethink.model.documents import MAX_BODY, ROOT, Author, DocumentSource, Draft, SourceKind
-from bethink.model.records import Fact, FactKind, Micros, SessionMemory, Source
+from bethink.model.records import Fact, FactKind, Micros, SessionMemory, SourceMessage
 from bethink.model.words import WORD
 
 CONSOLIDATED = f"{ROOT}/consolidated"
@@ -36,7 +36,7 @@ class Known:
 
     selection: Selection
     facts: Sequence[Fact]
-    sources: Mapping[str, Sequence[Source]]
+    sources: Mapping[str, Sequence[SourceMessage]]
 
     def supported(self) -> list[Fact]:
         """Return the facts that something selected supports, newest first; what rests on others alone goes."""

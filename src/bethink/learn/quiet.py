@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bethink.model.jobs import JobKind
-from bethink.model.records import ConversationKey, Trigger
+from bethink.model.records import Trigger, channel_of
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Tx
 from bethink.store.succession import mark_pending
@@ -50,4 +50,4 @@ def _allowed(tx: Tx, rules: QuietRules, space: str, conversation: str) -> bool:
     if not rules.channels:
         return True
     key = sessions.key_of(tx, space=space, conversation=conversation)
-    return key is not None and ConversationKey.parse(key).channel in rules.channels
+    return key is not None and channel_of(key) in rules.channels

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from enum import StrEnum
 
-from bethink.model.records import Fact, Micros, Source
+from bethink.model.records import Fact, Micros, SourceMessage
 from bethink.model.rules import overlap, rank, since
 from bethink.store import facts
 from bethink.store.db import Tx
@@ -19,7 +19,7 @@ class Settlement(StrEnum):
     OUTRANKED = "outranked"
 
 
-def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[Source]) -> Settlement:
+def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[SourceMessage]) -> Settlement:
     """Store a fact, or its sources with the one that says the same. Nothing is overwritten, only retired.
 
     Of two that say the same, the better origin stays, but an assistant repeats: it proves nothing that is known. Of two

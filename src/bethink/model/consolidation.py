@@ -10,7 +10,7 @@ from bethink.model.records import Micros, SessionMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ConsolidationCandidate:
     """A session memory with how it was used and whether the last consolidation has seen just this one."""
 
     memory: SessionMemory
@@ -29,8 +29,8 @@ class Candidate:
 class Selection:
     """What is looked at now, beside what was looked at last: added, retained and removed."""
 
-    current: tuple[Candidate, ...]
-    previous: tuple[Candidate, ...]
+    current: tuple[ConsolidationCandidate, ...]
+    previous: tuple[ConsolidationCandidate, ...]
 
     @property
     def added(self) -> list[SessionMemory]:

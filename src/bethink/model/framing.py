@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Collection
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from bethink.model.recall import Ref
 
@@ -113,7 +113,8 @@ def label_of(ref: Ref) -> str:
     return base64.b32encode(digest).decode().lower()[:6]
 
 
-class Cited(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cited:
     """An answer without its labels, and the labels that were in it, each once and in order."""
 
     visible: str

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
 
 from bethink.model.records import Micros
 
@@ -60,13 +59,22 @@ class Claim:
     queued_at: Micros
 
 
-class Usage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Usage:
     """What models took: calls, tokens, and money in millionths of a dollar."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,15 @@
 """What recall gives back: what was found, why, at what cost, and what became of the rest."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Micros, Origin, Session, Source, checked_name
+from bethink.model.records import Fact, Maker, Micros, Origin, Session, SourceMessage, checked_name, checked_text
+from bethink.model.text import text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 _LAST_NUMBER = 2**63 - 1
@@ -24,22 +25,49 @@ class RefKind(StrEnum):
     DOCUMENT = "document"
 
 
-class Ref(NamedTuple):
-    """Names one thing that can be recalled, for good: written `kind:id:number`.
+class Ref(str):
+    """Names one thing that can be recalled, for good: the text `kind:id:number`, with its parts.
 
     The number is a message's own within its session, or the version of a fact or document; a session memory has 0.
     """
 
-    kind: RefKind
-    id: str
-    number: int = 0
+    __slots__ = ("_id", "_kind", "_number")
+    _id: str
+    _kind: RefKind
+    _number: int
 
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.id}:{self.number}"
+    def __new__(cls, kind: RefKind, id: str, number: int = 0) -> "Ref":  # noqa: A002
+        """Write the text of a ref from its parts."""
+        self = super().__new__(cls, f"{kind}:{id}:{number}")
+        self._kind, self._id, self._number = kind, id, number
+        return self
+
+    def __reduce__(self) -> tuple[type["Ref"], tuple[RefKind, str, int]]:
+        return Ref, self.parts
+
+    @property
+    def kind(self) -> RefKind:
+        """What it names."""
+        return self._kind
+
+    @property
+    def id(self) -> str:
+        """The id of the session, fact or document."""
+        return self._id
+
+    @property
+    def number(self) -> int:
+        """The number of the message, or the version of the fact or document."""
+        return self._number
+
+    @property
+    def parts(self) -> tuple[RefKind, str, int]:
+        """Its kind, id and number. Sort by them where 10 should come after 9: a ref itself sorts as text."""
+        return self._kind, self._id, self._number
 
     @classmethod
     def parse(cls, text: str) -> "Ref":
-        """Read back what `str(ref)` wrote."""
+        """Read a ref from its text. Raises `Invalid` if it is not written `kind:id:number`."""
         kind, _, rest = text.partition(":")
         name, _, number = rest.rpartition(":")
         if kind not in set(RefKind) or not _NUMBER.fullmatch(number) or int(number) > _LAST_NUMBER:
@@ -50,8 +78,12 @@ class Ref(NamedTuple):
 
     @classmethod
     def read(cls, value: "Ref | str") -> "Ref":
-        """Take a name as it is, or read it from its text."""
-        return cls.parse(value) if isinstance(value, str) else value
+        """Return a ref as it is, or read it from its text."""
+        return value if isinstance(value, Ref) else cls.parse(checked_text(value, "a ref"))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[type], Any]) -> dict[str, Any]:
+        return text_schema(cls.read, handler)
 
 
 class Fate(StrEnum):
@@ -70,7 +102,8 @@ class Fate(StrEnum):
     """It is the question itself: in the session that asks, or as a user asked it before."""
 
 
-class Signal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Signal:
     """One reason for a candidate's place: as measured, between 0 and 1, and what it added to the score."""
 
     raw: float
@@ -98,7 +131,7 @@ class Candidate:
 class Excerpt:
     """A message that something rests on, cut to the part that matters."""
 
-    source: Source
+    source: SourceMessage
     text: str
     origin: Origin
     said_at: Micros
@@ -119,7 +152,7 @@ class Recalled:
     session_id: str | None = None
     fact: Fact | None = None
     also: tuple[Ref, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceMessage, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
 
 
@@ -150,7 +183,8 @@ class Purpose(StrEnum):
     CONTEXT = "context"
 
 
-class Use(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Use:
     """How often something was of use, and when last."""
 
     times: int

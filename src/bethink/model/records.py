@@ -1,16 +1,16 @@
 """What travels between the rooms: messages, sessions and the keys that name them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import NoneType
-from typing import NamedTuple, NewType, cast
+from typing import Any, NewType, cast
 
 from bethink.errors import Invalid
 from bethink.model.parts import whole
-from bethink.model.text import JsonObject, clean
+from bethink.model.text import JsonObject, clean, text_schema
 
 Micros = NewType("Micros", int)
 """A moment: microseconds since 1970-01-01 UTC."""
@@ -22,6 +22,8 @@ When = int | datetime | str
 """A moment as callers give it; see `moment`."""
 
 _MAX_NAME = 200
+_MAX_CONVERSATION = 2_402
+"""In bytes, because an index of PostgreSQL holds little more: what the longest `ConversationKey` may need."""
 _SPARE = 12
 """Room that an idempotency key must leave for the place of a message."""
 FIRST_DAY, LAST_DAY = Micros(-62_135_596_800_000_000), Micros(253_402_300_799_999_999)
@@ -90,6 +92,10 @@ class Origin(str):
         name = cls._ODD.sub("_", value.removeprefix(cls._TOOL))[: cls._LONGEST]
         return super().__new__(cls, f"{cls._TOOL}{name}")
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[type], Any]) -> dict[str, Any]:
+        return text_schema(cls, handler)
+
 
 _IMPORT = Origin("import")
 _MAY_CLAIM = {Origin("user"): (Role.USER,), Origin("assistant"): (Role.USER, Role.ASSISTANT)}
@@ -128,12 +134,31 @@ class ConversationKey:
                 f"{text!r} is not a conversation key.",
                 hint="Write channel:chat:thread, with %3A for a colon.",
             )
-        channel, chat, thread = (part.replace("%3A", ":").replace("%25", "%") for part in parts)
+        channel, chat, thread = map(_unescaped, parts)
         return cls(channel=channel, chat=chat, thread=thread)
 
 
 def _escaped(part: str) -> str:
     return part.replace("%", "%25").replace(":", "%3A")
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("%3A", ":").replace("%25", "%")
+
+
+def conversation_text(conversation: ConversationKey | str) -> str:
+    """Return the text that a conversation is stored by: a str as it is. Raises `Invalid` if it cannot be stored."""
+    if isinstance(conversation, ConversationKey):
+        return str(conversation)
+    text = checked_text(conversation, "a conversation")
+    if not text or clean(text) != text or len(text.encode()) > _MAX_CONVERSATION:
+        raise Invalid(f"{text[:20]!r} cannot name a conversation.", hint=f"Use 1 to {_MAX_CONVERSATION} bytes of text.")
+    return text
+
+
+def channel_of(conversation: str) -> str:
+    """Return the channel in the text of a conversation: what stands before the first colon, or all of it."""
+    return _unescaped(conversation.partition(":")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +300,8 @@ class FactKind(StrEnum):
     PROCEDURE = "procedure"
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SourceMessage:
     """A message that something rests on."""
 
     session_id: str

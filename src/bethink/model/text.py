@@ -27,6 +27,22 @@ def clean(text: str) -> str:
     return text
 
 
+def text_schema(parse: Callable[[str], object], handler: Callable[[type], Any]) -> dict[str, Any]:
+    """Describe a subclass of str to pydantic, as its `__get_pydantic_core_schema__` must.
+
+    A core schema is a plain dict, so pydantic itself is not imported. It reports only a ValueError as a problem of the
+    input, so `Invalid` becomes one.
+    """
+
+    def read(text: str) -> object:
+        try:
+            return parse(text)
+        except Invalid as error:
+            raise ValueError(str(error)) from error
+
+    return {"type": "function-after", "function": {"type": "no-info", "function": read}, "schema": handler(str)}
+
+
 def canonical_json(value: object, rewrite: Callable[[str], str] = clean) -> str:
     """Write JSON the one way we store it, with `rewrite` applied to every string in it, keys included."""
     try:

@@ -63,7 +63,7 @@ class Mode(StrEnum):
     STEPPING = "stepping"
 
 
-class Source(StrEnum):
+class StateCause(StrEnum):
     """What made a state."""
 
     INITIAL = "initial"
@@ -291,7 +291,7 @@ class StateInfo:
     number: int
     id: str
     previous: int | None
-    source: Source
+    source: StateCause
     event_id: str | None
     event_type: str | None
     step_id: str | None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bethink.extend import Tokens
 from bethink.model.framing import label_of
 from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
-from bethink.model.records import Source
+from bethink.model.records import SourceMessage
 from bethink.model.words import gist, key_words, stem, words_of
 from bethink.recall.question import repeats
 from bethink.store.search import SEARCHED, Text
@@ -62,8 +62,8 @@ class Chooser:
         self._also: dict[Ref, list[Ref]] = {}
         self._said: dict[str, list[Text]] = {}
         self._meanings: dict[Ref, str] = {}
-        self._behind: dict[Source, Ref] = {}
-        self._whole: dict[Source, Text] = {}
+        self._behind: dict[SourceMessage, Ref] = {}
+        self._whole: dict[SourceMessage, Text] = {}
         self._decided: list[tuple[Ranked, Text | None, Fate, Ref | None]] = []
         self.spent = 0
 
@@ -143,13 +143,13 @@ class Chooser:
             if shown.text == quote.text:
                 self._behind.setdefault(quote.source, each.ref)
         if text.ref.kind is RefKind.MESSAGE and item.text == text.text:
-            self._whole[Source(text.ref.id, text.ref.number)] = text
+            self._whole[SourceMessage(text.ref.id, text.ref.number)] = text
         return Fate.SHOWN, None
 
     def _twin(self, text: Text, opening: str) -> Ref | None:
         """Return what already says this: the same words, a fact that quotes this message, or a message with them."""
         if text.ref.kind is RefKind.MESSAGE:
-            behind = self._behind.get(Source(text.ref.id, text.ref.number))
+            behind = self._behind.get(SourceMessage(text.ref.id, text.ref.number))
         elif text.quotes:
             behind = next((item.ref for item in self._items if _is_quoted(item, text)), None)
         else:
@@ -166,9 +166,9 @@ class Chooser:
             meant = self._meanings[text.ref] = _said(text.text)
         return meant
 
-    def _sources(self, ref: Ref) -> list[Source]:
+    def _sources(self, ref: Ref) -> list[SourceMessage]:
         if ref.kind is RefKind.MESSAGE:
-            return [Source(ref.id, ref.number)]
+            return [SourceMessage(ref.id, ref.number)]
         return [quote.source for quote in self._excerpts.get(ref.id, ())] if ref.kind is RefKind.FACT else []
 
     def _item(self, each: Ranked, text: Text) -> Recalled:

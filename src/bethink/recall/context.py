@@ -91,7 +91,7 @@ class _Filling:
             return
         self._spent = spent
         # The oldest first, whatever it was chosen for: what is new comes last and leaves the bytes before it alone.
-        taken.sort(key=lambda each: (each[0].at, each[0].ref))
+        taken.sort(key=lambda each: (each[0].at, each[0].ref.parts))
         self.sections.append("\n".join([title, *(line for _, line, _ in taken)]))
         self.items += [
             Recalled(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bethink.errors import NotFound
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Fact, Source, When, checked_name, moment_or_none
+from bethink.model.records import Fact, SourceMessage, When, checked_name, moment_or_none
 from bethink.model.text import clean
 from bethink.store import facts
 from bethink.store.db import Database, Tx, ask
@@ -116,7 +116,7 @@ class Facts:
             read=True,
         )
 
-    async def sources(self, fact_id: str) -> list[Source]:
+    async def sources(self, fact_id: str) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return await ask(
             self._database,

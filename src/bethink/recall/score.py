@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.model.records import DAY, Micros
@@ -77,8 +77,8 @@ class Scale:
         self._asked = asked
         self._found = found
         self._weights = weights
-        # A tuple equals its Ref at a tenth of the cost: most of what stands beside a match is never shown.
-        self._names: list[_Name] = [match.ref for match in found.matches]
+        # A tuple costs a tenth of a Ref, and most of what stands beside a match is never shown.
+        self._names: list[_Name] = [match.ref.parts for match in found.matches]
         self._places = {name: place for place, name in enumerate(self._names)}
         # What no longer holds is weighed for whoever wants to know why, and must not move what does.
         self._gone = {place for place, match in enumerate(found.matches) if match.fate is not None}
@@ -92,8 +92,9 @@ class Scale:
         self._rooms: dict[_Room, float] = {}
         self._worth = 0.0
         self._count_words()
-        for ref in found.similarities:
-            self._place(ref)
+        self._near = {ref.parts: similarity for ref, similarity in found.similarities.items()}
+        for name in self._near:
+            self._place(name)
         self._signals = self._weighed()
         self._whole = sum(sign.weight for sign in self._signals.values())
         self._totals = self._added()
@@ -107,7 +108,7 @@ class Scale:
         held = [place for place in order if place not in self._gone] if self._gone else order
         gone = [place for place in order if place in self._gone] if self._gone else []
         chosen = [self._names[place] for place in (*held[:count], *gone[:count])]
-        return [name if isinstance(name, Ref) else Ref(*name) for name in chosen]
+        return [Ref(*name) for name in chosen]
 
     def ranked(
         self, texts: Mapping[Ref, Text], *, among: Iterable[Ref], ranks: bool = False, signals: bool = True
@@ -116,11 +117,15 @@ class Scale:
         w = self._weights
         orders = {name: self._order(sign.raw) for name, sign in self._signals.items()} if ranks else {}
         highest = (1 + w.date * (1 + w.date_alone)) * (1 + w.speaker)
-        held = [text.at for ref, text in texts.items() if text.fate is None and self._places.get(ref) not in self._gone]
+        held = [
+            text.at
+            for ref, text in texts.items()
+            if text.fate is None and self._places.get(ref.parts) not in self._gone
+        ]
         newest = max(held, default=Micros(0))
         scored: list[tuple[float, Ref, int, dict[str, Signal]]] = []
         for ref in among:
-            place = self._places[ref]
+            place = self._places[ref.parts]
             parts = self._noted(place) if signals else None
             total = self._factored(self._totals[place], texts.get(ref), newest, parts)
             scored.append((-total, ref, place, parts or {}))
@@ -233,12 +238,15 @@ class Scale:
     def _beside(self, place: int) -> list[tuple[int, float]]:
         """Say where a word of a match counts: there, and partly around it, for what is meant is seldom named twice."""
         match, w = self._found.matches[place], self._weights
-        kind, session, number = match.ref
+        kind, session, number = match.ref.parts
         after = w.after + (w.answering if match.asks else 0.0)
         if place in self._questions:
             # What stands before the question is no answer to it, and only what is there can be one.
             follows = ((Ref(kind, session, number + 1), after), (Ref(kind, session, number + 2), w.two_away))
-            return [(place, 1.0), *((self._place(ref), part) for ref, part in follows if ref in self._found.answers)]
+            return [
+                (place, 1.0),
+                *((self._place(ref.parts), part) for ref, part in follows if ref in self._found.answers),
+            ]
         parts = [(place, 1.0), (self._place((kind, session, number + 1)), after)]
         parts.append((self._place((kind, session, number + 2)), w.two_away))
         if number > 1:
@@ -248,7 +256,7 @@ class Scale:
         return parts
 
     def _weighed(self) -> dict[str, _Sign]:
-        w, near, rooms = self._weights, cast("Mapping[_Name, float]", self._found.similarities), self._rooms
+        w, near, rooms = self._weights, self._near, self._rooms
         sessions = [rooms.get(self._room(place), 0.0) for place in range(len(self._names))]
         signals = {
             "words": _Sign(1.0, self._words, self._of_best(self._words)),
@@ -343,7 +351,7 @@ class Scale:
 
     def _between(self, values: Sequence[float]) -> list[float]:
         # A vector knows of what is gone with or without somebody who asks.
-        near, names = self._found.similarities, self._names
+        near, names = self._near, self._names
         among = [value for at, value in enumerate(values) if at not in self._gone or names[at] in near]
         low, high = min(among, default=0.0), max(among, default=0.0)
         width = high - low
@@ -371,13 +379,13 @@ class Scale:
         return worth > 0 and self._covered[place] / worth >= w.covered
 
 
-def _first_two(scored: tuple[float, Ref, int, object]) -> tuple[float, Ref]:
-    return scored[:2]
+def _first_two(scored: tuple[float, Ref, int, object]) -> tuple[float, _Name]:
+    return scored[0], scored[1].parts
 
 
 def scaled(held: Mapping[str, Signal], by: float) -> dict[str, Signal]:
     """Bring what each signal added onto the scale of the score, so that the parts add up to it."""
-    return {name: signal._replace(added=signal.added * by) for name, signal in held.items()}
+    return {name: Signal(signal.raw, signal.normalised, signal.added * by) for name, signal in held.items()}
 
 
 def _noting(held: dict[str, Signal] | None, name: str, raw: float, share: float, added: float) -> float:

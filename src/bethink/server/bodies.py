@@ -8,7 +8,7 @@ from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.documents import MAX_BODY, Draft
 from bethink.model.recall import RefKind
-from bethink.model.records import AgentKind, ConversationKey, Fact, FactKind, Message, Micros, Role, moment_or_none
+from bethink.model.records import AgentKind, Fact, FactKind, Message, Micros, Role, moment_or_none
 from bethink.model.working import Event, Mode, Strategy
 from bethink.server.limits import too_large
 from bethink.server.options import ServerOptions
@@ -21,7 +21,7 @@ Whole = Annotated[int, Field(ge=0, le=_BIGGEST)]
 Moment = Annotated[int, Field(ge=0, le=_BIGGEST)] | Annotated[str, Field(max_length=40)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Conversation = Annotated[
-    str, Field(max_length=2_000, pattern=r"^[^:]*:[^:]*:[^:]*$", description="channel:chat:thread; %3A for a colon")
+    str, Field(min_length=1, max_length=2_402, description="any text, such as channel:chat:thread")
 ]
 Json = dict[str, Any]
 
@@ -300,11 +300,6 @@ def check_size(text: str, options: ServerOptions) -> None:
     """Refuse a message that is too large."""
     if len(text) * 4 > options.max_message and len(text.encode()) > options.max_message:
         raise too_large("Bytes of a message", options.max_message)
-
-
-def conversation_in(text: str | None) -> ConversationKey | None:
-    """Read a conversation's key, where there is one."""
-    return None if text is None else ConversationKey.parse(text)
 
 
 def one_of(body: RememberBody, options: ServerOptions) -> str | list[Message]:

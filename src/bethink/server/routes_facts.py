@@ -1,7 +1,7 @@
 """Routes of facts: listed, searched, written, and followed through their versions."""
 
 from bethink.model.access import Scope
-from bethink.model.records import Fact, Source
+from bethink.model.records import Fact, SourceMessage
 from bethink.server.bodies import FactBody
 from bethink.server.names import Operation
 from bethink.server.problems import nothing, under_way
@@ -71,7 +71,7 @@ async def fact_versions(call: Call, space: Name, fact_id: Name) -> Items[Fact]:
     return Items(items=await call.memory.facts(space=space).versions(fact_id))
 
 
-@verbs.add("GET", "/{fact_id}/sources", Verb(scope=Scope.READ, answer=Items[Source]))
-async def fact_sources(call: Call, space: Name, fact_id: Name) -> Items[Source]:
+@verbs.add("GET", "/{fact_id}/sources", Verb(scope=Scope.READ, answer=Items[SourceMessage]))
+async def fact_sources(call: Call, space: Name, fact_id: Name) -> Items[SourceMessage]:
     """Return the messages that a learnt fact rests on."""
     return Items(items=await call.memory.facts(space=space).sources(fact_id))

@@ -3,7 +3,7 @@
 from bethink.model.access import Scope
 from bethink.model.recall import Block, Lineage, Recall, RefKind, Remembered, Showing
 from bethink.model.records import Forgotten
-from bethink.server.bodies import ContextBody, ForgetBody, RecallBody, RememberBody, UsedBody, conversation_in, one_of
+from bethink.server.bodies import ContextBody, ForgetBody, RecallBody, RememberBody, UsedBody, one_of
 from bethink.server.names import Operation
 from bethink.server.route import Call, Verb, Verbs
 from bethink.server.wire import AsOf, Counted, IdempotencyKey, Items, Limit, Name, RefText, SessionId, moment_in
@@ -23,7 +23,7 @@ async def remember(call: Call, space: Name, body: RememberBody, idempotency_key:
         one_of(body, call.door.options),
         space=space,
         session=await call.session_or_none(body.session_id),
-        conversation=conversation_in(body.conversation),
+        conversation=body.conversation,
         agent=body.agent,
         idempotency_key=idempotency_key,
     )
@@ -97,7 +97,7 @@ async def forget(call: Call, space: Name, body: ForgetBody) -> Forgotten:
         body.ref,
         space=space,
         session=await call.session_or_none(body.session_id),
-        conversation=conversation_in(body.conversation),
+        conversation=body.conversation,
         agent=body.agent,
         everything=body.everything,
         dry_run=body.dry_run,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from bethink.model.access import Scope
 from bethink.model.records import Record, Session, SessionEntry, SessionMemory
-from bethink.server.bodies import CitedBody, MessagesBody, OpenBody, ResetBody, conversation_in, messages_in
+from bethink.server.bodies import CitedBody, MessagesBody, OpenBody, ResetBody, messages_in
 from bethink.server.names import Operation
 from bethink.server.problems import refused
 from bethink.server.route import Call, Verb, Verbs
@@ -60,10 +60,8 @@ async def read(  # noqa: PLR0917 - each is one word of the query
 @verbs.add("POST", "", Verb(scope=_WRITE, answer=Session, status=201))
 async def open_session(call: Call, space: Name, body: OpenBody) -> Session:
     """Return the active session of a conversation, opening one if there is none."""
-    key = conversation_in(body.conversation)
-    assert key is not None  # noqa: S101 - the body needs one
     return await call.memory.open_session(
-        space=space, conversation=key, agent=body.agent, kind=body.kind, ephemeral=body.ephemeral
+        space=space, conversation=body.conversation, agent=body.agent, kind=body.kind, ephemeral=body.ephemeral
     )
 
 

@@ -2,19 +2,16 @@
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Header, Path, Query
-from pydantic import GetCoreSchemaHandler, TypeAdapter
-from pydantic_core import CoreSchema, core_schema
+from pydantic import TypeAdapter
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Usage
-from bethink.model.recall import Ref, Signal, Use
-from bethink.model.records import Origin, Source
 from bethink.worker import Audit
 
 T = TypeVar("T")
@@ -183,38 +180,3 @@ def moment_in(as_of: str | None) -> int | str | None:
 def adapter_for(kind: Any) -> TypeAdapter[Any]:
     """Return what writes a type as JSON; made once."""
     return TypeAdapter(kind)
-
-
-def _as_text(parse: Callable[[str], object]) -> Callable[[Any, GetCoreSchemaHandler], CoreSchema]:
-    def schema(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        del source, handler
-        return core_schema.no_info_after_validator_function(
-            parse, core_schema.str_schema(), serialization=core_schema.to_string_ser_schema(when_used="always")
-        )
-
-    return schema
-
-
-def _as_object(kind: Any) -> Callable[[Any, GetCoreSchemaHandler], CoreSchema]:
-    hints: Mapping[str, Any] = kind.__annotations__
-
-    def schema(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        del source
-        fields = {name: core_schema.typed_dict_field(handler.generate_schema(hint)) for name, hint in hints.items()}
-        shape = core_schema.typed_dict_schema(fields, ref=f"{kind.__module__}.{kind.__name__}")
-        return core_schema.no_info_after_validator_function(
-            lambda given: kind(**given),
-            shape,
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda value: value._asdict(), return_schema=shape
-            ),
-        )
-
-    return schema
-
-
-# The ground knows nothing of pydantic, so it is told here how the few types that are no plain records are written.
-for _kind, _parse in ((Ref, Ref.parse), (Origin, Origin)):
-    _kind.__get_pydantic_core_schema__ = staticmethod(_as_text(_parse))  # pyright: ignore[reportAttributeAccessIssue]
-for _kind in (Source, Signal, Use, Usage):
-    _kind.__get_pydantic_core_schema__ = staticmethod(_as_object(_kind))  # pyright: ignore[reportAttributeAccessIssue]

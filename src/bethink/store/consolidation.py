@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bethink.model.consolidation import Candidate, Change, ChangeSet, ChangeStatus, Selection
+from bethink.model.consolidation import Change, ChangeSet, ChangeStatus, ConsolidationCandidate, Selection
 from bethink.model.documents import Draft
 from bethink.model.jobs import JobKind
 from bethink.model.records import DAY, Micros
@@ -120,8 +120,8 @@ def settle_change_set(tx: Tx, *, space: str, run: str, was: ChangeStatus, status
     return tx.run("settle_change_set", space=space, run=run, was=was, status=status, now=tx.now) == 1
 
 
-def _candidate(row: Row) -> Candidate:
-    return Candidate(
+def _candidate(row: Row) -> ConsolidationCandidate:
+    return ConsolidationCandidate(
         memory=memory_of(row),
         usage_count=row["usage_count"],
         last_usage=row["last_usage"],

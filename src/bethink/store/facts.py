@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bethink.errors import Stale
 from bethink.model.jobs import JobKind
-from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, Source
+from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, SourceMessage
 from bethink.model.rules import overlap, rank, since
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
@@ -39,7 +39,7 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
 
 
-def learn(tx: Tx, *, space: str, fact: Fact, effect: str, token: int, sources: Iterable[Source]) -> None:
+def learn(tx: Tx, *, space: str, fact: Fact, effect: str, token: int, sources: Iterable[SourceMessage]) -> None:
     """Store a learnt fact with the messages it rests on. Its effect key lets it in once."""
     _insert(tx, space=space, fact=fact, version=1, effect=effect, token=token)
     add_sources(tx, space=space, fact_id=fact.id, sources=sources)
@@ -80,15 +80,15 @@ def lock(tx: Tx, *, space: str) -> None:
     tx.one("lock_space", space=space)
 
 
-def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[Source]) -> None:
+def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[SourceMessage]) -> None:
     """Note further messages that a fact rests on."""
     for source in sources:
         tx.run("insert_fact_source", space=space, fact=fact_id, session=source.session_id, number=source.number)
 
 
-def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[Source]:
+def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[SourceMessage]:
     """Return the messages that a learnt fact rests on."""
-    return [Source(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
+    return [SourceMessage(row["session_id"], row["number"]) for row in tx.all("fact_sources", space=space, id=fact_id)]
 
 
 def learnt_version(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
@@ -108,11 +108,11 @@ def everything(tx: Tx, *, space: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
 
 
-def all_sources(tx: Tx, *, space: str) -> dict[str, list[Source]]:
+def all_sources(tx: Tx, *, space: str) -> dict[str, list[SourceMessage]]:
     """Return the messages behind every learnt fact of a space."""
-    found: dict[str, list[Source]] = {}
+    found: dict[str, list[SourceMessage]] = {}
     for row in tx.all("all_fact_sources", space=space):
-        found.setdefault(row["fact_id"], []).append(Source(row["session_id"], row["number"]))
+        found.setdefault(row["fact_id"], []).append(SourceMessage(row["session_id"], row["number"]))
     return found
 
 

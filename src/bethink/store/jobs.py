@@ -1,5 +1,7 @@
 """Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
 
+from dataclasses import asdict, fields
+
 from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
 from bethink.model.records import DAY, Micros
@@ -8,6 +10,7 @@ from bethink.store.db import Row, Tx
 
 SPACE_KEY = "space"
 """The key of a job that there is one of in each space."""
+_TAKEN = tuple(field.name for field in fields(Usage))
 
 
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
@@ -75,7 +78,7 @@ def beat(tx: Tx, held: Claim, *, lease: int) -> bool:
 
 def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
     """Write down what a model took, for the job and for the day. The day pays even where the claim is lost."""
-    taken = usage._asdict()
+    taken = asdict(usage)
     tx.run("spend", day=day_of(tx.now), slot=slot, **taken)
     return tx.run("charge_job", **_held(held), **taken) == 1
 
@@ -189,7 +192,7 @@ def sample_spaces(tx: Tx, *, kind: JobKind, limit: int) -> list[str]:
 def spent(tx: Tx) -> Usage:
     """Return what models took since midnight, UTC, over all spaces."""
     row = tx.one("spent", day=day_of(tx.now))
-    return Usage() if row is None else Usage(**{name: int(row[name]) for name in Usage._fields})
+    return Usage() if row is None else Usage(**{name: int(row[name]) for name in _TAKEN})
 
 
 def day_of(moment: Micros) -> int:
@@ -218,5 +221,5 @@ def _job(row: Row) -> Job:
         finished_at=row["finished_at"],
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         last_error=row["last_error"],
-        usage=Usage(**{name: row[name] for name in Usage._fields}),
+        usage=Usage(**{name: row[name] for name in _TAKEN}),
     )

@@ -6,7 +6,7 @@ from bethink.errors import NotFound
 from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import Job, JobKind
 from bethink.model.recall import Lineage, Ref, RefKind, Version
-from bethink.model.records import Micros, Source
+from bethink.model.records import Micros, SourceMessage
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
@@ -146,5 +146,5 @@ def _source_of(tx: Tx, space: str, source: DocumentSource, at: Micros) -> Ref:
     return Ref(_KIND_OF[source.kind], source.id, number)
 
 
-def _ref_of(source: Source) -> Ref:
+def _ref_of(source: SourceMessage) -> Ref:
     return Ref(RefKind.MESSAGE, source.session_id, source.number)

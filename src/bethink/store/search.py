@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from bethink.model.recall import Excerpt, Fate, Ref, RefKind
-from bethink.model.records import Fact, Micros, Origin, Source
+from bethink.model.records import Fact, Micros, Origin, SourceMessage
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.facts import fact_of
 from bethink.store.sql import Dialect
@@ -158,7 +158,7 @@ def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: Micros | None) -
     for row in tx.all("sources_of_facts", space=space, ids=fact_ids, at=at):
         found.setdefault(row["fact_id"], []).append(
             Excerpt(
-                source=Source(row["session_id"], row["number"]),
+                source=SourceMessage(row["session_id"], row["number"]),
                 text=row["content"],
                 origin=Origin(row["origin"]),
                 said_at=row["said_at"],

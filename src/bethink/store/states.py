@@ -4,7 +4,7 @@ import json
 
 from bethink.model.ids import new_id
 from bethink.model.text import canonical_json
-from bethink.model.working import Chunk, ChunkType, QueuedEvent, Retention, Source, StateInfo, SubType, Thread
+from bethink.model.working import Chunk, ChunkType, QueuedEvent, Retention, StateCause, StateInfo, SubType, Thread
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -62,7 +62,7 @@ def record(
     *,
     thread: Thread,
     number: int,
-    source: Source,
+    source: StateCause,
     cause: QueuedEvent | None = None,
     operations: list[str] | None = None,
     total_tokens: int = 0,
@@ -94,7 +94,7 @@ def infos(tx: Tx, *, thread: Thread, first: int = 0, limit: int = NO_LIMIT) -> l
             number=row["number"],
             id=row["id"],
             previous=row["previous"],
-            source=Source(row["source"]),
+            source=StateCause(row["source"]),
             event_id=row["event_id"],
             event_type=row["event_type"],
             step_id=row["step_id"],

@@ -155,7 +155,7 @@ def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> 
 def _current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
     """Return what these say now, and hold them: nobody erases a text between this and the commit."""
     found: dict[Ref, str] = {}
-    for kind, group in groupby(sorted(refs), key=lambda ref: ref.kind):
+    for kind, group in groupby(sorted(refs, key=lambda ref: ref.parts), key=lambda ref: ref.kind):
         wanted = list(group)
         ids, numbers = sorted({ref.id for ref in wanted}), sorted({ref.number for ref in wanted})
         for row in tx.all(f"hold_{kind.value}", space=space, ids=ids, numbers=numbers):
@@ -188,7 +188,7 @@ def similarities(
             "nearest_vectors", space=space, index=index.id, question=_spelt(asked), kinds=wanted, limit=limit
         )  # fmt: skip
         found = [_near(row, row["similarity"]) for row in rows]
-    return sorted(found, key=lambda near: (-near.similarity, near.ref, near.part))
+    return sorted(found, key=lambda near: (-near.similarity, near.ref.parts, near.part))
 
 
 def _in_file(

@@ -9,7 +9,7 @@ from bethink.extend import Redactor, Tokens
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
 from bethink.model.text import canonical_json, clean
-from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, Source, Strategy, Thread
+from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, StateCause, Strategy, Thread
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.store import sessions, states, succession, threads
 from bethink.store.db import Tx
@@ -18,12 +18,12 @@ from bethink.working.ladder import Thresholds
 from bethink.working.reducers import Reducers, default_reducers
 from bethink.working.shelf import Shelf
 
-_SOURCES: dict[str, Source] = {
-    EventType.MEMORY_COMPACT_AUTO: Source.COMPACTION,
-    EventType.MEMORY_COMPACT_MANUAL: Source.COMPACTION,
-    EventType.MEMORY_TRUNCATE: Source.TRUNCATION,
-    EventType.MEMORY_EMERGENCY: Source.TRUNCATION,
-    EventType.MEMORY_EDIT: Source.MANUAL,
+_SOURCES: dict[str, StateCause] = {
+    EventType.MEMORY_COMPACT_AUTO: StateCause.COMPACTION,
+    EventType.MEMORY_COMPACT_MANUAL: StateCause.COMPACTION,
+    EventType.MEMORY_TRUNCATE: StateCause.TRUNCATION,
+    EventType.MEMORY_EMERGENCY: StateCause.TRUNCATION,
+    EventType.MEMORY_EDIT: StateCause.MANUAL,
 }
 OWN = frozenset(_SOURCES)
 """Events that the memory makes itself; they go before all others."""
@@ -90,7 +90,7 @@ def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, m
         tx, space=space, thread_id=thread_id, session_id=session_id, conversation=conversation, mode=mode
     ):
         thread = get_thread(tx, space=space, thread_id=thread_id)
-        states.record(tx, thread=thread, number=0, source=Source.INITIAL)
+        states.record(tx, thread=thread, number=0, source=StateCause.INITIAL)
     return get_thread(tx, space=space, thread_id=thread_id)
 
 
@@ -185,8 +185,8 @@ def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> P
     )
 
 
-def _source(event: Event) -> Source:
-    return _SOURCES.get(event.type, Source.EVENT)
+def _source(event: Event) -> StateCause:
+    return _SOURCES.get(event.type, StateCause.EVENT)
 
 
 def _pending(event: Event, shelf: Shelf, engine: Engine) -> tuple[bool, bool]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bethink.errors import Conflict, NotFound
 from bethink.model.ids import new_id
-from bethink.model.working import Chunk, Mode, Source, State, Thread
+from bethink.model.working import Chunk, Mode, State, StateCause, Thread
 from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
 from bethink.working.process import Engine, apply_event, get_thread
@@ -64,7 +64,7 @@ def _furnish(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
         states.put_chunk(tx, thread=thread, chunk=chunk)
         states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * GAP)
     total = sum(chunk.tokens for chunk in chunks)
-    states.record(tx, thread=thread, number=0, source=Source.FORK, total_tokens=total)
+    states.record(tx, thread=thread, number=0, source=StateCause.FORK, total_tokens=total)
     states.begin_at(
         tx,
         thread=thread,

@@ -1,0 +1,65 @@
+"""Any text names a conversation, beside the keys that have parts."""
+
+import pytest
+
+import bethink
+from bethink import ConversationKey, Memory
+from bethink.errors import Invalid, NotFound
+from tests.conftest import said
+
+NAMES = ["hello", "two:parts", "a:b:c:d", "100 % sure", "grüße, 你好", "x" * 2_402]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_conversation_goes_by_any_text_from_first_word_to_last(memory: Memory, name: str) -> None:
+    session = await memory.open_session(space="alice", conversation=name)
+    await memory.append(session, said("The key is under the mat."))
+    stored = await memory.remember("It is the blue mat.", space="alice", conversation=name)
+    history = memory.history(space="alice")
+    await history.append(name, said("Thanks.")[0])
+    await history.set_summary(name, "a mat")
+
+    assert stored.session.id == session.id
+    assert [entry.conversation for entry in await memory.sessions(space="alice")] == [name]
+    assert (await memory.explain(stored.refs[0], space="alice")).text == "It is the blue mat."
+    assert [record.message.content for record in await history.all(name)][-1] == "Thanks."
+    assert await history.get_summary(name) == "a mat"
+    async with memory.live(name, space="alice") as live:
+        assert [message.content for message in live.messages][-1] == "Thanks."
+    assert (await memory.forget(space="alice", conversation=name)).messages == 3
+    with pytest.raises(NotFound):
+        await memory.forget(space="alice", conversation="another")
+
+
+async def test_the_text_of_a_key_names_the_same_conversation(memory: Memory) -> None:
+    key = ConversationKey(channel="a:b", chat="50 %", thread="line\nbreak")
+
+    by_key = await memory.open_session(space="alice", conversation=key)
+    by_text = await memory.open_session(space="alice", conversation=str(key))
+
+    assert by_text.id == by_key.id
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "\ud800", "x" * 2_403, "你" * 801])
+async def test_a_text_that_cannot_be_stored_names_no_conversation(memory: Memory, name: str) -> None:
+    for refused in (
+        memory.open_session(space="alice", conversation=name),
+        memory.remember("x", space="alice", conversation=name),
+        memory.history(space="alice").all(name),
+        memory.forget(space="alice", conversation=name),
+    ):
+        with pytest.raises(Invalid, match="cannot name a conversation"):
+            await refused
+    with pytest.raises(Invalid, match="cannot name a conversation"):
+        memory.live(name, space="alice")
+    assert await memory.sessions(space="alice") == []
+
+
+async def test_what_is_not_text_names_no_conversation(memory: Memory) -> None:
+    with pytest.raises(Invalid, match="a conversation is text, not int"):
+        await memory.open_session(space="alice", conversation=7)  # pyright: ignore[reportArgumentType]
+
+
+async def test_a_memory_without_a_place_takes_any_text_as_well() -> None:
+    async with bethink.connect(enabled=False) as nowhere:
+        assert (await nowhere.open_session(space="alice", conversation="hello")).conversation_id == "hello"
