@@ -24,7 +24,7 @@ from bethink.learn.extract import Prices
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert
 from bethink.model.jobs import JobKind, Usage
-from bethink.model.records import Micros
+from bethink.model.moments import Micros
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.providers import embedder_from, model_from, reranker_from
 from bethink.recall.index import Indexer

@@ -8,8 +8,8 @@ from benchmarks.lifecycle_model import NOTES
 from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, conversation, tool, user
 from bethink import Message
 from bethink.errors import NotFound
+from bethink.model.moments import Micros
 from bethink.model.recall import Candidate, Ref, RefKind
-from bethink.model.records import Micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

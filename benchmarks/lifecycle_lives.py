@@ -16,8 +16,8 @@ from benchmarks.lifecycle_stage import (
     user,
 )
 from bethink import Message
+from bethink.model.moments import Micros
 from bethink.model.recall import Recall, RefKind
-from bethink.model.records import Micros
 
 _ROUNDS = 6
 _MONTH = 28.0

@@ -9,8 +9,9 @@ from enum import StrEnum
 from benchmarks.lifecycle_model import Credulous
 from bethink import ConversationKey, Memory, Message, Session
 from bethink.build import worker_from
+from bethink.model.moments import Micros
 from bethink.model.recall import Recall, RefKind
-from bethink.model.records import Fact, Micros, SourceMessage
+from bethink.model.records import Fact, SourceMessage
 from bethink.plugins.default_redactor import redactor_for
 from bethink.settings import load_settings
 from bethink.store import facts

@@ -25,8 +25,8 @@ from benchmarks.recall_measures import Outcome
 from benchmarks.sets import Conversation, Question, Turn, load
 from bethink.extend import Embedder, Reranker
 from bethink.model.jobs import JobKind
+from bethink.model.moments import Micros
 from bethink.model.recall import RefKind
-from bethink.model.records import Micros
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.onnx_embedder import OnnxEmbedder
 from bethink.plugins.token_reranker import TokenReranker

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from bethink.model.records import Micros
+from bethink.model.moments import Micros
 
 _Json = Mapping[str, Any]
 

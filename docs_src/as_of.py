@@ -3,7 +3,7 @@
 import anyio
 
 import bethink
-from bethink.model.records import moment
+from bethink.model.moments import moment
 
 
 async def main() -> None:

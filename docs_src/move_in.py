@@ -4,7 +4,7 @@ import anyio
 
 import bethink
 from bethink.model.documents import Draft
-from bethink.model.records import moment
+from bethink.model.moments import moment
 
 # What mem0 lists for a user, or a graph's edges; shortened to the fields that are used here.
 STATEMENTS = [

@@ -15,7 +15,7 @@ from bethink.learn.extract import Extractor
 from bethink.learn.runs import Runs
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
-from bethink.model.records import Micros
+from bethink.model.moments import Micros
 from bethink.plugins.default_redactor import redactor_for
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.scripted_model import ScriptedModel

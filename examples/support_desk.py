@@ -12,7 +12,7 @@ import anyio
 import bethink
 from bethink.build import worker_from
 from bethink.model.calls import ModelCall
-from bethink.model.records import DAY, Micros
+from bethink.model.moments import DAY, Micros
 from bethink.model.working import Event, EventType, Mode
 from bethink.plugins.default_redactor import redactor_for
 from bethink.plugins.estimated_tokens import EstimatedTokens

@@ -15,13 +15,13 @@ from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind
+from bethink.model.moments import Micros
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
     Fact,
     FactKind,
     Maker,
-    Micros,
     Origin,
     Session,
     SessionMemory,

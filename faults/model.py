@@ -15,7 +15,8 @@ from bethink import ConversationKey, Memory, Session
 from bethink.learn.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.records import Message, Micros
+from bethink.model.moments import Micros
+from bethink.model.records import Message
 from bethink.plugins.default_redactor import redactor_for
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.plugins.scripted_model import Line, ScriptedModel

@@ -4,6 +4,7 @@ import os
 import shutil
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from bethink.store.db import Database
 from bethink.store.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.sqlite import SqliteDatabase, SqliteOptions
@@ -42,11 +43,11 @@ class FakeClock:
     """A clock that only moves when told to, or by one microsecond each time it is read."""
 
     def __init__(self) -> None:
-        self.time = 1_700_000_000_000_000
+        self.time = from_micros(1_700_000_000_000_000)
 
-    def __call__(self) -> Micros:
-        self.time += 1
-        return Micros(self.time)
+    def __call__(self) -> datetime:
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 class Quiet:

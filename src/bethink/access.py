@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
 from bethink.errors import Conflict, Invalid, NotFound, StoreError, Unavailable
 from bethink.model.access import KeyInfo, NewKey, Scope
-from bethink.model.records import Micros, checked_name
+from bethink.model.moments import When, from_micros, moment_or_none, to_micros
+from bethink.model.records import checked_name
 from bethink.store import api_keys
 from bethink.store.api_keys import Kept
 from bethink.store.db import Database, Tx
@@ -22,7 +24,7 @@ REMEMBERED = 5.0
 """Seconds for which a key that was found good is not looked up again: a revocation is felt within them."""
 
 DAY = 86_400
-_MINUTE = 60_000_000
+_MINUTE = timedelta(minutes=1)
 _MOST_REMEMBERED = 10_000
 _MOST_SPACES = 1_000
 _KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
@@ -60,18 +62,23 @@ class Access:
         name: str,
         scopes: Collection[Scope | str],
         spaces: Collection[str] | None = None,
-        expires_at: int | None = None,
+        expires_at: When | None = None,
     ) -> NewKey:
-        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again.
+
+        With a bare day as `expires_at`, that is the last day it is good for.
+        """
         label = checked_name(name, "a key's name")
         allowed, places = _scopes(scopes), _spaces(spaces)
         if Scope.ADMIN in allowed and places is not None:
             raise Invalid("a key of some spaces cannot be an admin's.", hint="Leave the spaces or the scope admin out.")
 
+        expires = moment_or_none(expires_at)
+
         def body(tx: Tx) -> NewKey:
-            lifetime = None if expires_at is None else expires_at - tx.now
+            lifetime = None if expires is None else to_micros(expires) - to_micros(tx.now)
             if lifetime is not None and lifetime <= 0:
-                raise Invalid("the key would have expired already.", hint="Give a time to come, in microseconds.")
+                raise Invalid("the key would have expired already.", hint="Give a time in the future.")
             return self._made(tx, name=label, scopes=allowed, spaces=places, lifetime=lifetime)
 
         made = await (await self._prepare(self._open())).transact(body)
@@ -123,7 +130,7 @@ class Access:
                 raise _unknown(prefix)
             if not _good(kept, tx.now):
                 raise Conflict(f"the key {prefix} is no longer good.", hint="Make a new one.")
-            api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + round(overlap * 1_000_000))
+            api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=overlap))
             info = kept.info
             return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
 
@@ -159,7 +166,7 @@ class Access:
             scopes=scopes,
             spaces=spaces,
             created_at=tx.now,
-            expires_at=None if lifetime is None else Micros(tx.now + lifetime),
+            expires_at=None if lifetime is None else from_micros(to_micros(tx.now) + lifetime),
         )
         api_keys.insert(tx, info, digest=self._digest(text), lifetime=lifetime)
         return NewKey(key=text, info=info)
@@ -170,7 +177,7 @@ class Access:
             self._pepper = await database.transact(lambda tx: deployment_key(tx, "api_keys"), repeatable=True)
         return database
 
-    async def _used(self, database: Database, info: KeyInfo, now: Micros) -> KeyInfo:
+    async def _used(self, database: Database, info: KeyInfo, now: datetime) -> KeyInfo:
         before = now - _MINUTE
         if info.last_used_at is not None and info.last_used_at > before:
             return info
@@ -179,8 +186,8 @@ class Access:
             await database.transact(lambda tx: api_keys.touch(tx, prefix=info.prefix, before=before), repeatable=True)
         return replace(info, last_used_at=now)
 
-    def _remember(self, mark: bytes, info: KeyInfo, now: Micros) -> KeyInfo:
-        left = self._remembered if info.expires_at is None else (info.expires_at - now) / 1_000_000
+    def _remember(self, mark: bytes, info: KeyInfo, now: datetime) -> KeyInfo:
+        left = self._remembered if info.expires_at is None else (info.expires_at - now).total_seconds()
         self._seen.pop(mark, None)
         self._seen[mark] = _Seen(info, self._timer() + min(self._remembered, left))
         if len(self._seen) > _MOST_REMEMBERED:
@@ -215,7 +222,7 @@ class Access:
         return self._database
 
 
-def _good(kept: Kept, now: int) -> bool:
+def _good(kept: Kept, now: datetime) -> bool:
     expires = kept.info.expires_at
     return kept.info.revoked_at is None and (expires is None or expires > now)
 

@@ -14,6 +14,7 @@ from bethink.capture.marks import Marks
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
 from bethink.model.jobs import Job, JobKind
+from bethink.model.moments import When, moment_or_none
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
@@ -26,9 +27,7 @@ from bethink.model.records import (
     SessionEntry,
     SessionMemory,
     Trigger,
-    When,
     checked_text,
-    moment_or_none,
     space_of,
 )
 from bethink.plugins.default_redactor import redactor_for

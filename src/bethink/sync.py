@@ -33,6 +33,7 @@ from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentSource, Draft, Provenance
 from bethink.model.jobs import Job, JobKind
+from bethink.model.moments import When
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
@@ -45,7 +46,6 @@ from bethink.model.records import (
     SessionEntry,
     SessionMemory,
     SourceMessage,
-    When,
 )
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.facts import Facts as AsyncFacts
@@ -590,9 +590,11 @@ class Access:
         name: str,
         scopes: Collection[Scope | str],
         spaces: Collection[str] | None = None,
-        expires_at: int | None = None,
+        expires_at: When | None = None,
     ) -> NewKey:
-        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again.
+
+        With a bare day as `expires_at`, that is the last day it is good for."""
         return self._loop.run(
             lambda: self._inner.create(name=name, scopes=scopes, spaces=spaces, expires_at=expires_at)
         )
@@ -1127,9 +1129,11 @@ class RemoteAccess:
         name: str,
         scopes: Collection[Scope | str],
         spaces: Collection[str] | None = None,
-        expires_at: int | None = None,
+        expires_at: When | None = None,
     ) -> NewKey:
-        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again.
+
+        With a bare day as `expires_at`, that is the last day it is good for."""
         return self._loop.run(
             lambda: self._inner.create(name=name, scopes=scopes, spaces=spaces, expires_at=expires_at)
         )

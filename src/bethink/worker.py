@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Protocol
 
 import anyio
@@ -18,7 +19,6 @@ from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
-_SECOND = 1_000_000
 _AHEAD = 2
 _TURNS = 4
 _Held = dict[Claim, anyio.CancelScope]
@@ -32,8 +32,10 @@ class Handler(Protocol):
         """Do the job. Whatever it raises but `LostClaim` is a failed attempt."""
         ...
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
-        """End a claim that came to nothing, if it still holds; try again after `delay` microseconds."""
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
+        """End a claim that came to nothing, if it still holds; try again after `delay`."""
         ...
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
@@ -196,7 +198,7 @@ class Worker:
 
     async def audit(self, *, spaces: int = 20) -> Audit:
         """Count what is overdue, what was given up, and, in a sample of spaces, what must never be."""
-        late = int(2 * self.options.interval * _SECOND)
+        late = timedelta(seconds=2 * self.options.interval)
 
         def across(tx: Tx) -> tuple[dict[tuple[JobKind, JobStatus], int], tuple[int, int], list[str], Usage]:
             before = tx.now - late
@@ -229,7 +231,7 @@ class Worker:
         if held is not None:
             report.held = held
             return None
-        lease = int(self.options.lease * _SECOND)
+        lease = timedelta(seconds=self.options.lease)
         self._turn += 1
         tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
         claims: list[Claim] = []
@@ -290,7 +292,9 @@ class Worker:
                 status = JobStatus.DEAD
         reason = f"{type(error).__name__}: {error}" if isinstance(error, ModelError) else type(error).__name__
         _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason[:200], claim.attempts)
-        await self._give_up(handler, claim, status=status, delay=int(delay * _SECOND), attempts=attempts, error=reason)
+        await self._give_up(
+            handler, claim, status=status, delay=timedelta(seconds=delay), attempts=attempts, error=reason
+        )
 
     def _is_away(self, error: Exception, started: float) -> bool:
         # A model that answers others and lets only this one wait is not away.
@@ -298,7 +302,7 @@ class Worker:
         return isinstance(error, ModelUnavailable) or slow
 
     async def _give_up(
-        self, handler: Handler, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str
+        self, handler: Handler, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
         try:
             await handler.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
@@ -307,10 +311,10 @@ class Worker:
 
     async def _bury(self, handler: Handler, claim: Claim) -> None:
         # It was claimed as often as allowed and never ended: whoever held it died of it.
-        await self._give_up(handler, claim, status=JobStatus.DEAD, delay=0, attempts=None, error="crashed")
+        await self._give_up(handler, claim, status=JobStatus.DEAD, delay=timedelta(), attempts=None, error="crashed")
 
     async def _beat(self, held: _Held) -> None:
-        lease = int(self.options.lease * _SECOND)
+        lease = timedelta(seconds=self.options.lease)
         while True:
             await anyio.sleep(self.options.lease / 3)
             claims = list(held)

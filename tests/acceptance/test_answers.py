@@ -16,7 +16,7 @@ from benchmarks import answers, sets
 from benchmarks.answers_judge import PROMPTS, exact, f1
 from bethink.errors import BadAnswer, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.records import Micros
+from bethink.model.moments import Micros
 from bethink.plugins.scripted_model import Line, ScriptedModel
 from bethink.settings import Settings
 from tests.unit.model_server import OpenAIApi, sends, serving

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import recall_measures as measures
 from benchmarks.recall_measures import Outcome
 from benchmarks.sets import Question
-from bethink.model.records import Micros
+from bethink.model.moments import Micros
 
 ROOT = Path(__file__).parent.parent.parent
 

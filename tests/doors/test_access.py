@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import anyio
@@ -8,12 +9,11 @@ import pytest
 from bethink.access import Access
 from bethink.errors import Conflict, Invalid, NotFound, Unavailable
 from bethink.model.access import KeyInfo, Scope
-from bethink.model.records import Micros
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 from tests.doors.conftest import Timer
 
-SECOND = 1_000_000
+SECOND = timedelta(seconds=1)
 MINUTE = 60 * SECOND
 
 
@@ -83,10 +83,10 @@ async def test_a_key_expires_even_while_it_is_remembered(access: Access, clock: 
     assert await access.find(made.key) is not None
 
     timer.now += 1.9
-    clock.time += int(1.9 * SECOND)
+    clock.time += 1.9 * SECOND
     assert await access.find(made.key) is not None
     timer.now += 0.2
-    clock.time += int(0.2 * SECOND)
+    clock.time += 0.2 * SECOND
 
     assert await access.find(made.key) is None
 
@@ -131,7 +131,7 @@ async def test_the_last_use_is_noted_at_most_once_a_minute(
 ) -> None:
     made = await access.create(name="reader", scopes=["read"])
 
-    async def used() -> int | None:
+    async def used() -> datetime | None:
         timer.now += 10
         assert await access.find(made.key) is not None
         [told] = [each for each in await access.list() if each.prefix == made.info.prefix]
@@ -247,7 +247,7 @@ async def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(dat
     made = await access.create(name="gone", scopes=["read"])
     used = access._used
 
-    async def revoked_meanwhile(database: Database, info: KeyInfo, now: Micros) -> KeyInfo:
+    async def revoked_meanwhile(database: Database, info: KeyInfo, now: datetime) -> KeyInfo:
         await access.revoke(made.info.prefix)
         return await used(database, info, now)
 

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
@@ -43,12 +44,12 @@ async def test_a_prefix_that_nobody_has_is_looked_up_once_in_some_seconds(
 async def test_a_text_that_is_no_longer_a_key_is_looked_up_once_in_some_seconds(
     access: Access, database: Database, timer: Timer, clock: FakeClock, how: str
 ) -> None:
-    made = await access.create(name="gone", scopes=["read"], expires_at=clock.time + 60_000_000)
+    made = await access.create(name="gone", scopes=["read"], expires_at=clock.time + timedelta(minutes=1))
     key = made.key[:-1] + ("A" if made.key[-1] != "A" else "B") if how == "spoilt" else made.key
     if how == "revoked":
         await access.revoke(made.info.prefix)
     if how == "expired":
-        clock.time += 60_000_000
+        clock.time += timedelta(seconds=60)
     assert await access.find(key) is None
 
     assert not await asks_the_database(access, database, key)

@@ -140,7 +140,10 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
         ({"role": "king", "content": "x"}, "line 2: 'king' is not a role. Use one of"),
         ('{"role" "user"}', "line 2: no JSON at column 9: "),
         ("[" * 100_000, "line 2: nested too deeply."),
-        ({"role": "user", "content": "x", "said_at": "soon"}, "line 2: 'soon' is no moment. Write a day"),
+        (
+            {"role": "user", "content": "x", "said_at": "soon"},
+            "line 2: cannot parse 'soon' as a date or time. Write 2026",
+        ),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )

@@ -3,6 +3,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import bethink.sync
 from bethink import Client, ConversationKey, Fact, Memory, Message
 from bethink.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, SessionEnded, Stale
 from bethink.model.documents import Draft
+from bethink.model.moments import from_micros
 from bethink.model.recall import RefKind
-from bethink.model.records import FactKind, Micros
+from bethink.model.records import FactKind
 from bethink.model.working import Event, EventType, Mode
 from tests.conftest import KEY
 from tests.doors.client_kit import Served, connected, serving
@@ -91,7 +93,7 @@ async def test_a_message_travels_with_everything_it_says(client: Client, beside:
         origin="document",
         idempotency_key="mine",
         trace_parent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        said_at=Micros(1_700_000_000_000_000),
+        said_at=from_micros(1_700_000_000_000_000),
     )
     session = await client.open_session(space="alice", conversation=KEY, agent="scout")
     other = await beside.open_session(space="bob", conversation=KEY)
@@ -174,7 +176,7 @@ async def test_what_was_shown_used_and_cited_is_told(client: Client, beside: Mem
 async def test_memory_as_of_a_day_is_the_same_through_both(client: Client, beside: Memory) -> None:
     await client.remember("The cello is in the attic", space="alice")
 
-    for when in ("2020-01-01", "2100-01-01T00:00:00+01:00", 4_000_000_000_000_000):
+    for when in ("2020-01-01", "2100-01-01T00:00:00+01:00", datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC)):
         asked: dict[str, Any] = {
             "space": "alice",
             "as_of": when,

@@ -21,11 +21,11 @@ from bethink.errors import (
     Unavailable,
 )
 from bethink.model.documents import Draft
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from tests.doors.client_kit import GONE, KEY, Answer, client_of, problem, scripted
 
 SESSION = Session(
-    space="alice", id="ses_1", conversation_id="c", agent_id="a", ordinal=1, learns=True, created_at=Micros(1)
+    space="alice", id="ses_1", conversation_id="c", agent_id="a", ordinal=1, learns=True, created_at=from_micros(1)
 )
 STORED = Answer(status=201, body={"numbers": [1]})
 NOTHING = Answer(status=200, body={"question": "q"})

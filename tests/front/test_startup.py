@@ -4,6 +4,7 @@ import logging
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 import anyio
 import pytest
@@ -22,7 +23,7 @@ from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import willing
 
-HOUR = 3_600_000_000
+HOUR = timedelta(hours=1)
 
 
 def chat(number: int) -> ConversationKey:

@@ -1,5 +1,5 @@
 from collections.abc import Awaitable, Callable, Sized
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any, cast
 
 import pytest
@@ -7,7 +7,7 @@ import pytest
 import bethink
 from bethink import ConversationKey
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
-from bethink.model.records import Micros, moment
+from bethink.model.moments import moment
 from tests.conftest import KEY, FakeClock, said
 
 
@@ -194,15 +194,28 @@ async def test_a_day_in_words_looks_back_to_its_end(memory: bethink.Memory, cloc
 def test_a_moment_is_read_from_whatever_says_when() -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
-    assert moment(Micros(7)) == 7
     assert moment(noon) == moment("2026-03-01T12:00:00") == moment("2026-03-01T13:00:00+01:00")
     assert moment(noon.replace(tzinfo=None)) == moment(noon.astimezone(timezone(timedelta(hours=5))))
-    assert moment("2026-03-01") == moment("2026-03-02T00:00:00") - 1
-    for wrong in ("2026-13-01", "", "soon", 2**63, -(2**63), True, 1.5, None):
+    end = moment("2026-03-02T00:00:00") - timedelta(microseconds=1)
+    assert moment("2026-03-01") == moment(date(2026, 3, 1)) == moment("20260301") == end
+    assert moment("2026-03-01T13:00:00+01:00").tzinfo is UTC
+    for wrong in (
+        "2026-13-01",
+        "",
+        "soon",
+        "1712123112233",
+        "9999-12-31T23:59:59-01:00",
+        7,
+        2**63,
+        -(2**63),
+        True,
+        1.5,
+        None,
+    ):
         with pytest.raises(Invalid):
             moment(wrong)  # pyright: ignore[reportArgumentType]
     with pytest.raises(Invalid):
-        bethink.Message(role="user", content="", said_at=Micros(2**63))
+        bethink.Message(role="user", content="", said_at=7)  # pyright: ignore[reportArgumentType]
 
 
 async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -> None:

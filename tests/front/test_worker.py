@@ -1,6 +1,7 @@
 """The worker: what it takes up and when, and that nothing it meets stops it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
@@ -12,7 +13,6 @@ from bethink.errors import Busy, Unavailable
 from bethink.learn.quiet import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.model.records import Micros
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from bethink.store import jobs
@@ -21,7 +21,7 @@ from bethink.worker import Handler, Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, many, said
 from tests.rooms.learn_kit import a_fact, answer, extractor, worker
 
-HOUR = 3_600_000_000
+HOUR = timedelta(hours=1)
 
 
 def chat(number: int) -> ConversationKey:
@@ -46,7 +46,9 @@ class Recording:
         self.noted.append(self.word)
         return await self.inner.process(claim)
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         await self.inner.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
@@ -159,7 +161,7 @@ async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left
     clock.time += 5 * HOUR
     fresh = await memory.open_session(space="alice", conversation=chat(4))
     await memory.append(fresh, said("just now"))
-    clock.time += int(1.5 * HOUR)
+    clock.time += 1.5 * HOUR
 
     report = await worker(database, None).run_once()
 
@@ -443,5 +445,5 @@ async def test_a_worker_outlives_a_database_that_goes_away(
     assert "the database is not to be had: Unavailable" in caplog.text
 
 
-def test_micros_count_days_in_utc() -> None:
-    assert jobs.day_of(Micros(86_400_000_000 * 3 - 1)) == 2
+def test_days_are_counted_in_utc() -> None:
+    assert jobs.day_of(datetime(1970, 1, 3, 23, 59, 59, 999_999, tzinfo=UTC)) == 2

@@ -1,13 +1,14 @@
 """What tests of recall share: something to be told, and a short way to say what came back."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from itertools import count
 
 from bethink import ConversationKey, Fact, Memory, Message, Session
 from bethink.extend import Embedder, Reranker
 from bethink.model.documents import Document, Draft, Provenance
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import FactKind, Micros, Origin, SourceMessage
+from bethink.model.records import FactKind, Origin, SourceMessage
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.recall.search import Searcher
 from bethink.store import facts
@@ -15,7 +16,7 @@ from bethink.store.db import Database
 from tests.conftest import Quiet
 from tests.rooms.vector_kit import Hashed
 
-DAY = 86_400_000_000
+DAY = timedelta(days=1)
 _chats = count()
 _effects = count()
 
@@ -78,5 +79,5 @@ def fates(recall: Recall) -> dict[Ref, Fate]:
     return {candidate.ref: candidate.fate for candidate in recall.candidates}
 
 
-def ago(clock: Callable[[], Micros], days: float) -> Micros:
-    return Micros(int(clock() - days * DAY))
+def ago(clock: Callable[[], datetime], days: float) -> datetime:
+    return clock() - days * DAY

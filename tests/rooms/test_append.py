@@ -9,7 +9,7 @@ import pytest
 import bethink
 from bethink import Memory, Message, Session
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.store.db import Database
 from tests.conftest import KEY, database_at, many, said
@@ -47,7 +47,7 @@ async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, s
         origin="tool:look",
         idempotency_key="k1",
         trace_parent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-        said_at=Micros(1_600_000_000_000_000),
+        said_at=from_micros(1_600_000_000_000_000),
     )
     await memory.append(session, [message])
 

@@ -1,5 +1,7 @@
 """From session memories to documents: what is selected, what changes, and how it is taken back."""
 
+from datetime import timedelta
+
 import pytest
 
 from bethink import ConversationKey, Fact, Memory, Session
@@ -8,7 +10,8 @@ from bethink.learn.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Draft
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
-from bethink.model.records import Micros, SessionMemory
+from bethink.model.moments import LAST, to_micros
+from bethink.model.records import SessionMemory
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
@@ -16,7 +19,7 @@ from bethink.worker import RunReport, Worker, WorkerOptions
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, consolidator, extractor
 
-DAY = 86_400_000_000
+DAY = timedelta(days=1)
 
 
 class Life:
@@ -115,7 +118,7 @@ async def test_the_watermark_is_the_newest_of_claim_and_input_and_never_falls(li
     first = (await life.job()).success_watermark
     [memory] = (await life.selection()).current
     assert first is not None
-    assert first >= memory.memory.source_updated_at
+    assert first >= to_micros(memory.memory.source_updated_at)
 
     await life.database.transact(
         lambda tx: jobs.queue(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=5),
@@ -322,7 +325,7 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
 async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: Life, memory: Memory) -> None:
     facts = memory.facts(space="alice")
-    await facts.index(Fact(id="a", content="beyond", valid_to=Micros(2**62), entities=(" ", "C++")))
+    await facts.index(Fact(id="a", content="beyond", valid_to=LAST, entities=(" ", "C++")))
     await facts.index(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
     await facts.index(Fact(id="c", content="cold", entities=("Москва",)))
     await life.tell("I like tea.")
@@ -404,9 +407,9 @@ async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: Fak
     handler = consolidator(life.database)
 
     [claim] = await life.database.transact(
-        lambda tx: jobs.claim(tx, kind=JobKind.CONSOLIDATE, worker="zombie", lease=1_000, limit=1)
+        lambda tx: jobs.claim(tx, kind=JobKind.CONSOLIDATE, worker="zombie", lease=timedelta(milliseconds=1), limit=1)
     )
-    clock.time += 10_000
+    clock.time += timedelta(microseconds=10_000)
     assert (await life.consolidate(handler)).outcomes == {Outcome.SUCCEEDED: 1}
     before = await life.docs.tree()
 

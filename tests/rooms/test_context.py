@@ -8,8 +8,9 @@ from bethink import Fact, Memory, Message, Session
 from bethink.model.calls import ModelCall
 from bethink.model.documents import Draft
 from bethink.model.framing import cited, framed, label_of, unframed
+from bethink.model.moments import from_micros
 from bethink.model.recall import Block, Ref, RefKind
-from bethink.model.records import FactKind, Micros, Origin
+from bethink.model.records import FactKind, Origin
 from bethink.recall.context import BUDGET, NOTE
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock
@@ -120,7 +121,7 @@ async def test_one_more_fact_adds_lines_and_moves_none(
         clock.time += DAY // 3
         await memory.facts(space="alice").index(Fact(id=f"f{number}", content=f"Fact number {number}"))
     before = await memory.context(space="alice")
-    created = Micros(clock.time - age * DAY)
+    created = clock.time - age * DAY
     await memory.facts(space="alice").index(
         Fact(id="new", content="A novelty", kind=kind, origin=USER, created_at=created)
     )
@@ -261,7 +262,7 @@ async def test_a_block_as_of_a_day_is_the_block_of_that_day(
     await full(database, memory, clock)
     page = await written(memory, "plan", "x", title="The old plan")
     await tell(memory, "The ferry leaves at nine.")
-    day = Micros(clock.time)
+    day = clock.time
     then = await memory.context(space="alice", question="When does the ferry leave?")
     clock.time += DAY
     facts = memory.facts(space="alice")
@@ -277,11 +278,11 @@ async def test_a_block_as_of_a_day_is_the_block_of_that_day(
     assert back.text == then.text
     assert "later" not in back.text
     assert "The new plan" in now.text
-    assert not await memory.context(space="alice", as_of=Micros(clock.time - 400 * DAY))
+    assert not await memory.context(space="alice", as_of=clock.time - 400 * DAY)
 
 
 async def test_what_held_for_a_time_says_so_and_goes_when_it_is_over(memory: Memory, clock: FakeClock) -> None:
-    ahead = Micros(clock.time + 10 * DAY)
+    ahead = clock.time + 10 * DAY
     facts = memory.facts(space="alice")
     await facts.index(Fact(id="ends", content="Ana is in Rome", valid_to=ahead))
     await facts.index(Fact(id="starts", content="Ben is in Rome", valid_from=ahead))
@@ -296,7 +297,7 @@ async def test_what_held_for_a_time_says_so_and_goes_when_it_is_over(memory: Mem
 
 @pytest.mark.parametrize("moment", [-(2**62), -1, 0, 2**62])
 async def test_a_time_beyond_the_calendar_breaks_no_block(memory: Memory, database: Database, moment: int) -> None:
-    strange = Micros(moment)
+    strange = from_micros(moment)
     await memory.facts(space="alice").index(Fact(id="f", content="A heron", created_at=strange, valid_from=strange))
     await tell(memory, "Another heron")  # such a time is refused by now, and may have been stored before
     await database.transact(lambda tx: tx.script(f"UPDATE messages SET said_at = {moment}"), space="alice")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bethink import Memory
 from bethink.model import documents
 from bethink.model.documents import Document, Draft, diff_of
-from bethink.model.records import Micros, Origin
+from bethink.model.moments import from_micros
+from bethink.model.records import Origin
 from tests.pace import growth
 
 _ANY = Document(
@@ -24,9 +25,9 @@ _ANY = Document(
     parent=None,
     links=(),
     mentions=(),
-    valid_from=Micros(1),
+    valid_from=from_micros(1),
     valid_to=None,
-    created_at=Micros(1),
+    created_at=from_micros(1),
     author=documents.Author(),
     origin=Origin("user"),
 )

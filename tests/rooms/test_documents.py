@@ -1,5 +1,6 @@
 """The tree of documents: versions, references, places, and what is refused."""
 
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,6 @@ from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.learn import tree
 from bethink.learn.documents import Documents
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, SourceKind, mentions_in
-from bethink.model.records import Micros
 from bethink.plugins.redaction import SecretRedactor
 from bethink.store.db import Database
 from tests.conftest import FakeClock
@@ -30,7 +30,7 @@ async def made(docs: Documents, slug: str, parent: Document | None = None, **mor
 @pytest.mark.spec("S1.23")
 async def test_every_write_is_a_version_and_none_is_lost(docs: Documents, clock: FakeClock) -> None:
     first = await made(docs, "tea", body="green")
-    before = Micros(clock.time)
+    before = clock.time
     source = DocumentSource(kind=SourceKind.MESSAGE, id="ses_1", number=3)
     by = Provenance(author=Author(kind="agent", id="agt_1", reason="asked to"), sources=(source,))
     draft = Draft(slug="tea", title="Tea", body="black\nor green")
@@ -188,9 +188,9 @@ async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
 
 async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs: Documents, clock: FakeClock) -> None:
     tea = await made(docs, "tea", body="one")
-    clock.time -= 1_000
+    clock.time -= timedelta(microseconds=1_000)
     await docs.update(tea.id, Draft(slug="tea", title="Tea", body="two"), expected=1)
-    clock.time -= 1_000
+    clock.time -= timedelta(microseconds=1_000)
     await docs.update(tea.id, Draft(slug="tea", title="Tea", body="three"), expected=2)
     await docs.delete(tea.id, expected=3)
     await docs.restore(tea.id, 1, expected=None)
@@ -204,7 +204,7 @@ async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs
 
 async def test_documents_are_searched_as_they_stand_or_stood(docs: Documents, clock: FakeClock) -> None:
     tea = await made(docs, "tea", body="green leaves")
-    before = Micros(clock.time)
+    before = clock.time
     await docs.update(tea.id, Draft(slug="tea", title="Tea", body="black dust"), expected=1)
 
     assert [each.id for each in await docs.search("dust", 5)] == [tea.id]

@@ -1,6 +1,7 @@
 """Documents against a model in plain Python, on both databases; and three seeded bugs that must be found."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +15,6 @@ from bethink.errors import BethinkError
 from bethink.learn import tree
 from bethink.learn.documents import Documents
 from bethink.model.documents import Document, Draft
-from bethink.model.records import Micros
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 from tests.conftest import DATABASES, FakeClock, Quiet, database_at
@@ -40,7 +40,7 @@ class Library(RuleBasedStateMachine):
         Library.runs += 1
         self.docs: Documents = self.memory.documents(space=f"run{Library.runs}")
         self.model = Tree()
-        self.seen: list[tuple[int, dict[str, tuple[str, int, str]]]] = []
+        self.seen: list[tuple[datetime, dict[str, tuple[str, int, str]]]] = []
         self.count = 0
 
     def wait(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -142,7 +142,7 @@ class Library(RuleBasedStateMachine):
     def look_back(self, place: int) -> None:
         if self.seen:
             moment, expected = self.seen[place % len(self.seen)]
-            assert _plain(self.wait(lambda: self.docs.tree(as_of=Micros(moment)))) == expected
+            assert _plain(self.wait(lambda: self.docs.tree(as_of=moment))) == expected
 
     @rule(document=ids)
     def read(self, document: str) -> None:

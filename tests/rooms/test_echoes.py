@@ -1,10 +1,12 @@
 """What is said again, what only looks the same, and what an assistant repeats of its own memory."""
 
+from datetime import timedelta
+
 import pytest
 
 from bethink import ConversationKey, Fact, Facts, Memory, Message, Origin, Session
 from bethink.model.framing import inert
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from bethink.model.words import gist
 from bethink.store.db import Database
 from bethink.worker import RunReport
@@ -80,14 +82,14 @@ async def test_what_was_said_again_is_not_ended_by_what_was_said_before_that(
     talk: Talk, facts: Facts, clock: FakeClock
 ) -> None:
     start = clock.time
-    clock.time += 10_000_000
+    clock.time += timedelta(seconds=10)
     for town, second in (("Oslo", 1), ("Oslo", 3), ("Bergen", 2)):  # learnt in this order, said in another
-        message = Message(role="user", content=f"I live in {town}", said_at=Micros(start + second * 1_000_000))
+        message = Message(role="user", content=f"I live in {town}", said_at=start + timedelta(seconds=second))
         await talk.learn(await talk.open(), [message], a_fact(f"User lives in {town}", 1, **HOME))
 
     assert await homes(facts) == [("User lives in Oslo", "user")]
     [bergen] = await facts.search("Bergen", 5)
-    assert bergen.valid_to == start + 3_000_000
+    assert bergen.valid_to == start + timedelta(seconds=3)
 
 
 async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, facts: Facts) -> None:
@@ -156,7 +158,9 @@ async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
     memory: Memory, facts: Facts, tool: str, label: str
 ) -> None:
     origin = Origin(f"tool:{tool}")
-    await facts.index(Fact(id="f", content="Trains run late", origin=origin, created_at=Micros(1_700_000_000_000_000)))
+    await facts.index(
+        Fact(id="f", content="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000))
+    )
 
     block = await memory.context(space="alice")
 

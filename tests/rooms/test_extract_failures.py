@@ -1,6 +1,7 @@
 """What goes wrong with a model or a worker, and what becomes of the session then."""
 
 from contextlib import suppress
+from datetime import timedelta
 
 import anyio
 import pytest
@@ -40,7 +41,7 @@ async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_s
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model).run_once()
     await memory.append(session, said("said meanwhile"))
-    clock.time += 3_600_000_000
+    clock.time += timedelta(hours=1)
 
     await worker(database, model).run_once()
 
@@ -115,7 +116,7 @@ async def test_a_failed_job_waits_longer_each_time_and_is_given_up_in_the_end(
         assert (await work.run_once()).claimed == 0, "no hot loop"
         [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
         assert job.due_at is not None
-        waits.append((job.due_at - clock.time) / 1e6)
+        waits.append((job.due_at - clock.time).total_seconds())
         clock.time = job.due_at
     await work.run_once()
 
@@ -131,8 +132,10 @@ async def test_a_job_that_kills_its_worker_is_given_up_without_another_try(
 ) -> None:
     await marked(memory, session, "poison")
     for _ in range(3):
-        await database.transact(lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="doomed", lease=1_000, limit=1))
-        clock.time += 2_000
+        await database.transact(
+            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="doomed", lease=timedelta(milliseconds=1), limit=1)
+        )
+        clock.time += timedelta(microseconds=2_000)
     model = ScriptedModel(lambda _: answer())
 
     await worker(database, model, max_attempts=3).run_once()
@@ -181,7 +184,7 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
         mortal._release = nothing  # pyright: ignore[reportAttributeAccessIssue]
         with suppress(BaseExceptionGroup):
             await mortal.run_once()
-        clock.time += 61_000_000
+        clock.time += timedelta(seconds=61)
 
     statuses = {job.key: job.status for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT}
     assert [statuses[each.id] for each in sessions_] == [
@@ -228,7 +231,7 @@ async def test_no_answer_about_when_to_come_back_breaks_a_worker(
 
     [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert job.due_at is not None
-    assert job.due_at - clock.time < 1.5 * 86_400e6
+    assert job.due_at - clock.time < timedelta(days=1.5)
 
 
 async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
@@ -283,4 +286,4 @@ async def test_a_model_that_is_away_costs_no_attempt_and_gets_a_rest(
     [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
     assert job.due_at is not None
-    assert job.due_at - clock.time >= 150e6
+    assert job.due_at - clock.time >= timedelta(seconds=150)

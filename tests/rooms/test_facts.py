@@ -2,7 +2,7 @@ import pytest
 
 from bethink import Fact, Facts, Memory
 from bethink.errors import NotFound
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from bethink.store.db import Database
 
 
@@ -20,7 +20,7 @@ async def test_a_fact_is_stored_with_all_its_fields_and_replaced_by_id(facts: Fa
         source="ses_1",
         tags=("place",),
         metadata={"kind": "home"},
-        created_at=Micros(5),
+        created_at=from_micros(5),
     )
     await facts.index(fact)
 

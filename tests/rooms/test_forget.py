@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -331,7 +332,7 @@ async def test_a_claim_on_a_forgotten_space_is_never_good_again(memory: bethink.
     async def claim() -> Claim:
         await memory.remember("Hello.", space="alice")
         [held] = await database.transact(
-            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="somebody", lease=60_000_000, limit=1)
+            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="somebody", lease=timedelta(minutes=1), limit=1)
         )
         return held
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -63,7 +64,7 @@ async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
 
     async def claim(kind: JobKind) -> Claim:
         [held] = await database.transact(
-            lambda tx: jobs.claim(tx, kind=kind, worker="somebody", lease=60_000_000, limit=1)
+            lambda tx: jobs.claim(tx, kind=kind, worker="somebody", lease=timedelta(minutes=1), limit=1)
         )
         return held
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.learn.settle import settle
-from bethink.model.records import Fact, Micros, Origin, SourceMessage
+from bethink.model.moments import Micros
+from bethink.model.records import Fact, Origin, SourceMessage
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx

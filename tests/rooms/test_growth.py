@@ -1,5 +1,7 @@
 """What a long life takes: text is kept once, and what is thinned out is still true about the past."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
@@ -8,7 +10,6 @@ from bethink.errors import Conflict
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Document
 from bethink.model.jobs import JobStatus
-from bethink.model.records import Micros
 from bethink.plugins.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from faults.raw import Raw
@@ -44,7 +45,7 @@ async def overview(life: Life) -> Document:
 async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_their_place(
     life: Life, clock: FakeClock
 ) -> None:
-    then: dict[int, tuple[int, str]] = {}
+    then: dict[int, tuple[datetime, str]] = {}
     for number in range(1, 16):
         await life.tell(f"I like tea number {number}.")
         await life.consolidate()
@@ -56,7 +57,7 @@ async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_the
     assert [each.redacted for each in found] == [True] * 4 + [False] * 11
     assert [each.author.reason for each in found[:4]] == ["its text is no longer kept"] * 4
     for number, (moment, body) in then.items():
-        was = await life.docs.find(OVERVIEW, as_of=Micros(moment))
+        was = await life.docs.find(OVERVIEW, as_of=moment)
         assert was is not None
         assert (was.version, was.body) == (number, "" if number < 5 else body)
         assert len(await life.docs.sources(was.id, number)) == number, "what it rested on is still known"
@@ -170,7 +171,7 @@ async def test_words_of_what_was_thinned_out_leave_the_full_text_when_they_are_f
     await life.consolidate()
     first = await life.tell("I like Zanzibar. " + " ".join(f"word{number}" for number in range(2_000)))
     await life.consolidate()
-    clock.time += 40 * 86_400_000_000
+    clock.time += timedelta(days=40)
     for number in range(11):
         await life.tell(f"I like tea number {number}.")
         await life.consolidate()

@@ -1,6 +1,7 @@
 """Embedding in the background: what is embedded when, what is cut how, and what happens when something goes wrong."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 
 import anyio
@@ -25,7 +26,7 @@ from bethink.worker import Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, said
 from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of, left_out, nearest, refs
 
-HOUR = 3_600_000_000
+HOUR = timedelta(hours=1)
 
 
 async def job_of(memory: Memory, space: str = "alice") -> Job:

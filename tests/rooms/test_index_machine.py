@@ -14,8 +14,9 @@ from bethink import ConversationKey, Fact, Memory
 from bethink.errors import BethinkError
 from bethink.model.documents import Draft
 from bethink.model.jobs import JobKind
+from bethink.model.moments import from_micros
 from bethink.model.recall import Ref
-from bethink.model.records import Maker, Micros, SessionMemory
+from bethink.model.records import Maker, SessionMemory
 from bethink.recall.index import passages
 from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx
@@ -67,7 +68,8 @@ class Space(RuleBasedStateMachine):
         session = self.wait(lambda: self.memory.open_session(space=self.space, conversation=self.key(name)))
         memory = SessionMemory(
             space=self.space, session_id=session.id, raw_memory=text, summary="", slug="s", until=0,
-            source_updated_at=Micros(1), generated_at=Micros(1), made_by=Maker(model="m", prompt="p", extractor="1"),
+            source_updated_at=from_micros(1), generated_at=from_micros(1),
+            made_by=Maker(model="m", prompt="p", extractor="1"),
         )  # fmt: skip
         self.ask(lambda tx: learning.put_memory(tx, memory, token=1))
 

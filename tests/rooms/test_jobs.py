@@ -1,5 +1,7 @@
 """Claims: one holder at a time, by tokens that only grow, on both databases."""
 
+from datetime import timedelta
+
 import pytest
 
 from bethink import ConversationKey, Memory, Session
@@ -9,7 +11,7 @@ from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock, many, said
 from tests.rooms.learn_kit import extractor
 
-LEASE = 60_000_000
+LEASE = timedelta(minutes=1)
 
 
 async def claim(database: Database, limit: int = 10, worker: str = "w") -> list[Claim]:
@@ -58,11 +60,11 @@ async def test_a_heartbeat_keeps_a_claim_and_says_when_it_is_lost(
     database: Database, clock: FakeClock, marked: Session
 ) -> None:
     [held] = await claim(database)
-    clock.time += LEASE - 1_000_000
+    clock.time += LEASE - timedelta(seconds=1)
     assert await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
-    clock.time += LEASE - 1_000_000
+    clock.time += LEASE - timedelta(seconds=1)
     assert await claim(database) == []
-    clock.time += 2_000_000
+    clock.time += timedelta(seconds=2)
     assert await claim(database)
 
     assert not await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
@@ -184,4 +186,4 @@ async def test_a_job_can_be_told_to_start_over(database: Database, memory: Memor
 
 async def _fail(database: Database, held: Claim, status: JobStatus) -> None:
 
-    await extractor(database, None).fail(held, status=status, delay=10**12, attempts=None, error="Boom")
+    await extractor(database, None).fail(held, status=status, delay=timedelta(days=10), attempts=None, error="Boom")

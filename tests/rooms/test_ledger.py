@@ -5,8 +5,8 @@ import pytest
 from bethink import ConversationKey, Fact, Memory, Session
 from bethink.model.consolidation import ConsolidationCandidate
 from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.moments import from_micros
 from bethink.model.recall import Purpose, Ref, RefKind, Use
-from bethink.model.records import Micros
 from bethink.store import ledger
 from bethink.store.db import Database
 from tests.conftest import FakeClock
@@ -118,7 +118,7 @@ async def test_a_citation_counts_once_an_answer_and_leaves_no_label_behind(
     assert said == "At five, as ever."
     tea, green = Ref(RefKind.FACT, "f", 1), Ref(RefKind.FACT, "g", 1)
     counted_at = clock.time
-    assert await usage(database, tea, green) == {tea: Use(1, Micros(counted_at))}
+    assert await usage(database, tea, green) == {tea: Use(1, counted_at)}
     await memory.cited(f"Green [^{labels['g']}, {labels['f']}]", session=session)
     assert {ref: use.times for ref, use in (await usage(database, tea, green)).items()} == {tea: 2, green: 1}
     assert await memory.cited("No label here.", session=session) == "No label here."
@@ -198,7 +198,7 @@ async def test_what_was_of_use_can_be_named_in_writing(memory: Memory, database:
     for _ in range(3):
         assert await memory.used(["fact:a:b:1"], space="alice") == 1
 
-    use = Use(3, Micros(clock.time))
+    use = Use(3, clock.time)
     assert await usage(database, Ref(RefKind.FACT, "a:b", 1)) == {Ref(RefKind.FACT, "a:b", 1): use}
     assert (await memory.explain("fact:a:b:1", space="alice")).usage == use
 
@@ -218,7 +218,7 @@ async def test_what_is_not_there_was_of_no_use(memory: Memory, session: Session,
 
 
 async def test_use_lifts_an_equal_by_a_little_and_no_more(memory: Memory, database: Database) -> None:
-    at = Micros(1_690_000_000_000_000)
+    at = from_micros(1_690_000_000_000_000)
     await tell(memory, "hello")
     for name, content in (("a", "The boat is red"), ("b", "The boat is big"), ("c", "A boat, a boat: the boat race")):
         await learnt(database, name, content, created_at=at)

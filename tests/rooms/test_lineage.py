@@ -9,7 +9,7 @@ from bethink.errors import Invalid, NotFound
 from bethink.model.documents import Author, DocumentSource, Draft, Provenance, SourceKind
 from bethink.model.jobs import JobKind, Outcome
 from bethink.model.recall import Purpose, Ref, RefKind, Use
-from bethink.model.records import Maker, Micros, Origin, SourceMessage
+from bethink.model.records import Maker, Origin, SourceMessage
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
@@ -94,7 +94,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     [showing] = lineage.shown
     assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
     assert (showing.tokens, showing.digest, showing.refs) == (block.tokens, block.digest, (ref,))
-    assert lineage.usage == Use(1, Micros(used_at))
+    assert lineage.usage == Use(1, used_at)
     pages = [(await memory.explain(each, space="alice")).text or "" for each in lineage.used_in]
     assert pages
     assert any("User lives in Bergen" in page for page in pages)

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 
 from bethink import AgentKind, Memory, Session
@@ -213,7 +215,7 @@ async def test_marked_sessions_of_all_spaces_are_found_oldest_mark_first_up_to_a
     for space in ("zoe", "alice", "mia", "bob"):
         session = await memory.open_session(space=space, conversation=KEY)
         await memory.append(session, many(2))
-        clock.time += 1000
+        clock.time += timedelta(microseconds=1000)
         if space != "mia":
             await memory.idle(session)
             marked.append(session.id)

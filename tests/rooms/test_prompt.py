@@ -4,7 +4,7 @@ import pytest
 
 from bethink import Memory, Message
 from bethink.errors import Unavailable
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, SubType, make_chunk
 from bethink.store.db import Database
 from bethink.working.desk import Desk
@@ -22,7 +22,7 @@ class Words:
 
 
 def chunk(number: int, text: str, kind: ChunkType = ChunkType.WORKING_FLOW, subtype: SubType | None = None) -> Chunk:
-    return make_chunk(kind, text, id=f"c{number}", created_at=Micros(number), subtype=subtype)
+    return make_chunk(kind, text, id=f"c{number}", created_at=from_micros(number), subtype=subtype)
 
 
 CHUNKS = [

@@ -1,6 +1,7 @@
 """Recall: what is found by which words, whose and when, and what comes with it."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 
@@ -8,8 +9,9 @@ from bethink import Fact, Memory, Message, Session
 from bethink.errors import Invalid, ModelUnavailable
 from bethink.model.documents import DocumentSource, Provenance, SourceKind
 from bethink.model.framing import label_of
+from bethink.model.moments import from_micros
 from bethink.model.recall import Excerpt, Ref, RefKind
-from bethink.model.records import FactKind, Micros, Origin, SourceMessage
+from bethink.model.records import FactKind, Origin, SourceMessage
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
@@ -40,7 +42,7 @@ class Backwards:
         return [float(place) for place in range(len(texts))]
 
 
-MAY_2023 = Micros(1_684_000_000_000_000)
+MAY_2023 = from_micros(1_684_000_000_000_000)
 """The 13th of May 2023."""
 
 
@@ -367,11 +369,11 @@ async def test_a_limit_or_a_budget_below_one_is_refused(wrong: dict[str, int]) -
 async def test_a_question_about_nothing_but_a_time_finds_what_was_said_then(
     memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    day = 86_400_000_000
-    said = [("We painted the boat.", 2 * day), ("The oven broke.", day), ("It rains.", 0)]
+    day = timedelta(days=1)
+    said = [("We painted the boat.", 2 * day), ("The oven broke.", day), ("It rains.", 0 * day)]
     await memory.append(
         session,
-        [Message(role="user", content=text, said_at=Micros(clock.time - since)) for text, since in said],
+        [Message(role="user", content=text, said_at=clock.time - since) for text, since in said],
     )
 
     yesterday = await memory.recall("What did we talk about yesterday?", space="alice")

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,8 +15,9 @@ from bethink import Fact, Memory
 from bethink.errors import NotFound
 from bethink.learn.settle import settle
 from bethink.model.documents import Draft
+from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Micros, Origin, SourceMessage
+from bethink.model.records import Origin, SourceMessage
 from bethink.model.rules import rank
 from bethink.store import search
 from bethink.store.db import Database, Tx
@@ -135,22 +137,22 @@ class World:
         return self.portal.call(call)
 
     def note(self, what: str, name: str, **more: object) -> None:
-        done = Done(at=self.clock.time, what=what, name=name, number=len(self.history), **more)  # pyright: ignore[reportArgumentType]
+        done = Done(at=to_micros(self.clock.time), what=what, name=name, number=len(self.history), **more)  # pyright: ignore[reportArgumentType]
         self.history.append(done)
 
     def index(self, name: str, ends: int | None) -> None:
-        now = self.clock.time + 1
-        valid_to = None if ends is None else Micros(now + ends)
-        fact = Fact(id=name, content=f"marmot {len(self.history)}", valid_to=valid_to)
+        now = to_micros(self.clock.time) + 1
+        valid_to = None if ends is None else now + ends
+        fact = Fact(id=name, content=f"marmot {len(self.history)}", valid_to=from_micros_or_none(valid_to))
         self.wait(lambda: self.memory.facts(space=self.space).index(fact))
         self.note("index", name, since=now, ends=valid_to)
 
     def learn(self, slot: str | None, begins: int, ends: int | None, origin: str) -> None:
-        now, name = self.clock.time + 1, f"l{len(self.history)}"
-        since, valid_to = Micros(now + begins), None if ends is None else Micros(now + ends)
+        now, name = to_micros(self.clock.time) + 1, f"l{len(self.history)}"
+        since, valid_to = now + begins, None if ends is None else now + ends
         fact = Fact(
-            id=name, content=f"marmot {len(self.history)}", created_at=since, valid_to=valid_to, subject="user",
-            slot=slot, origin=Origin(origin),
+            id=name, content=f"marmot {len(self.history)}", created_at=from_micros(since),
+            valid_to=from_micros_or_none(valid_to), subject="user", slot=slot, origin=Origin(origin),
         )  # fmt: skip
 
         def body(tx: Tx) -> None:
@@ -187,10 +189,10 @@ class World:
             self.note("remove", slug)
 
     def pause(self, micros: int) -> None:
-        self.clock.time += micros
+        self.clock.time += timedelta(microseconds=micros)
 
     def recalled(self, memory: Memory, as_of: int | None) -> set[Ref]:
-        moment = None if as_of is None else Micros(as_of)
+        moment = from_micros_or_none(as_of)
         found = self.wait(lambda: memory.recall("marmot", space=self.space, limit=1_000, as_of=moment, kinds=KINDS))
         return {item.ref for item in found.items}
 
@@ -252,13 +254,13 @@ def compare(stage: Stage, run: settings, *, vectors: bool) -> None:
         if vectors:
             memory = with_vectors(stage.database)
             world.wait(lambda: index_all(stage.database))
-        turns = [done.at for done in world.history] or [world.clock.time]
+        turns = [done.at for done in world.history] or [to_micros(world.clock.time)]
         for place, beside in moments:
             moment = turns[place % len(turns)] + beside
             expected = Replay(moment).play(world.history).shows(world.history)
             assert world.recalled(memory, moment) == expected
         found = world.recalled(memory, None)
-        assert found == Replay(world.clock.time).play(world.history).shows(world.history)
+        assert found == Replay(to_micros(world.clock.time)).play(world.history).shows(world.history)
 
     agrees()
 
@@ -315,16 +317,16 @@ def test_the_replay_finds_each_seeded_bug(stage: Stage, mutant: str, monkeypatch
 
 async def test_only_what_was_said_by_then_is_found(memory: Memory, clock: FakeClock) -> None:
     session = await tell(memory, "The otter was seen once.")
-    between = Micros(clock.time)
+    between = clock.time
     await memory.append(session, [assistant("Seen, you say?"), user("The otter was seen twice.")])
-    late = await tell(memory, user("The otter was seen long ago.", said_at=Micros(between - 10**12)))
+    late = await tell(memory, user("The otter was seen long ago.", said_at=between - timedelta(days=10)))
 
     found = await memory.recall("otter", space="alice", as_of=between, explain=True)
 
     assert {item.ref for item in found.items} == {message(session, 1), message(late, 1)}
     assert {each.ref for each in found.candidates} == {message(session, 1), message(late, 1)}
     assert found.as_of == between
-    assert not await memory.recall("otter", space="alice", as_of=Micros(between - 2 * 10**12))
+    assert not await memory.recall("otter", space="alice", as_of=between - timedelta(days=20))
 
 
 async def test_the_messages_behind_a_fact_are_those_known_by_then(
@@ -332,7 +334,7 @@ async def test_the_messages_behind_a_fact_are_those_known_by_then(
 ) -> None:
     session = await tell(memory, "We have an otter.")
     await learnt(database, "f", "Otters live here", SourceMessage(session.id, 1))
-    between = Micros(clock.time)
+    between = clock.time
     later = await tell(memory, "The otter is back.")
     await database.transact(
         lambda tx: tx.run("insert_fact_source", space="alice", fact="f", session=later.id, number=1), space="alice"
@@ -350,7 +352,7 @@ async def test_a_vector_alone_brings_back_neither_what_is_retired_nor_what_came_
     facts = memory.facts(space="alice")
     await facts.index(Fact(id="f", content="alpha beta gamma"))
     page = await written(memory, "page", "alpha beta gamma delta", title="Page")
-    first = Micros(clock.time)
+    first = clock.time
     await facts.index(Fact(id="f", content="alpha beta gamma epsilon"))
     await memory.documents(space="alice").update(
         page.id, Draft(slug="page", title="Page", body="alpha beta gamma zeta"), expected=1

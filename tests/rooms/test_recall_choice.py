@@ -1,6 +1,7 @@
 """What recall shows of what it found: each statement once, within a limit and a budget, and why not the rest."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from bethink import ConversationKey, Fact, Memory, Message
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import Micros, SourceMessage
+from bethink.model.records import SourceMessage
 from bethink.plugins.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import DATABASES, FakeClock, Quiet, database_at
@@ -121,7 +122,7 @@ async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Mem
 
 
 async def test_a_fact_whose_time_is_over_is_not_shown(memory: Memory, clock: FakeClock) -> None:
-    over, ahead = Micros(clock.time - 1), Micros(clock.time + 10**9)
+    over, ahead = clock.time - timedelta(microseconds=1), clock.time + timedelta(minutes=15)
     await memory.facts(space="alice").index(Fact(id="past", content="The lift is broken", valid_to=over))
     await memory.facts(space="alice").index(Fact(id="now", content="The lift is slow", valid_to=ahead))
 

@@ -4,8 +4,8 @@ import pytest
 
 from bethink import Fact, Memory, Session
 from bethink.model.jobs import JobKind
+from bethink.model.moments import moment
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import moment
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock

@@ -1,6 +1,7 @@
 """A transcript posted to a memory writer becomes documents, in order and once."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -100,7 +101,7 @@ async def test_answers_about_another_tree_are_not_used_for_this_one(
     tea = await docs.find("~/memory/tea")
     assert tea is not None
     await docs.update(tea.id, replace(tea.draft(), body="A correction."), expected=tea.version)
-    clock.time += 10**11
+    clock.time += timedelta(microseconds=10**11)
 
     _, model = await run(database, DONE)
 
@@ -115,7 +116,7 @@ async def test_what_was_purged_is_not_worked_in(
     await memory.idle(session)
     await run(database)
     await memory.history(space="alice").purge(KEY)
-    clock.time += 10**11
+    clock.time += timedelta(microseconds=10**11)
 
     _, model = await run(database)
 

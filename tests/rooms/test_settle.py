@@ -1,11 +1,12 @@
 """New facts among known ones: merged, succeeding, giving way; and nothing ever overwritten."""
 
+from datetime import timedelta
+
 import anyio
 import pytest
 
 from bethink import ConversationKey, Fact, Facts, Memory, Message
 from bethink.learn.answer import moment
-from bethink.model.records import Micros
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker
@@ -51,8 +52,8 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
 ) -> None:
     home = {"slot": "home_town", "subject": "user"}
     await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, **home))
-    between = Micros(clock.time)
-    clock.time += 10_000_000
+    between = clock.time
+    clock.time += timedelta(seconds=10)
     settled = await talk.learn("I live in Bergen now", a_fact("User lives in Bergen", 1, **home))
 
     assert settled == {"succeeded": 1}
@@ -141,7 +142,7 @@ async def test_indexing_a_fact_again_retires_the_old_version_and_changing_nothin
     facts: Facts, clock: FakeClock
 ) -> None:
     await facts.index(Fact(id="f", content="Ana lives in Oslo"))
-    before = Micros(clock.time)
+    before = clock.time
     await facts.index(Fact(id="f", content="Ana lives in Oslo"))
     await facts.index(Fact(id="f", content="Ana lives in Bergen"))
 

@@ -1,9 +1,12 @@
 """Working memory on both databases: the queue, the lock, the modes and those who watch."""
 
+from datetime import timedelta
+
 import anyio
 import pytest
 
 from bethink.errors import Conflict, Invalid, NotFound
+from bethink.model.moments import EPOCH
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
 from bethink.working.desk import Desk
@@ -47,7 +50,7 @@ async def test_in_stepping_mode_an_event_waits_in_the_stored_queue_where_it_can_
     [queued] = await stepping.queue(THREAD)
     assert queued.id.startswith("qevt_")
     assert queued.event == user("hello")
-    assert queued.queued_at > 0
+    assert queued.queued_at > EPOCH
     assert await texts(stepping) == []
 
 
@@ -158,11 +161,11 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
 async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
     database: Database, clock: FakeClock
 ) -> None:
-    desk = Desk(database, space="alice", engine=engine(), lease=1_000_000)
+    desk = Desk(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     dead = await desk.acquire_step_lock(THREAD)
     await desk.dispatch(THREAD, user("waits"))
-    clock.time += 2_000_000
+    clock.time += timedelta(seconds=2)
 
     assert await desk.is_step_locked(THREAD) is False
     assert (await desk.step(THREAD)).event_processed
@@ -171,11 +174,11 @@ async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
 
 
 async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Database, clock: FakeClock) -> None:
-    desk = Desk(database, space="alice", engine=engine(), lease=1_000_000)
+    desk = Desk(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.push_event(THREAD, user("one"))
     slow = await desk.acquire_step_lock(THREAD)
-    clock.time += 2_000_000
+    clock.time += timedelta(seconds=2)
     await desk.acquire_step_lock(THREAD)
 
     with pytest.raises(Conflict, match="no longer holds"):

@@ -1,6 +1,7 @@
 """Working memory against a model in plain Python, with crashes between any two writes; and two seeded bugs."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +37,7 @@ from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.machine_kit import QUICK, THOROUGH
 
 T = TypeVar("T")
-LEASE = 1_000_000
+LEASE = timedelta(seconds=1)
 
 
 class Crash(StoreError):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import anyio
 import pytest
@@ -142,7 +143,7 @@ async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_t
 ) -> None:
     gone = await life.tell("I like tea.")
     await consolidated(life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea.", gone.id), done=True))
-    clock.time += 40 * 86_400_000_000
+    clock.time += timedelta(days=40)
     await life.tell("I like rain.")
 
     model = await consolidated(life, DONE)
@@ -190,7 +191,7 @@ async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: 
 async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first(life: Life, clock: FakeClock) -> None:
     first = await life.tell("I like tea.")
     await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", first.id), done=True))
-    clock.time += 20 * 86_400_000_000
+    clock.time += timedelta(days=20)
     second = await life.tell("Tea again.")
     await consolidated(
         life,
@@ -200,7 +201,7 @@ async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     assert {each.id for each in await life.docs.sources(tea.id, tea.version)} == {first.id, second.id}
-    clock.time += 15 * 86_400_000_000
+    clock.time += timedelta(days=15)
     await life.tell("Something else.")
 
     await consolidated(life, DONE)
@@ -229,7 +230,7 @@ async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life)
 async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, clock: FakeClock) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()
-    clock.time += 40 * 86_400_000_000
+    clock.time += timedelta(days=40)
     await life.tell("I like rain.")
 
     await consolidated(life, DONE)
@@ -272,7 +273,7 @@ async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice
     session = await life.tell("I like tea.")
     await consolidated(life, turn(read("~/memory")), ModelUnavailable("gone"))
     assert (await life.job()).status is JobStatus.FAILED
-    clock.time += 10**10
+    clock.time += timedelta(microseconds=10**10)
 
     model = await consolidated(life, turn(write("~/memory/tea", "Green.", session.id), done=True))
 

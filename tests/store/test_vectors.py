@@ -8,8 +8,9 @@ import pytest
 from bethink import ConversationKey, Fact, Memory, Message, Session
 from bethink.errors import BadAnswer, Conflict, Invalid, Misconfigured
 from bethink.model.documents import Draft
+from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Maker, Micros, SessionMemory
+from bethink.model.records import Maker, SessionMemory
 from bethink.store import learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.sql import Dialect
@@ -23,7 +24,8 @@ OTHER = ConversationKey(channel="cli", chat="other")
 def session_memory(session: Session, summary: str, raw: str = "") -> SessionMemory:
     return SessionMemory(
         space=session.space, session_id=session.id, raw_memory=raw, summary=summary, slug="s", until=1,
-        source_updated_at=Micros(1), generated_at=Micros(1), made_by=Maker(model="m", prompt="p", extractor="1"),
+        source_updated_at=from_micros(1), generated_at=from_micros(1),
+        made_by=Maker(model="m", prompt="p", extractor="1"),
     )  # fmt: skip
 
 
@@ -58,9 +60,9 @@ async def count(database: Database) -> tuple[int, int]:
 async def test_whatever_can_be_recalled_is_missing_until_it_has_a_vector_the_newest_first(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, [Message(role="user", content="I like tea", name="Ana", said_at=Micros(10))])
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes tea", created_at=Micros(30)))
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes rain", created_at=Micros(40)))
+    await memory.append(session, [Message(role="user", content="I like tea", name="Ana", said_at=from_micros(10))])
+    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes tea", created_at=from_micros(30)))
+    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes rain", created_at=from_micros(40)))
     await remember(database, session, "They spoke of tea.", "- tea")
     document = await memory.documents(space="alice").create(Draft(slug="tea", title="Tea", body="Green."))
     assert document is not None

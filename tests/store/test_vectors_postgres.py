@@ -15,8 +15,9 @@ from psycopg import sql
 from bethink import Fact, Memory
 from bethink.errors import Conflict, Misconfigured
 from bethink.model.documents import Draft
+from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Maker, Micros, SessionMemory
+from bethink.model.records import Maker, SessionMemory
 from bethink.recall.reindex import Vectors
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx
@@ -137,7 +138,7 @@ async def everything(database: PostgresDatabase, memory: Memory) -> dict[RefKind
     made_by = Maker(model="m", prompt="p", extractor="1")
     remembered = SessionMemory(
         space="alice", session_id=session.id, raw_memory="", summary="tea", slug="s", until=1,
-        source_updated_at=Micros(1), generated_at=Micros(1), made_by=made_by,
+        source_updated_at=from_micros(1), generated_at=from_micros(1), made_by=made_by,
     )  # fmt: skip
     await database.transact(lambda tx: learning.put_memory(tx, remembered, token=1), space="alice")
     docs = memory.documents(space="alice")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.model.records import Micros
-from bethink.recall.almanac import micros
+from bethink.model.moments import Micros, to_micros
 from bethink.recall.dates import Span, spans, words_for
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
@@ -15,7 +14,7 @@ NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
 
 def times(question: str, now: datetime = NOW) -> list[str]:
     """What `spans` finds, first and last day, written to be read."""
-    found = spans(question, micros(now))
+    found = spans(question, now)
     return [f"{day(span.start)} {day(Micros(span.end - 1))} {span.precision}" for span in found]
 
 
@@ -244,14 +243,14 @@ DAYS = st.datetimes(datetime(1900, 1, 1), datetime(2030, 12, 31), timezones=st.j
 
 
 def holds(span: Span, moment: datetime) -> bool:
-    return span.start <= micros(moment) < span.end
+    return span.start <= to_micros(moment) < span.end
 
 
 @given(day=DAYS, spelling=st.sampled_from(SPELLINGS), frame=st.sampled_from(["{}", "What happened on {}?", "({})"]))
 def test_a_day_written_out_is_found_again(day: datetime, spelling: str, frame: str) -> None:
     question = frame.format(spelling.format(day, SUFFIX.get(day.day, "th")))
 
-    [span] = spans(question, micros(NOW))
+    [span] = spans(question, NOW)
 
     assert holds(span, day)
     assert span.end - span.start == 86_400_000_000
@@ -259,7 +258,7 @@ def test_a_day_written_out_is_found_again(day: datetime, spelling: str, frame: s
 
 @given(day=DAYS, spelling=st.sampled_from(COARSE))
 def test_a_month_or_a_year_written_out_holds_its_days(day: datetime, spelling: str) -> None:
-    [span] = spans(spelling.format(day), micros(NOW))
+    [span] = spans(spelling.format(day), NOW)
 
     assert holds(span, day)
 
@@ -269,21 +268,21 @@ def test_a_month_or_a_year_written_out_holds_its_days(day: datetime, spelling: s
     spelling=st.sampled_from(WITHOUT_YEAR),
 )
 def test_a_day_without_its_year_is_the_last_one(day: datetime, spelling: str) -> None:
-    [span] = spans("Where was I on " + spelling.format(day, SUFFIX.get(day.day, "th")), micros(NOW))
+    [span] = spans("Where was I on " + spelling.format(day, SUFFIX.get(day.day, "th")), NOW)
 
     assert holds(span, day)
 
 
 @given(days=st.integers(1, 999), now=DAYS)
 def test_days_ago_are_counted_exactly(days: int, now: datetime) -> None:
-    [span] = spans(f"{days} days ago", micros(now))
+    [span] = spans(f"{days} days ago", now)
 
     assert holds(span, now - timedelta(days=days))
 
 
 @given(question=st.text(), now=DAYS)
 def test_any_text_is_read_and_a_stretch_never_ends_before_it_starts(question: str, now: datetime) -> None:
-    assert all(span.start < span.end for span in spans(question, micros(now)))
+    assert all(span.start < span.end for span in spans(question, now))
 
 
 SOME_WORDS = """
@@ -295,8 +294,8 @@ WORDS = st.sampled_from(SOME_WORDS.split())
 
 @given(words=st.lists(WORDS, max_size=12), now=DAYS)
 def test_any_words_of_time_are_read_too(words: list[str], now: datetime) -> None:
-    assert all(span.start < span.end for span in spans(" ".join(words), micros(now)))
+    assert all(span.start < span.end for span in spans(" ".join(words), now))
 
 
 def test_a_day_is_written_out_for_full_text() -> None:
-    assert words_for(micros(datetime(2023, 5, 8, 13, tzinfo=UTC))) == ("2023", "may", "8", "monday")
+    assert words_for(to_micros(datetime(2023, 5, 8, 13, tzinfo=UTC))) == ("2023", "may", "8", "monday")

@@ -9,13 +9,14 @@ from bethink.learn.answer import Draft, loads, moment, parse, slugged
 from bethink.learn.proof import prove
 from bethink.learn.transcript import transcript
 from bethink.model.framing import own_words
-from bethink.model.records import FactKind, Message, Micros, Origin, Record
+from bethink.model.moments import from_micros
+from bethink.model.records import FactKind, Message, Origin, Record
 from bethink.model.rules import lowest, rank
 from bethink.model.words import gist
 from tests.pace import growth, seconds
 from tests.rooms.learn_kit import a_fact, answer
 
-SAID = Micros(1_763_208_000_000_000)  # 2025-11-15, a Saturday
+SAID = from_micros(1_763_208_000_000_000)  # 2025-11-15, a Saturday
 
 
 def records(*messages: tuple[str, str]) -> dict[int, Record]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bethink.model.records import Micros
+from bethink.model.moments import Micros, from_micros
 from bethink.recall.dates import spans
 from bethink.recall.lexicon import FORMS, KIN, SILENT
 from bethink.recall.question import Asked, Term, asks, in_their_words, read, repeats
@@ -15,7 +15,7 @@ DAY = 86_400_000_000
 
 
 async def asked(database: Database, question: str, speakers: Sequence[str] = ()) -> Asked:
-    return await database.transact(lambda tx: read(tx, question, speakers=speakers, now=NOW), read=True)
+    return await database.transact(lambda tx: read(tx, question, speakers=speakers, now=from_micros(NOW)), read=True)
 
 
 def words(question: Asked) -> dict[str, float]:
@@ -65,7 +65,7 @@ async def test_no_form_of_any_word_is_found_by_a_word_that_carries_nothing(datab
     def found_by(tx: Tx) -> dict[str, set[str]]:
         silent = {stem for stems in tx.stemmed(sorted(SILENT)) for stem in stems}
         words = dict.fromkeys(word for group in (*FORMS, *KIN) for word in group)
-        return {word: silent & set(read(tx, word, speakers=(), now=NOW).stems) for word in words}
+        return {word: silent & set(read(tx, word, speakers=(), now=from_micros(NOW)).stems) for word in words}
 
     wrong = await database.transact(found_by, read=True)
 
@@ -78,7 +78,7 @@ async def test_every_form_of_a_word_has_the_same_kin(database: Database) -> None
     groups = {word: group for group in FORMS for word in group}
 
     def kin(tx: Tx, word: str) -> set[str]:
-        found = read(tx, word, speakers=(), now=NOW)
+        found = read(tx, word, speakers=(), now=from_micros(NOW))
         return {found.stems[place] for term in found.terms for place in term.kin}
 
     def differing(tx: Tx) -> set[str]:
@@ -293,7 +293,7 @@ async def test_the_times_of_a_question_are_read_against_now_and_their_words_need
 ) -> None:
     found = await asked(database, "What did Kim cook on 2023-05-13 and yesterday in the year of the cook?")
 
-    assert list(found.spans) == spans("2023-05-13 and yesterday", NOW)
+    assert list(found.spans) == spans("2023-05-13 and yesterday", from_micros(NOW))
     assert {term.word: term.dated for term in found.terms} == {
         "Kim": False, "cook": False, "2023": True, "05": True, "13": True, "yesterday": True, "year": False,
     }  # fmt: skip

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.cli.recalling import recall_lines
+from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Fate, Recall, Recalled, Ref, RefKind, Signal
-from bethink.model.records import Micros, Origin
+from bethink.model.records import Origin
 
 REF = Ref(RefKind.MESSAGE, "s", 1)
 
@@ -16,7 +17,7 @@ REF = Ref(RefKind.MESSAGE, "s", 1)
 def test_the_parts_of_a_why_line_add_up_to_the_score_above_it(added: list[float]) -> None:
     score = sum(added)
     signals = {f"s{place}": Signal(1.0, 1.0, value) for place, value in enumerate(added)}
-    item = Recalled(ref=REF, text="x", origin=Origin("user"), at=Micros(0), score=score, tokens=1, label="a")
+    item = Recalled(ref=REF, text="x", origin=Origin("user"), at=from_micros(0), score=score, tokens=1, label="a")
     why = Candidate(ref=REF, text="x", signals=signals, score=score, ranks={}, fate=Fate.SHOWN)
 
     head, *lines = [line.text for line in recall_lines(

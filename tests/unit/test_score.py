@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
-from bethink.model.records import Micros, Origin
+from bethink.model.records import Origin
 from bethink.recall.choose import Ranked
 from bethink.recall.dates import Span
 from bethink.recall.question import Asked, Term
@@ -124,7 +125,7 @@ def test_signals_add_up_to_the_score() -> None:
     near = {a_message(1): 0.5, a_message(9, "t"): 0.3, a_fact("f"): 0.2}
     texts = [text(a_message(1), role="user"), text(a_message(9, "t"), role="assistant", at=NOW - 5 * DAY)]
 
-    found = weighed(question, matches, near=near, texts=texts, usage={a_message(1): Use(3, NOW)})
+    found = weighed(question, matches, near=near, texts=texts, usage={a_message(1): Use(3, from_micros(NOW))})
 
     first = found[a_message(1)]
     assert set(first.signals) == {
@@ -177,7 +178,7 @@ def test_the_newer_and_the_used_of_two_equals_comes_first_by_a_little() -> None:
     pair = [match(first, 1), match(second, 1)]
 
     newer = weighed(asked("x"), pair, texts=[text(first, at=NOW - 400 * DAY), text(second)])
-    used = weighed(asked("x"), pair, usage={second: Use(1_000_000, NOW)})
+    used = weighed(asked("x"), pair, usage={second: Use(1_000_000, from_micros(NOW))})
 
     for found in (newer, used):
         assert list(found) == [second, first]

@@ -6,7 +6,8 @@ from typing import NamedTuple, TypeVar, cast
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Message, Record, Session, SourceMessage, message_from, on_calendar
+from bethink.model.moments import to_micros
+from bethink.model.records import Message, Record, Session, SourceMessage, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -56,7 +57,7 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
         cut(message.origin or ""),
         message.idempotency_key,
         None if message.trace_parent is None else cut(message.trace_parent),
-        None if message.said_at is None else on_calendar(message.said_at),
+        None if message.said_at is None else to_micros(message.said_at),
     )
 
 

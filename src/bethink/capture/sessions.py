@@ -4,11 +4,11 @@ from typing import cast
 
 from bethink.errors import Invalid
 from bethink.model.ids import new_id
+from bethink.model.moments import EPOCH
 from bethink.model.records import (
     AgentKind,
     ConversationKey,
     EndReason,
-    Micros,
     Session,
     Trigger,
     checked_name,
@@ -70,7 +70,7 @@ def nowhere(*, space: str, agent: str, key: ConversationKey | str) -> Session:
         agent_id=agent,
         ordinal=1,
         learns=False,
-        created_at=Micros(0),
+        created_at=EPOCH,
     )
 
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,6 @@ from bethink.errors import Conflict
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
-    from bethink.model.records import Micros
     from bethink.store.db import Database
     from bethink.worker import Worker
 
@@ -59,19 +59,12 @@ async def demo(
 class Clock:
     """The time of the story: it moves when told, and by a microsecond each time it is read."""
 
-    time: int = 0
+    time: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
 
-    def __call__(self) -> "Micros":
+    def __call__(self) -> datetime:
         """Read it."""
-        from bethink.model.records import Micros  # noqa: PLC0415
-
-        self.time += 1
-        return Micros(self.time)
-
-    @property
-    def weekday(self) -> int:
-        """The day of the week; 0 is Monday."""
-        return (self.time // 86_400_000_000 + 3) % 7
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 @contextmanager
@@ -109,7 +102,7 @@ def _worker(database: "Database", redactor: Any, clock: Clock) -> "Worker":
     extractor = Extractor(database=database, model=model, redactor=redactor, tokens=tokens, prices=free)
     handlers: dict[JobKind, Handler] = {JobKind.EXTRACT: extractor}
     runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens, prices=free)
-    if clock.weekday == 0 or clock.time >= TODAY:
+    if clock.time.weekday() == 0 or clock.time >= TODAY:
         handlers[JobKind.CONSOLIDATE] = Consolidator(runs=runs, rules=ConsolidationRules())
     return Worker(database, handlers)
 
@@ -125,7 +118,8 @@ async def seed(memory: "Memory", clock: Clock) -> dict[str, int]:
         key = ConversationKey(channel="chat", chat=SPACE, thread=said.topic)
         session = await memory.open_session(space=SPACE, conversation=key)
         messages = [
-            _message(Message, who, text, said.at + 60_000_000 * turn) for turn, (who, text) in enumerate(said.turns)
+            _message(Message, who, text, said.at + timedelta(minutes=turn))
+            for turn, (who, text) in enumerate(said.turns)
         ]
         await memory.append(session, messages)
         await memory.end_session(session)
@@ -137,9 +131,9 @@ async def seed(memory: "Memory", clock: Clock) -> dict[str, int]:
     return counts | {"fact": await memory.facts(space=SPACE).length()}
 
 
-def _message(make: Any, who: str, text: str, moment: int) -> Any:
+def _message(make: Any, who: str, text: str, at: datetime) -> Any:
     role, _, name = who.partition(" ")
-    return make(role=role, content=text, name=name or None, said_at=moment)
+    return make(role=role, content=text, name=name or None, said_at=at)
 
 
 def _head(seeded: dict[str, int], keep: str | None) -> list[Line]:

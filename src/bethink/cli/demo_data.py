@@ -6,22 +6,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bethink.model.calls import ModelCall
-from bethink.model.records import Micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """One session: when it began, what it was about, and who said what."""
 
-    at: Micros
+    at: datetime
     day: str
     topic: str
     turns: tuple[tuple[str, str], ...]
 
 
-def at(text: str) -> Micros:
+def at(text: str) -> datetime:
     """Read a time of the story, in UTC."""
-    return Micros(int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1_000_000)
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def story() -> Iterator[Said]:

@@ -116,14 +116,14 @@ async def every_session(memory: "Memory", space: str) -> "list[SessionEntry]":
 
 
 def _line(entry: "SessionEntry", record: "Record") -> dict[str, Any]:
-    from bethink.cli.plain import iso, plain  # noqa: PLC0415
+    from bethink.cli.plain import plain  # noqa: PLC0415
 
     message = record.message
     line = {
         "conversation": entry.conversation,
         "agent": entry.agent,
         "session": entry.session.id,
-        "said_at": iso(record.recorded_at if message.said_at is None else message.said_at),
+        "said_at": message.said_at or record.recorded_at,
         "role": message.role,
         "content": message.content,
         "origin": message.origin,

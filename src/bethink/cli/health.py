@@ -47,7 +47,7 @@ async def status(door: Door) -> Answer:
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
         "daily_spend_cap": place.settings.daily_spend_cap,
     }
-    return Answer(data=_with_times(data), lines=columns(_status_rows(data)))
+    return Answer(data=data, lines=columns(_status_rows(data)))
 
 
 def _status_rows(data: dict[str, Any]) -> list[list[str]]:
@@ -67,13 +67,6 @@ def _status_rows(data: dict[str, Any]) -> list[list[str]]:
         ["jobs, all spaces", jobs],
         ["spent today", f"${data['spent_today']:.2f} of ${data['daily_spend_cap']:.2f}"],
     ]
-
-
-def _with_times(data: dict[str, Any]) -> dict[str, Any]:
-    from bethink.cli.plain import iso  # noqa: PLC0415
-
-    newest = data["newest_session"]
-    return data | {"newest_session": None if newest is None else iso(newest)}
 
 
 def _job_counts(audit: "Audit | None") -> dict[str, int]:

@@ -262,7 +262,7 @@ def _drafts(path: Path, digest: str, conversation: str, report: Report) -> Itera
 
 
 def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
-    from bethink.model.records import conversation_text, message_from, moment_or_none  # noqa: PLC0415
+    from bethink.model.records import conversation_text, message_from  # noqa: PLC0415
 
     tree = _tree(raw)
     spot = Spot(
@@ -277,7 +277,6 @@ def _draft(raw: bytes, number: int, digest: str, conversation: str) -> Draft:
     message = message_from(
         {
             **fields,
-            "said_at": moment_or_none(tree.get("said_at")),
             "idempotency_key": tree.get("idempotency_key") or f"import:{digest}:{number}",
         }
     )

@@ -1,6 +1,6 @@
 """Commands about the API keys of a server: create, list, rotate and revoke."""
 
-import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,10 +36,10 @@ async def create(
     expires: Annotated[str | None, typer.Option(metavar="DAY", help="The last day it is good for.")] = None,
 ) -> Answer:
     """Make a key. It is shown this once and can never be read again."""
-    from bethink.model.records import moment_or_none  # noqa: PLC0415
+    from bethink.model.moments import moment_or_none  # noqa: PLC0415
 
     until = moment_or_none(expires)
-    if until is not None and until <= time.time() * 1_000_000:
+    if until is not None and until <= datetime.now(UTC):
         raise Usage(
             f"{expires} is over.", hint="Give a day to come, such as 2099-12-31: the key is good until its end."
         )

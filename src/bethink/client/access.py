@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from bethink.client.place import AGAIN, Place
 from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.moments import When, moment_or_none
 
 
 class RemoteAccess:
@@ -18,10 +19,15 @@ class RemoteAccess:
         name: str,
         scopes: Collection[Scope | str],
         spaces: Collection[str] | None = None,
-        expires_at: int | None = None,
+        expires_at: When | None = None,
     ) -> NewKey:
-        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again."""
-        return await self._place.send(NewKey, "keys", name=name, scopes=scopes, spaces=spaces, expires_at=expires_at)
+        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again.
+
+        With a bare day as `expires_at`, that is the last day it is good for.
+        """
+        return await self._place.send(
+            NewKey, "keys", name=name, scopes=scopes, spaces=spaces, expires_at=moment_or_none(expires_at)
+        )
 
     async def list(self) -> list[KeyInfo]:
         """Return every key there ever was, the oldest first, those that are no longer good included."""

@@ -13,6 +13,7 @@ from bethink.client.messages import drafts_of
 from bethink.client.place import AGAIN, ONCE, READS, Place, Sent
 from bethink.errors import Invalid, NotFound
 from bethink.model.jobs import Job
+from bethink.model.moments import When, moment_or_none
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
@@ -23,9 +24,7 @@ from bethink.model.records import (
     Session,
     SessionEntry,
     SessionMemory,
-    When,
     conversation_text,
-    moment_or_none,
     space_of,
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 from bethink.client.place import ONCE, Place
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentSource, Draft, steps_of
-from bethink.model.records import When, moment_or_none
+from bethink.model.moments import When, moment_or_none
 
 
 class RemoteDocuments:

@@ -1,7 +1,8 @@
 """The facts of a space on a server."""
 
 from bethink.client.place import AGAIN, ONCE, Place
-from bethink.model.records import Fact, SourceMessage, When, checked_name, moment_or_none
+from bethink.model.moments import When, moment_or_none
+from bethink.model.records import Fact, SourceMessage, checked_name
 
 _GIVEN = ("source", "tags", "metadata", "created_at", "kind", "entities", "subject", "slot", "valid_from", "valid_to")
 _BARE = Fact(id="bare", content="")

@@ -8,9 +8,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from bethink.errors import BethinkError, Invalid, Misconfigured
+from bethink.model.moments import iso, moment
 from bethink.model.recall import Ref
 from bethink.model.records import ConversationKey
 from bethink.model.text import canonical_json
@@ -27,7 +28,7 @@ def plain(value: object) -> Any:
     if isinstance(value, _BY_TEXT):
         return str(value)
     if isinstance(value, datetime):
-        return value.isoformat()
+        return iso(moment(value))
     if isinstance(value, Mapping):
         return _plain_mapping(cast("Mapping[object, object]", value))
     names = _names_of(type(value))
@@ -78,8 +79,6 @@ def _plain_mapping(value: Mapping[object, object]) -> dict[str, Any]:
 
 @cache
 def _reader(kind: Any) -> _Reader:
-    if isinstance(kind, NewType):
-        return _reader(kind.__supertype__)
     origin, inner = get_origin(kind), get_args(kind)
     if origin in {Union, UnionType}:
         return _either(inner)
@@ -89,6 +88,8 @@ def _reader(kind: Any) -> _Reader:
         return lambda tree: tree
     if kind in _BY_TEXT:
         return kind.parse
+    if kind is datetime:
+        return moment
     if is_dataclass(kind):
         return _record(cast("type", kind))
     return _scalar(kind)

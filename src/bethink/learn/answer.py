@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from bethink.errors import BadAnswer
 from bethink.model.framing import tagged
-from bethink.model.records import FactKind, Micros
+from bethink.model.records import FactKind
 from bethink.model.text import JsonObject
 from bethink.model.words import WORD
 
@@ -66,8 +66,8 @@ class Draft:
     entities: tuple[str, ...] = ()
     subject: str | None = None
     slot: str | None = None
-    valid_from: Micros | None = None
-    valid_to: Micros | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ def slugged(text: str) -> str:
     return _SLUG.sub("-", text.lower()).strip("-")[:60].strip("-")
 
 
-def moment(value: object, *, end: bool = False) -> Micros | None:
+def moment(value: object, *, end: bool = False) -> datetime | None:
     """Read a date or a time in ISO form, also a month or a year alone; None for anything else.
 
     The `end` of a day, a month or a year is where the next begins.
@@ -188,12 +188,10 @@ def moment(value: object, *, end: bool = False) -> Micros | None:
     text = value.strip()
     try:
         if found := _DATE.fullmatch(text):
-            parsed = _period(*found.groups(), end=end)
-        else:
-            parsed = datetime.fromisoformat(text)
-            parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-        return Micros(int(parsed.timestamp() * 1_000_000))
-    except (ValueError, OverflowError, OSError):
+            return _period(*found.groups(), end=end)
+        parsed = datetime.fromisoformat(text)
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
 
 

@@ -7,7 +7,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from anyio import CancelScope, to_thread
@@ -16,7 +15,8 @@ from bethink.errors import Misconfigured
 from bethink.learn.gather import MEMORY, SUMMARY
 from bethink.model.consolidation import Selection
 from bethink.model.documents import Document
-from bethink.model.records import Micros, SessionMemory
+from bethink.model.moments import to_micros
+from bethink.model.records import SessionMemory
 
 _RAW = "raw_memories.md"
 _TEMPORARY = ".bethink-"
@@ -28,7 +28,7 @@ _OLDEST_ZIP = (1980, 1, 1, 0, 0, 0)
 def artefacts(selection: Selection, documents: Mapping[str, Document]) -> dict[str, str]:
     """Return every file of a space by its name: what is selected now and what was last time, the latest first."""
     both = {each.memory.session_id: each.memory for each in (*selection.previous, *selection.current)}
-    memories = sorted(both.values(), key=lambda each: (-each.last_said, each.session_id))
+    memories = sorted(both.values(), key=lambda each: (-to_micros(each.last_said), each.session_id))
     files = {_RAW: _raw_memories(memories)}
     files |= {f"{_SUMMARIES}/{_stem(each)}.md": _summary(each) for each in memories}
     files |= {name: documents[path].body + "\n" for name, path in _NAMED.items() if path in documents}
@@ -105,7 +105,7 @@ def _raw_memories(memories: Iterable[SessionMemory]) -> str:
         parts += [
             "",
             f"## Session `{each.session_id}`",
-            f"updated_at: {_time(each.last_said)}",
+            f"updated_at: {each.last_said.isoformat()}",
             f"rollout_summary_file: {_SUMMARIES}/{_stem(each)}.md",
             "",
             each.raw_memory,
@@ -114,17 +114,12 @@ def _raw_memories(memories: Iterable[SessionMemory]) -> str:
 
 
 def _summary(memory: SessionMemory) -> str:
-    head = [f"session_id: {memory.session_id}", f"updated_at: {_time(memory.last_said)}"]
+    head = [f"session_id: {memory.session_id}", f"updated_at: {memory.last_said.isoformat()}"]
     return "\n".join([*head, "", memory.summary]) + "\n"
 
 
 def _stem(memory: SessionMemory) -> str:
-    moment = datetime.fromtimestamp(memory.last_said // 1_000_000, UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    moment = memory.last_said.strftime("%Y-%m-%dT%H-%M-%S")
     # The last digits of an id are random: two sessions of one second keep their files apart.
     name = "".join(mark for mark in memory.session_id if mark.isalnum())[-6:]
     return "-".join(part for part in (moment, name, memory.slug) if part)
-
-
-def _time(moment: Micros) -> str:
-    seconds, rest = divmod(moment, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest).isoformat()

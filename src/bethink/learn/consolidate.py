@@ -4,6 +4,7 @@ import hashlib
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
@@ -19,13 +20,15 @@ from bethink.learn.writer import PROMPT
 from bethink.model.consolidation import Change, Selection, Shelf
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.model.records import DAY, SessionMemory
+from bethink.model.moments import to_micros
+from bethink.model.records import SessionMemory
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning
 from bethink.store.db import Tx
 
 CONSOLIDATOR = "1"
 _LONGEST_LINE = 200
+_DAY = timedelta(days=1)
 _log = logging.getLogger("bethink.learn")
 
 
@@ -58,8 +61,8 @@ class Work:
 
     @property
     def newest(self) -> int:
-        """When the newest of what was loaded was said."""
-        return max((each.memory.source_updated_at for each in self.known.selection.current), default=0)
+        """When the newest of what was loaded was said, in microseconds, as watermarks are."""
+        return max((to_micros(each.memory.source_updated_at) for each in self.known.selection.current), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,9 @@ class Consolidator:
         _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
         return learnt
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         """End a claim that came to nothing."""
         await self.runs.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 
@@ -96,7 +101,7 @@ class Consolidator:
         if consolidation.has_expired(tx, space=space, max_unused_days=self.rules.max_unused_days):
             jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, watermark=0)
             return True
-        jobs.settle_quiet(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, due=tx.now + DAY)
+        jobs.settle_quiet(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, due=tx.now + _DAY)
         return False
 
     async def refresh(self, space: str) -> None:
@@ -197,7 +202,7 @@ class Consolidator:
         outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
         dirty = job.input_watermark > claim.input_watermark or (work.left_out and not held)
         watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
-        status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + DAY)
+        status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + _DAY)
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return Learnt(outcome=outcome)
@@ -275,8 +280,8 @@ def _run_of(known: Known, shelf: Shelf, shown: Collection[str]) -> str:
     inputs = [
         CONSOLIDATOR,
         PROMPT,
-        [(each.memory.session_id, each.memory.source_updated_at) for each in known.selection.current],
-        [(each.session_id, each.source_updated_at) for each in known.selection.removed],
+        [(each.memory.session_id, to_micros(each.memory.source_updated_at)) for each in known.selection.current],
+        [(each.session_id, to_micros(each.source_updated_at)) for each in known.selection.removed],
         sorted(shown),
         sorted(fact.id for fact in known.facts),
         [(each.id, each.version) for each in shelf.documents.values()],

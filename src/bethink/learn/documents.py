@@ -11,11 +11,12 @@ from bethink.extend import Redactor
 from bethink.learn import artefacts, changes, tree
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, diff_of
-from bethink.model.records import When, checked_name, moment
+from bethink.model.moments import When, moment_or_none
+from bethink.model.records import checked_name
 from bethink.model.rules import lowest
 from bethink.model.text import clean
 from bethink.store import consolidation, documents, facts
-from bethink.store.db import NO_LIMIT, Database, Tx, ask
+from bethink.store.db import Database, Tx, ask
 
 T = TypeVar("T")
 
@@ -159,25 +160,29 @@ class Documents:
     async def get(self, document_id: str, *, as_of: When | None = None) -> Document | None:
         """Return a document as it stands, or stood at a time. Raises `NotFound`."""
         return await self._read(
-            lambda tx: tree.get(tx, space=self.space, document_id=document_id, at=_at(as_of)), empty=None
+            lambda tx: tree.get(tx, space=self.space, document_id=document_id, as_of=moment_or_none(as_of)), empty=None
         )
 
     async def find(self, path: str, *, as_of: When | None = None) -> Document | None:
         """Follow a path such as `~/memory/people`; None where it leads nowhere."""
-        return await self._read(lambda tx: tree.resolve(tx, space=self.space, path=path, at=_at(as_of)), empty=None)
+        return await self._read(
+            lambda tx: tree.resolve(tx, space=self.space, path=path, as_of=moment_or_none(as_of)), empty=None
+        )
 
     async def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
         """Return what hangs below a document, or at the top, by name."""
         return await self._read(
-            lambda tx: documents.children(tx, space=self.space, parent=document_id, at=_at(as_of)), empty=[]
+            lambda tx: documents.children(tx, space=self.space, parent=document_id, as_of=moment_or_none(as_of)),
+            empty=[],
         )
 
     async def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
         """Return every document by its path, as the tree stands or stood at a time."""
+        at = moment_or_none(as_of)
 
         def body(tx: Tx) -> dict[str, Document]:
-            found = documents.everything(tx, space=self.space, at=_at(as_of))
-            paths = {tree.path_of(tx, each, space=self.space, at=_at(as_of)): each for each in found}
+            found = documents.everything(tx, space=self.space, as_of=at)
+            paths = {tree.path_of(tx, each, space=self.space, as_of=at): each for each in found}
             return dict(sorted(paths.items()))
 
         return await self._read(body, empty={})
@@ -204,7 +209,8 @@ class Documents:
     async def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Document]:
         """Return at most `top_k` documents that share words with the query, the best match first."""
         return await self._read(
-            lambda tx: documents.search(tx, space=self.space, question=query, limit=top_k, at=_at(as_of)), empty=[]
+            lambda tx: documents.search(tx, space=self.space, question=query, limit=top_k, as_of=moment_or_none(as_of)),
+            empty=[],
         )
 
     def _cut(self, draft: Draft) -> Draft:
@@ -233,7 +239,3 @@ class Documents:
 
     async def _read(self, body: Callable[[Tx], T], *, empty: T) -> T:
         return await ask(self._database, body, space=self.space, empty=empty, read=True)
-
-
-def _at(as_of: When | None) -> int:
-    return NO_LIMIT if as_of is None else moment(as_of)

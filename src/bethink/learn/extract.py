@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from anyio import CancelScope
 
@@ -20,7 +21,8 @@ from bethink.learn.settle import settle
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
-from bethink.model.records import Fact, Maker, Micros, SessionMemory, SourceMessage
+from bethink.model.moments import EPOCH, to_micros
+from bethink.model.records import Fact, Maker, SessionMemory, SourceMessage
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import canonical_json, clean
 from bethink.store import facts, jobs, learning, sessions
@@ -95,14 +97,16 @@ class Extractor:
         """Mark a session that went quiet with something to learn, and say whether it did."""
         return look(tx, self.quiet, space=space, session_id=key)
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         """End a claim that came to nothing; what has come in since is reason enough to try again at once."""
 
         def body(tx: Tx) -> None:
             sessions.find(tx, space=claim.space, session_id=claim.key, lock=True)
             job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
             said = learning.last_said(tx, space=claim.space, session_id=claim.key)
-            newer = job is not None and (said or 0) > (job.started_at or 0)
+            newer = job is not None and (said or EPOCH) > (job.started_at or EPOCH)
             reason = " ".join(self._cut(error).split())[:_LONGEST_NAME]
             ended = jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
             if ended and not newer:
@@ -214,7 +218,7 @@ def apply(
         settled[settle(tx, fact, space=claim.space, effect=effect, token=claim.token, sources=sources)] += 1
     if _remember(tx, claim, work, extraction, made_by):
         kind, key = JobKind.CONSOLIDATE, jobs.SPACE_KEY
-        jobs.queue(tx, space=claim.space, kind=kind, key=key, watermark=work.updated_at)
+        jobs.queue(tx, space=claim.space, kind=kind, key=key, watermark=to_micros(work.updated_at))
     outcome = Outcome.SUCCEEDED if settled or extraction.remembers else Outcome.SUCCEEDED_NO_OUTPUT
     _finish(tx, claim, left, outcome=outcome, until=work.until)
     return Learnt(outcome=outcome, settled=settled, refused=refused)
@@ -267,7 +271,7 @@ def _fact(each: Proven, work: reading.Work, claim: Claim, made_by: Maker) -> Fac
         id=new_id("fct"),
         content=draft.statement,
         source=claim.key,
-        created_at=Micros(said),
+        created_at=said,
         kind=draft.kind,
         origin=each.origin,
         entities=draft.entities,

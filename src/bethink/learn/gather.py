@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from bethink.model.consolidation import Change, Selection, Shelf
 from bethink.model.documents import MAX_BODY, ROOT, Author, DocumentSource, Draft, SourceKind
-from bethink.model.records import Fact, FactKind, Micros, SessionMemory, SourceMessage
+from bethink.model.moments import EPOCH, to_micros
+from bethink.model.records import Fact, FactKind, SessionMemory, SourceMessage
 from bethink.model.words import WORD
 
 CONSOLIDATED = f"{ROOT}/consolidated"
@@ -46,7 +47,7 @@ class Known:
             for fact in self.facts
             if not self.sources.get(fact.id) or any(each.session_id in selected for each in self.sources[fact.id])
         ]
-        return sorted(kept, key=lambda fact: (-(fact.created_at or 0), fact.id))
+        return sorted(kept, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
 
 
 def gather(known: Known, shelf: Shelf) -> list[Change]:
@@ -80,7 +81,8 @@ def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Ch
 def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
     """Return the two documents that stand for the whole: every session in short, and what matters most."""
     memories = sorted(
-        (each.memory for each in known.selection.current), key=lambda each: (-each.last_said, each.session_id)
+        (each.memory for each in known.selection.current),
+        key=lambda each: (-to_micros(each.last_said), each.session_id),
     )
     sessions = tuple(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.session_id) for each in memories)
     facts = known.supported()
@@ -192,8 +194,5 @@ def _limited(text: str) -> str:
     return text[:MAX_BODY].rpartition("\n")[0]
 
 
-def _day(moment: Micros) -> str:
-    try:
-        return datetime.fromtimestamp(moment / 1_000_000, UTC).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return "a day beyond the calendar"
+def _day(at: datetime) -> str:
+    return at.date().isoformat()

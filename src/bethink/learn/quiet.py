@@ -1,15 +1,14 @@
 """Looks at sessions that nobody marked: those that went quiet with something left to learn are marked here."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from bethink.model.jobs import JobKind
+from bethink.model.moments import later
 from bethink.model.records import Trigger, channel_of
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Tx
 from bethink.store.succession import mark_pending
-
-_HOUR = 3_600_000_000
-_DAY = 24 * _HOUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +24,13 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
     """Mark a session if it went quiet with something to learn, and say whether; else look again later, or never."""
     session = sessions.find(tx, space=space, session_id=session_id, lock=True)
     last = None if session is None else learning.last_said(tx, space=space, session_id=session_id)
-    again = tx.now + rules.idle_hours * _HOUR
+    again = later(tx.now, hours=rules.idle_hours)
     if session is None or not session.learns or not _allowed(tx, rules, space, session.conversation_id):
         again = None
-    elif last is None or last <= tx.now - rules.age_days * _DAY:
+    elif last is None or last <= later(tx.now, days=-rules.age_days):
         again = again if last is None and session.ended_at is None and _young(tx, rules, session.created_at) else None
-    elif last > tx.now - rules.idle_hours * _HOUR:
-        again = last + rules.idle_hours * _HOUR
+    elif last > later(tx.now, hours=-rules.idle_hours):
+        again = later(last, hours=rules.idle_hours)
     elif mark_pending(tx, session, trigger=Trigger.IDLE):
         return True
     elif session.ended_at is not None:
@@ -42,8 +41,8 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
     return False
 
 
-def _young(tx: Tx, rules: QuietRules, created_at: int) -> bool:
-    return created_at > tx.now - rules.age_days * _DAY
+def _young(tx: Tx, rules: QuietRules, created_at: datetime) -> bool:
+    return created_at > later(tx.now, days=-rules.age_days)
 
 
 def _allowed(tx: Tx, rules: QuietRules, space: str, conversation: str) -> bool:

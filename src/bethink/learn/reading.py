@@ -3,16 +3,17 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from bethink.extend import Tokens
 from bethink.learn.transcript import entry, fitting, shortened
 from bethink.model.jobs import Claim
-from bethink.model.records import FIRST_DAY, LAST_DAY, Micros, Record
+from bethink.model.moments import EPOCH
+from bethink.model.records import Record
 from bethink.store import learning, ledger, messages, search, sessions
 from bethink.store.db import Tx
 from bethink.store.learning import Answer
 
-_NEVER = Micros(0)
 _NEW = 500
 _HEAD = 50
 _TAIL = 150
@@ -32,7 +33,7 @@ class Work:
     start: int = 0
     until: int = 0
     agent_id: str = ""
-    updated_at: Micros = _NEVER
+    updated_at: datetime = EPOCH
     run: str = ""
     prompt: str = ""
     whole: Sequence[Record] = ()
@@ -40,12 +41,10 @@ class Work:
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
 
-    def said_at(self, number: int) -> Micros:
+    def said_at(self, number: int) -> datetime:
         """Say when a record was said."""
         record = self.numbered[number]
-        said = record.message.said_at
-        # One that no calendar has was stored before such a thing was refused.
-        return record.recorded_at if said is None or not FIRST_DAY <= said <= LAST_DAY else said
+        return record.message.said_at or record.recorded_at
 
 
 def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> Work:

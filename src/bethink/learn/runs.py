@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from bethink.extend import Model, Redactor, Tokens
 from bethink.learn.extract import Prices
@@ -63,7 +64,9 @@ class Runs:
         assert self.model is not None  # noqa: S101 - whoever has none does not ask
         return Writer(model=self.model, tokens=self.tokens, cut=self.cut)
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
 
         def body(tx: Tx) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import NamedTuple
 
 from bethink.errors import LostClaim
@@ -96,7 +97,9 @@ class Scribe:
             )
         return await self.runs.database.transact(lambda tx: _apply(tx, claim, task, tuple(changes)), space=claim.space)
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         """End a claim that came to nothing."""
         await self.runs.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 

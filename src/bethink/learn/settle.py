@@ -1,9 +1,11 @@
 """Settles a new fact among those already known: as one of them, in place of one, or beside them."""
 
 from dataclasses import replace
+from datetime import datetime
 from enum import StrEnum
 
-from bethink.model.records import Fact, Micros, SourceMessage
+from bethink.model.moments import EPOCH
+from bethink.model.records import Fact, SourceMessage
 from bethink.model.rules import overlap, rank, since
 from bethink.store import facts
 from bethink.store.db import Tx
@@ -59,11 +61,11 @@ def _rivals(tx: Tx, fact: Fact, *, space: str) -> list[Fact]:
     ]
 
 
-def _until(tx: Tx, fact: Fact, rival: Fact, *, space: str) -> Micros | None:
+def _until(tx: Tx, fact: Fact, rival: Fact, *, space: str) -> datetime | None:
     """Say when a rival of equal origin put an end to a fact: it came later, or was said again after it."""
     if rank(rival.origin) != rank(fact.origin):
         return None
     if since(rival) > since(fact):
         return since(rival)
     again = facts.last_said(tx, space=space, fact_id=rival.id)
-    return again if again is not None and again > (fact.created_at or 0) else None
+    return again if again is not None and again > (fact.created_at or EPOCH) else None

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from bethink.extend import Tokens
 from bethink.model.framing import ENVELOPE, unframed
-from bethink.model.records import FIRST_DAY, LAST_DAY, Message, Micros, Record, Role
+from bethink.model.records import Message, Record, Role
 from bethink.model.text import canonical_json
 
 # Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
@@ -68,15 +68,13 @@ def shortened(text: str, *, budget: int, tokens: Tokens) -> str:
     return f"{text[:half]}\n[… {cost - budget} tokens left out …]\n{text[-half:]}"
 
 
-def stamp(moment: Micros) -> str:
+def stamp(at: datetime) -> str:
     """Write a moment as a model reads it best."""
-    if not FIRST_DAY <= moment <= LAST_DAY:  # stored before such a thing was refused
-        return "at an unknown time"
-    return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC (%A)")
+    return at.strftime("%Y-%m-%d %H:%M UTC (%A)")
 
 
 def _said(message: Message, record: Record) -> str:
-    return stamp(record.recorded_at if message.said_at is None else message.said_at)
+    return stamp(message.said_at or record.recorded_at)
 
 
 def _tool(record: Record, text: str) -> str:

@@ -1,5 +1,7 @@
 """Writes the tree of documents and holds its rules: one name in one place, no circles, nothing pointing at nothing."""
 
+from datetime import datetime, timedelta
+
 from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.model.documents import (
     ROOT,
@@ -14,34 +16,34 @@ from bethink.model.documents import (
 from bethink.model.ids import new_id, shard_for
 from bethink.model.records import Origin
 from bethink.store import documents, facts
-from bethink.store.db import NO_LIMIT, Tx
+from bethink.store.db import Tx
 
 _ROOT_TITLE = "Memory"
 _ROOT_DESCRIPTION = "Everything that memory keeps in documents."
 _SYSTEM = Provenance(author=Author(kind="job", id="memory", reason="the root of the tree"), origin=Origin("import"))
 
 
-def get(tx: Tx, *, space: str, document_id: str, at: int = NO_LIMIT) -> Document:
+def get(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document:
     """Return a document as it stands, or stood at a time. Raises `NotFound`."""
-    found = documents.find(tx, space=space, document_id=document_id, at=at)
+    found = documents.find(tx, space=space, document_id=document_id, as_of=as_of)
     if found is None:
         raise NotFound(f"no document {document_id!r} in space {space!r}.")
     return found
 
 
-def resolve(tx: Tx, *, space: str, path: str, at: int = NO_LIMIT) -> Document | None:
+def resolve(tx: Tx, *, space: str, path: str, as_of: datetime | None = None) -> Document | None:
     """Follow a path from the top; None where it leads nowhere."""
     found: Document | None = None
     for slug in steps_of(path) or ():
-        found = documents.find_in(tx, space=space, parent=found.id if found else None, slug=slug, at=at)
+        found = documents.find_in(tx, space=space, parent=found.id if found else None, slug=slug, as_of=as_of)
         if found is None:
             return None
     return found
 
 
-def path_of(tx: Tx, document: Document, *, space: str, at: int = NO_LIMIT) -> str:
+def path_of(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> str:
     """Write where a document is: the names on the way from the top."""
-    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, at=at)))
+    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, as_of=as_of)))
 
 
 def ensure_root(tx: Tx, *, space: str) -> Document:
@@ -127,7 +129,7 @@ def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document
 
 def _close(tx: Tx, current: Document, *, space: str, run: str) -> None:
     # After it began, whatever this machine's clock says: no moment may see two versions of a document.
-    at = max(tx.now, current.valid_from + 1)
+    at = max(tx.now, current.valid_from + timedelta(microseconds=1))
     documents.close(tx, space=space, document_id=current.id, version=current.version, at=at, run=run)
 
 
@@ -162,11 +164,11 @@ def _check(tx: Tx, draft: Draft, *, space: str, document_id: str) -> None:
             raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that is there.")
 
 
-def _ancestry(tx: Tx, document: Document, *, space: str, at: int = NO_LIMIT) -> list[Document]:
+def _ancestry(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return a document and everything above it."""
     line = [document]
     while line[-1].parent is not None:
-        above = documents.find(tx, space=space, document_id=line[-1].parent, at=at)
+        above = documents.find(tx, space=space, document_id=line[-1].parent, as_of=as_of)
         if above is None or any(above.id == each.id for each in line):
             break
         line.append(above)

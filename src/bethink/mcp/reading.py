@@ -1,6 +1,7 @@
 """The tools that read: a compact index first, and whole texts by their refs."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,11 +10,12 @@ from bethink.errors import Invalid, NotFound
 from bethink.mcp import shelf
 from bethink.mcp.grant import Grant
 from bethink.mcp.results import Body, Explanation, Fetched, Found, Held, Hit, Hits, Sight
-from bethink.mcp.texts import BODY_NOTE, Line, index, iso, line_of, page, plain, some, title_of
+from bethink.mcp.texts import BODY_NOTE, Line, index, line_of, page, plain, some, title_of
 from bethink.memory import Memory
 from bethink.model.framing import framed
+from bethink.model.moments import iso
 from bethink.model.recall import Excerpt, Ref, RefKind
-from bethink.model.records import Micros, Record, SessionEntry
+from bethink.model.records import Record, SessionEntry
 
 _BUDGET = 1_500
 _MOST = 8_000
@@ -183,7 +185,7 @@ class Reading:
         return Line(ref, "session", "memory", session.created_at, "not summed up yet", about)
 
 
-def _label(ref: Ref, origin: str | None, at: Micros | None, text: str) -> str:
+def _label(ref: Ref, origin: str | None, at: datetime | None, text: str) -> str:
     # A title stands outside of any frame, so what was remembered is one short inert line in it, with who said it.
     day = "" if at is None else f", {iso(at)[:10]}"
     return f"{title_of(text)} ({ref.kind.replace('_', ' ')} from {plain(origin or 'nobody')}{day})"

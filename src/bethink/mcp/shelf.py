@@ -1,14 +1,16 @@
 """Finds one memory by its name, and lists documents and facts, inside one space."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import quote, unquote
 
 from bethink.errors import NotFound
 from bethink.mcp.texts import Line
 from bethink.memory import Memory
 from bethink.model.documents import Document
+from bethink.model.moments import EPOCH
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact, Micros, Origin
+from bethink.model.records import Fact, Origin
 
 SCHEME = "memory://"
 
@@ -21,7 +23,7 @@ class Read:
     title: str
     text: str
     origin: Origin | None
-    at: Micros | None
+    at: datetime | None
     path: str | None = None
     superseded_by: Ref | None = None
 
@@ -61,7 +63,7 @@ async def documents(
 
 def fact_line(fact: Fact) -> Line:
     """Write a fact as one line."""
-    at = fact.recorded_at or fact.created_at or Micros(0)
+    at = fact.recorded_at or fact.created_at or EPOCH
     return Line(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at, fact.content)
 
 

@@ -1,9 +1,8 @@
 """Who may do what: API keys as they are told of, never with their secret."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-
-from bethink.model.records import Micros
 
 
 class Scope(StrEnum):
@@ -23,10 +22,10 @@ class KeyInfo:
     name: str
     scopes: frozenset[Scope]
     spaces: frozenset[str] | None
-    created_at: Micros
-    expires_at: Micros | None = None
-    last_used_at: Micros | None = None
-    revoked_at: Micros | None = None
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
 
     def opens(self, space: str) -> bool:
         """Say whether the key is for a space."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from bethink.model.documents import Document, DocumentSource, Draft, SourceKind
-from bethink.model.records import Micros, SessionMemory
+from bethink.model.moments import Micros, to_micros
+from bethink.model.records import SessionMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +17,9 @@ class ConsolidationCandidate:
 
     memory: SessionMemory
     usage_count: int
-    last_usage: Micros | None
+    last_usage: datetime | None
     selected: bool
-    seen_at: Micros | None
+    seen_at: datetime | None
 
     @property
     def retained(self) -> bool:
@@ -48,17 +50,17 @@ class Selection:
         now = {each.memory.session_id for each in self.current}
         return [each.memory for each in self.previous if each.memory.session_id not in now]
 
-    def snapshot(self, shown: Collection[str]) -> list[tuple[str, int]]:
+    def snapshot(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
         """What exactly was looked at: each session that was seen before or is shown now, and its newest record then."""
         return [
-            (each.memory.session_id, each.memory.source_updated_at)
+            (each.memory.session_id, to_micros(each.memory.source_updated_at))
             for each in self.current
             if each.retained or each.memory.session_id in shown
         ]
 
-    def fresh(self, shown: Collection[str]) -> list[tuple[str, int]]:
+    def fresh(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
         """What of it is looked at for the first time."""
-        return [(each.session_id, each.source_updated_at) for each in self.added if each.session_id in shown]
+        return [(each.session_id, to_micros(each.source_updated_at)) for each in self.added if each.session_id in shown]
 
 
 class ChangeStatus(StrEnum):
@@ -131,8 +133,8 @@ class ChangeSet:
     run: str
     status: ChangeStatus
     changes: tuple[Change, ...]
-    created_at: Micros
-    settled_at: Micros | None
+    created_at: datetime
+    settled_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

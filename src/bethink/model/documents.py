@@ -3,11 +3,12 @@
 import difflib
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
 from bethink.errors import Invalid
-from bethink.model.records import Micros, Origin, checked_name
+from bethink.model.records import Origin, checked_name
 from bethink.model.text import clean
 
 ROOT = "~/memory"
@@ -107,9 +108,9 @@ class Document:
     parent: str | None
     links: tuple[str, ...]
     mentions: tuple[str, ...]
-    valid_from: Micros
-    valid_to: Micros | None
-    created_at: Micros
+    valid_from: datetime
+    valid_to: datetime | None
+    created_at: datetime
     author: Author
     origin: Origin
     redacted: bool = False

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-
-from bethink.model.records import Micros
 
 
 class JobKind(StrEnum):
@@ -56,7 +55,7 @@ class Claim:
     token: int
     attempts: int
     input_watermark: int
-    queued_at: Micros
+    queued_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +84,15 @@ class Job:
     kind: JobKind
     key: str
     status: JobStatus
-    queued_at: Micros
-    due_at: Micros | None
+    queued_at: datetime
+    due_at: datetime | None
     token: int
     worker: str | None
     attempts: int
     input_watermark: int
     success_watermark: int | None
-    started_at: Micros | None
-    finished_at: Micros | None
+    started_at: datetime | None
+    finished_at: datetime | None
     outcome: Outcome | None
     last_error: str | None
     usage: Usage

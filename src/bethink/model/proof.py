@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bethink.model.framing import own_words
-from bethink.model.records import Fact, FactKind, Micros, Origin, Record
+from bethink.model.records import Fact, FactKind, Origin, Record
 from bethink.model.rules import tells
 from bethink.model.words import WORD, has_digit, key_words, names_in, negated, stem, trimmed, words_of
 
 ENOUGH = 0.5
 _LONGEST = 20_000
-_NEAR = 2 * 366 * 86_400 * 1_000_000
+_NEAR = timedelta(days=2 * 366)
 _CLAUSE = re.compile(r"[.!?;,\n]|\bbut\b|\band(?=\s+not\b)", re.IGNORECASE)
 _EXCEPT = re.compile(r"\W*(?:not|nor|never|neither)\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -32,8 +32,8 @@ class Statement(NamedTuple):
 
     text: str
     kind: FactKind
-    valid_from: Micros | None = None
-    valid_to: Micros | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 class Clause(NamedTuple):
@@ -59,7 +59,7 @@ class Evidence:
             text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
         text = _plain(text)
         self.origin = Origin(record.message.origin or "import")
-        self.said_at = record.recorded_at if record.message.said_at is None else record.message.said_at
+        self.said_at = record.message.said_at or record.recorded_at
         self.clauses = [clause_of(part) for part in _CLAUSE.split(text)]
         self.words = frozenset(words_of(text))
         self.trimmed = frozenset(map(trimmed, self.words))
@@ -153,10 +153,6 @@ def _dates(statement: Statement, sources: Sequence[Evidence]) -> set[str]:
     return {part for moment in (*said, *near) for part in _spelt(moment)}
 
 
-def _spelt(moment: Micros) -> set[str]:
-    try:
-        day = datetime.fromtimestamp(moment / 1_000_000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return set()
+def _spelt(day: datetime) -> set[str]:
     parts = day.strftime("%Y %m %d %B %b %A %a").split()
     return {part.casefold() for part in parts} | {str(day.day), str(day.month)}

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Micros, Origin, Session, SourceMessage, checked_name, checked_text
+from bethink.model.records import Fact, Maker, Origin, Session, SourceMessage, checked_name, checked_text
 from bethink.model.text import text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
@@ -134,7 +135,7 @@ class Excerpt:
     source: SourceMessage
     text: str
     origin: Origin
-    said_at: Micros
+    said_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +145,7 @@ class Recalled:
     ref: Ref
     text: str
     origin: Origin
-    at: Micros
+    at: datetime
     score: float
     tokens: int
     label: str
@@ -167,7 +168,7 @@ class Recall:
     items: tuple[Recalled, ...] = ()
     tokens: int = 0
     budget: int | None = None
-    as_of: Micros | None = None
+    as_of: datetime | None = None
     missing: str | None = None
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
 
@@ -188,7 +189,7 @@ class Use:
     """How often something was of use, and when last."""
 
     times: int
-    last: Micros
+    last: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +199,7 @@ class Showing:
     id: str
     purpose: Purpose
     session_id: str | None
-    shown_at: Micros
+    shown_at: datetime
     tokens: int
     digest: str
     refs: tuple[Ref, ...]
@@ -241,8 +242,8 @@ class Version:
 
     ref: Ref
     text: str
-    since: Micros
-    until: Micros | None = None
+    since: datetime
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +256,7 @@ class Lineage:
     ref: Ref
     text: str | None
     origin: Origin | None = None
-    at: Micros | None = None
+    at: datetime | None = None
     made_by: Maker | None = None
     written_by: str | None = None
     jobs: tuple[Job, ...] = ()

@@ -3,34 +3,21 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from types import NoneType
-from typing import Any, NewType, cast
+from typing import Any, cast
 
 from bethink.errors import Invalid
+from bethink.model.moments import moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
-
-Micros = NewType("Micros", int)
-"""A moment: microseconds since 1970-01-01 UTC."""
-
-DAY = 86_400_000_000
-"""A day in microseconds."""
-
-When = int | datetime | str
-"""A moment as callers give it; see `moment`."""
 
 _MAX_NAME = 200
 _MAX_CONVERSATION = 2_402
 """In bytes, because an index of PostgreSQL holds little more: what the longest `ConversationKey` may need."""
 _SPARE = 12
 """Room that an idempotency key must leave for the place of a message."""
-FIRST_DAY, LAST_DAY = Micros(-62_135_596_800_000_000), Micros(253_402_300_799_999_999)
-"""The first and the last moment that the calendar has a day for: the years 1 to 9999."""
-_LAST_MOMENT = 2**62  # both databases hold it, and it is a hundred thousand years away
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Role(StrEnum):
@@ -163,7 +150,10 @@ def channel_of(conversation: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Something said, as the caller hands it in. Its origin follows from the role unless given."""
+    """Something said, as the caller hands it in. Its origin follows from the role unless given.
+
+    `said_at` may also be given as ISO 8601; one without a time zone is UTC.
+    """
 
     role: Role | str
     content: str
@@ -175,7 +165,7 @@ class Message:
     origin: Origin | str | None = None
     idempotency_key: str | None = None
     trace_parent: str | None = None
-    said_at: Micros | None = None
+    said_at: datetime | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -191,8 +181,7 @@ class Message:
         if role not in _MAY_CLAIM.get(origin, Role):
             raise Invalid(f"what a {role} says is not the {origin}'s own.", hint="Leave the origin out, or lower it.")
         object.__setattr__(self, "origin", origin)
-        if self.said_at is not None:
-            moment(self.said_at)
+        object.__setattr__(self, "said_at", moment_or_none(self.said_at))
         if self.idempotency_key is not None:
             checked_name(self.idempotency_key, "an idempotency key")
 
@@ -205,7 +194,6 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "is_error": (bool,),
     "metadata": (Mapping,),
     "trace_parent": (str, NoneType),
-    "said_at": (int, NoneType),
 }
 
 
@@ -228,7 +216,7 @@ class Record:
 
     session_id: str
     number: int
-    recorded_at: Micros
+    recorded_at: datetime
     message: Message
 
 
@@ -245,12 +233,12 @@ class Session:
     agent_id: str
     ordinal: int
     learns: bool
-    created_at: Micros
-    ended_at: Micros | None = None
+    created_at: datetime
+    ended_at: datetime | None = None
     end_reason: EndReason | None = None
     last_number: int = 0
     invalidated_at: int | None = None
-    marked_at: Micros | None = None
+    marked_at: datetime | None = None
     marked_by: Trigger | None = None
     processed_until: int | None = None
 
@@ -262,7 +250,7 @@ class SessionEntry:
     session: Session
     conversation: str
     agent: str
-    begun_at: Micros | None = None
+    begun_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,19 +309,23 @@ class Fact:
     source: str = ""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
-    created_at: Micros | None = None
+    created_at: datetime | None = None
     kind: FactKind = FactKind.KNOWLEDGE
     origin: Origin = _IMPORT
     entities: tuple[str, ...] = ()
     subject: str | None = None
     slot: str | None = None
-    valid_from: Micros | None = None
-    valid_to: Micros | None = None
-    recorded_at: Micros | None = field(default=None, compare=False)
-    retired_at: Micros | None = field(default=None, compare=False)
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime | None = field(default=None, compare=False)
+    retired_at: datetime | None = field(default=None, compare=False)
     retired_by: str | None = field(default=None, compare=False)
     version: int = field(default=1, compare=False)
     made_by: "Maker | None" = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("created_at", "valid_from", "valid_to"):
+            object.__setattr__(self, name, moment_or_none(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,14 +355,14 @@ class SessionMemory:
     summary: str
     slug: str
     until: int
-    source_updated_at: Micros
-    generated_at: Micros
+    source_updated_at: datetime
+    generated_at: datetime
     made_by: Maker
-    said_from: Micros | None = field(default=None, compare=False)
-    said_until: Micros | None = field(default=None, compare=False)
+    said_from: datetime | None = field(default=None, compare=False)
+    said_until: datetime | None = field(default=None, compare=False)
 
     @property
-    def last_said(self) -> Micros:
+    def last_said(self) -> datetime:
         """When the last of it was said, as far as that is known."""
         return self.source_updated_at if self.said_until is None else self.said_until
 
@@ -404,45 +396,6 @@ def space_of(space: str | None, user_id: str | None) -> str:
     if named is None or (space is not None and user_id is not None and space != user_id):
         raise Invalid("not exactly one space is named.", hint="Give space=…, or user_id=… which means the same.")
     return checked_text(named, "the name of a space")
-
-
-def moment(when: When) -> Micros:
-    """Read a moment: microseconds, a datetime (UTC unless it says otherwise), or ISO 8601. A bare day means its end."""
-    if isinstance(when, bool) or not isinstance(cast("object", when), (int, datetime, str)):
-        raise Invalid(f"a {type(when).__name__} is no moment.", hint="Give a day such as 2026-03-01.")
-    if isinstance(when, int):
-        if abs(when) > _LAST_MOMENT:
-            raise Invalid(f"{when} is no moment.", hint="Give microseconds since 1970, or a day such as 2026-03-01.")
-        return Micros(when)
-    if isinstance(when, str):
-        when = _read_moment(when)
-    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return Micros((aware - _EPOCH) // timedelta(microseconds=1))
-
-
-def on_calendar(said_at: Micros) -> Micros:
-    """Return when something was said, or raise `Invalid` where no calendar has a day for it."""
-    if not FIRST_DAY <= said_at <= LAST_DAY:
-        raise Invalid(
-            f"no calendar has a day for {said_at} microseconds since 1970.",
-            hint="said_at is in microseconds: time.time_ns() // 1_000.",
-        )
-    return said_at
-
-
-def moment_or_none(when: When | None) -> Micros | None:
-    """Read a moment where one was given."""
-    return None if when is None else moment(when)
-
-
-def _read_moment(text: str) -> datetime:
-    try:
-        read = datetime.fromisoformat(text)
-        return read + timedelta(days=1, microseconds=-1) if _DAY.fullmatch(text) else read
-    except (ValueError, OverflowError):
-        raise Invalid(
-            f"{text[:40]!r} is no moment.", hint="Write a day or a time as 2026-03-01 or 2026-03-01T12:00:00+01:00."
-        ) from None
 
 
 def message_from(value: "Message | Mapping[str, object]") -> Message:

@@ -1,14 +1,16 @@
 """The rules that need no database: who is learnt from, when a session is marked, and whose word counts."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
-from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Micros, Origin, Trigger
+from bethink.model.moments import EPOCH
+from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
 
-QUIET_CHECK = 3_600_000_000
-"""An open session is first looked at for having gone quiet after so many microseconds."""
+QUIET_CHECK = timedelta(hours=1)
+"""An open session is first looked at for having gone quiet after so long."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 
@@ -49,9 +51,9 @@ def tells(kind: FactKind) -> bool:
     return kind in _TELLING
 
 
-def since(fact: Fact) -> Micros:
+def since(fact: Fact) -> datetime:
     """Say from when on a fact holds: since it was said, where it does not say."""
-    begun = fact.valid_from if fact.valid_from is not None else (fact.created_at or Micros(0))
+    begun = fact.valid_from if fact.valid_from is not None else (fact.created_at or EPOCH)
     return begun if fact.valid_to is None else min(begun, fact.valid_to)
 
 

@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
 from bethink.model.ids import base32
-from bethink.model.records import Micros
 from bethink.model.text import JsonObject
 
 
@@ -150,7 +150,7 @@ class Chunk:
     retention: Retention = Retention.COMPRESSIBLE
     mutable: bool = False
     priority: int = 0
-    created_at: Micros
+    created_at: datetime
     parents: tuple[str, ...] = ()
     custom: JsonObject = field(default_factory=dict[str, object])
     tokens: int = 0
@@ -248,7 +248,7 @@ class QueuedEvent:
     id: str
     number: int
     event: Event
-    queued_at: Micros
+    queued_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,8 +277,8 @@ class Thread:
     pending_truncation: bool
     step_id: str | None
     step_token: int
-    step_until: Micros | None
-    created_at: Micros
+    step_until: datetime | None
+    created_at: datetime
     forked_from: str | None = None
     forked_at: int | None = None
 
@@ -297,7 +297,7 @@ class StateInfo:
     step_id: str | None
     operations: Sequence[str]
     total_tokens: int
-    recorded_at: Micros
+    recorded_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +314,7 @@ def chunk_id(event_id: str, index: int) -> str:
     return f"chunk_{base32(int.from_bytes(digest[:16]))}"
 
 
-def make_chunk(kind: ChunkType, content: JsonObject | str, *, id: str, created_at: Micros, **fields: Any) -> Chunk:  # noqa: A002
+def make_chunk(kind: ChunkType, content: JsonObject | str, *, id: str, created_at: datetime, **fields: Any) -> Chunk:  # noqa: A002
     """Make a chunk with the defaults of its type; a string stands for content that is text."""
     priority, retention, mutable = DEFAULTS[kind]
     body = {"text": content} if isinstance(content, str) else content

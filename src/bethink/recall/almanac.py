@@ -4,9 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from bethink.model.records import Micros
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 # A year short of either end, so that the days and months beside these can be named, too.
 _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
@@ -22,17 +19,9 @@ class Stretch(NamedTuple):
     precision: str
 
 
-def moment(at: Micros) -> datetime:
-    """Return a moment as a date and time; one beyond the calendar as its first or last day."""
-    try:
-        return min(max(EPOCH + timedelta(microseconds=at), _FIRST), _LAST)
-    except OverflowError:
-        return _FIRST if at < 0 else _LAST
-
-
-def micros(at: datetime) -> Micros:
-    """Return a date and time as a moment."""
-    return Micros((at - EPOCH) // timedelta(microseconds=1))
+def within(at: datetime) -> datetime:
+    """Return a moment, or the first or last one that has days and months beside it."""
+    return min(max(at, _FIRST), _LAST)
 
 
 def midnight(at: datetime) -> datetime:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from bethink.extend import Tokens
 from bethink.model.framing import label_of
+from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
 from bethink.model.records import SourceMessage
 from bethink.model.words import gist, key_words, stem, words_of
@@ -185,7 +186,7 @@ class Chooser:
             ref=text.ref,
             text=said,
             origin=text.origin,
-            at=text.at,
+            at=from_micros(text.at),
             score=each.score,
             tokens=rules.tokens.count(said) + sum([rules.tokens.count(quote.text) for quote in shown]),
             label=label_of(text.ref),

@@ -4,12 +4,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bethink.extend import Tokens
 from bethink.model.framing import framed, inert, label_of
+from bethink.model.moments import from_micros, to_micros
 from bethink.model.recall import Block, Recalled, RefKind
-from bethink.model.records import FactKind, Micros
-from bethink.recall.almanac import moment
+from bethink.model.records import FactKind
 from bethink.store import search
 from bethink.store.db import Tx
 from bethink.store.search import Text
@@ -37,7 +38,7 @@ class Shelves:
     sessions: Sequence[Text]
 
 
-def shelves(tx: Tx, *, space: str, as_of: Micros | None) -> Shelves:
+def shelves(tx: Tx, *, space: str, as_of: datetime | None) -> Shelves:
     """Read what a block is made of, as it was known at a time."""
     return Shelves(
         facts=search.leading_facts(tx, space=space, as_of=as_of, directive=list(_DIRECTIVE), limit=_FACTS),
@@ -95,8 +96,8 @@ class _Filling:
         self.sections.append("\n".join([title, *(line for _, line, _ in taken)]))
         self.items += [
             Recalled(
-                ref=text.ref, text=inert(text.text, limit=_LINE), origin=text.origin, at=text.at, score=0.0,
-                tokens=cost, label=label_of(text.ref), fact=text.fact,
+                ref=text.ref, text=inert(text.text, limit=_LINE), origin=text.origin, at=from_micros(text.at),
+                score=0.0, tokens=cost, label=label_of(text.ref), fact=text.fact,
             )
             for text, _, cost in taken
         ]  # fmt: skip
@@ -105,11 +106,11 @@ class _Filling:
 def _line(text: Text, label: str) -> str:
     said = inert(text.text, limit=_LINE)
     about = [text.name] if text.name and text.ref.kind is RefKind.MESSAGE else []
-    if text.fact is not None and text.fact.valid_from is not None and text.fact.valid_from > text.at:
+    if text.fact is not None and text.fact.valid_from is not None and text.fact.valid_from > from_micros(text.at):
         about.append(f"from {_day(text.fact.valid_from)}")
     if text.fact is not None and text.fact.valid_to is not None:
         about.append(f"until {_day(text.fact.valid_to)}")
-    who = [*map(_plain, about), ":".join(map(_plain, text.origin.split(":"))), _day(text.at)]
+    who = [*map(_plain, about), ":".join(map(_plain, text.origin.split(":"))), _day(from_micros(text.at))]
     return f"- {said} ({', '.join(who)}) [^{label}]"
 
 
@@ -118,8 +119,8 @@ def _plain(name: str) -> str:
     return " ".join(_BRACKETS.sub(" ", inert(name)).split())
 
 
-def _day(at: Micros) -> str:
-    return moment(at).date().isoformat()
+def _day(at: datetime) -> str:
+    return at.date().isoformat()
 
 
 def _directs(fact: Text) -> bool:
@@ -128,4 +129,6 @@ def _directs(fact: Text) -> bool:
 
 
 def _as_text(item: Recalled) -> Text:
-    return Text(ref=item.ref, text=item.text, origin=item.origin, at=item.at, name=item.speaker, fact=item.fact)
+    return Text(
+        ref=item.ref, text=item.text, origin=item.origin, at=to_micros(item.at), name=item.speaker, fact=item.fact
+    )

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
-from bethink.model.records import Micros
-from bethink.recall.almanac import DAY, Stretch, micros, moment, shifted, unit_at
+from bethink.model.moments import Micros, from_micros, to_micros
+from bethink.recall.almanac import DAY, Stretch, shifted, unit_at, within
 from bethink.recall.date_rules import (
     COUNT,
     FLOATING,
@@ -43,7 +43,7 @@ class Span:
     precision: str
 
 
-def spans(question: str, now: Micros) -> list[Span]:
+def spans(question: str, now: datetime) -> list[Span]:
     """Return the times that a question names, in its order; what leaves the year or week open is the last one.
 
     Days are those of UTC, so what was said near midnight may lie in the day beside.
@@ -51,21 +51,21 @@ def spans(question: str, now: Micros) -> list[Span]:
     return times(question, now)[0]
 
 
-def times(question: str, now: Micros) -> tuple[list[Span], str]:
+def times(question: str, now: datetime) -> tuple[list[Span], str]:
     """Return the times that a question names, as `spans` does, and what it says without them."""
     text = " ".join(question.replace("\0", " ").split())
     if not may_name_a_time(text):
         return [], text
-    at = moment(now)
+    at = within(now)
     text, found = _found(text, at)
     opened = (_opened(text, said, at) for said in _joined(text, found))
-    named = dict.fromkeys(Span(start=micros(s), end=micros(e), precision=name) for s, e, name in opened)
+    named = dict.fromkeys(Span(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in opened)
     return list(named), text.replace("\0", " ")
 
 
 def words_for(at: Micros) -> tuple[str, ...]:
     """Write a day out for full text: its year, month, day and weekday."""
-    day = moment(at)
+    day = within(from_micros(at))
     return (str(day.year), MONTHS[day.month - 1], str(day.day), WEEKDAYS[day.weekday()])
 
 

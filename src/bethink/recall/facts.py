@@ -6,7 +6,8 @@ from dataclasses import replace
 from bethink.errors import NotFound
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Fact, SourceMessage, When, checked_name, moment_or_none
+from bethink.model.moments import When, moment_or_none
+from bethink.model.records import Fact, SourceMessage, checked_name
 from bethink.model.text import clean
 from bethink.store import facts
 from bethink.store.db import Database, Tx, ask

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from anyio import to_thread
 
@@ -12,7 +13,6 @@ from bethink.errors import BadAnswer, LostClaim
 from bethink.extend import Embedder
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.recall import RefKind
-from bethink.model.records import DAY
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import clean
 from bethink.recall.reindex import switch_when_full
@@ -21,7 +21,8 @@ from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, IndexStatus, Unembedded, VectorIndex
 
 _AT_ONCE = 1_024
-_MINUTE = 60_000_000
+_MINUTE = timedelta(minutes=1)
+_DAY = timedelta(days=1)
 _LONGEST_ERROR = 200
 
 _PART = 1_000
@@ -86,7 +87,9 @@ class Indexer:
         _log.info("indexed a space: %s texts embedded", learnt.settled["embedded"])
         return learnt
 
-    async def fail(self, claim: Claim, *, status: JobStatus, delay: int, attempts: int | None, error: str) -> None:
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
         """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
 
         def body(tx: Tx) -> None:
@@ -102,7 +105,7 @@ class Indexer:
         if vectors.available(tx) and (index is None or vectors.missing(tx, space=space, index=index, limit=1)):
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=key, watermark=0)
             return True
-        due = tx.now + DAY if vectors.may_grow(tx, space=space) else None
+        due = tx.now + _DAY if vectors.may_grow(tx, space=space) else None
         jobs.settle_quiet(tx, space=space, kind=JobKind.INDEX, key=key, due=due)
         return False
 

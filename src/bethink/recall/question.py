@@ -4,8 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from bethink.model.records import DAY, Micros
+from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
 from bethink.recall.date_rules import MONTHS
 from bethink.recall.dates import Span, times
@@ -105,7 +106,7 @@ class Asked:
         return best
 
 
-def read(tx: Tx, question: str, *, speakers: Sequence[str], now: Micros) -> Asked:
+def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Asked:
     """Read a question with the words of this database's full text; what is very long is read by its beginning."""
     question = question[:_MAX_SIGNS]
     named = [name for name in speakers if _names(question, name)]

@@ -1,10 +1,10 @@
 """Finds the question itself among what it found: who asked the same before has not answered it."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import Micros
 from bethink.model.words import words_of
 from bethink.recall.question import Asked, asks, longest_repeat, repeats
 from bethink.store import search
@@ -23,7 +23,7 @@ class Parted(NamedTuple):
 
 
 def parted(
-    tx: Tx, asked: Asked, matches: list[Match], *, space: str, session_id: str | None, as_of: Micros | None
+    tx: Tx, asked: Asked, matches: list[Match], *, space: str, session_id: str | None, as_of: datetime | None
 ) -> Parted:
     """Give the question its fate wherever a user asked it, and count nothing for it where it is only quoted."""
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from bethink.model.moments import DAY, Micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
-from bethink.model.records import DAY, Micros
 from bethink.recall.choose import Ranked
 from bethink.recall.question import Asked, Term
 from bethink.store.search import Match, Size, Text

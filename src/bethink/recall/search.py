@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bethink.errors import BadAnswer, Invalid, Misconfigured, ModelError, NotFound
 from bethink.extend import Embedder, Reranker, Tokens
@@ -24,7 +25,6 @@ from bethink.model.recall import (
     Signal,
     Use,
 )
-from bethink.model.records import Micros
 from bethink.model.words import stem
 from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
 from bethink.recall.context import BUDGET, LINE, block, shelves
@@ -53,7 +53,7 @@ class Asking:
     space: str
     limit: int = 10
     budget: int | None = None
-    as_of: Micros | None = None
+    as_of: datetime | None = None
     kinds: Collection[RefKind] = tuple(RefKind)
     origins: Collection[str] | None = None
     explain: bool = False
@@ -187,7 +187,7 @@ class Searcher:
         return cited(answer, only=await ask(self._database, body, space=space, empty=[])).visible
 
     async def shown(
-        self, *, space: str, session_id: str | None = None, as_of: Micros | None = None, limit: int = 100
+        self, *, space: str, session_id: str | None = None, as_of: datetime | None = None, limit: int = 100
     ) -> list[Showing]:
         """Return what was shown, when, and to which session, the newest first."""
         return await ask(

@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.documents import MAX_BODY, Draft
+from bethink.model.moments import moment_or_none
 from bethink.model.recall import RefKind
-from bethink.model.records import AgentKind, Fact, FactKind, Message, Micros, Role, moment_or_none
+from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.working import Event, Mode, Strategy
 from bethink.server.limits import too_large
 from bethink.server.options import ServerOptions
@@ -18,7 +19,7 @@ _BIGGEST = 2**53 - 1
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Whole = Annotated[int, Field(ge=0, le=_BIGGEST)]
-Moment = Annotated[int, Field(ge=0, le=_BIGGEST)] | Annotated[str, Field(max_length=40)]
+Moment = Annotated[str, Field(max_length=40, description="ISO 8601; a bare day means its end, UTC")]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Conversation = Annotated[
     str, Field(min_length=1, max_length=2_402, description="any text, such as channel:chat:thread")
@@ -45,7 +46,7 @@ class MessageBody(Body):
     origin: str | None = None
     idempotency_key: Name | None = None
     trace_parent: str | None = None
-    said_at: Whole | None = None
+    said_at: Moment | None = None
 
     def message(self, key: str | None) -> Message:
         """Make the message, with a key of its own if it has none."""
@@ -60,7 +61,7 @@ class MessageBody(Body):
             origin=self.origin,
             idempotency_key=self.idempotency_key or key,
             trace_parent=self.trace_parent,
-            said_at=None if self.said_at is None else Micros(self.said_at),
+            said_at=moment_or_none(self.said_at),
         )
 
 
@@ -278,7 +279,7 @@ class KeyBody(Body):
     name: Name
     scopes: list[Scope] = Field(min_length=1)
     spaces: list[Name] | None = None
-    expires_at: Whole | None = None
+    expires_at: Moment | None = None
 
 
 class RotateBody(Body):

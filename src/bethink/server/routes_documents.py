@@ -7,7 +7,7 @@ from bethink.server.bodies import DocumentBody, NewDocumentBody, RestoreBody, Ve
 from bethink.server.names import Operation
 from bethink.server.problems import nothing
 from bethink.server.route import Call, Verb, Verbs
-from bethink.server.wire import AsOf, Diff, Items, Limit, Name, Question, TopK, Tree, Version, moment_in
+from bethink.server.wire import AsOf, Diff, Items, Limit, Name, Question, TopK, Tree, Version
 
 verbs = Verbs("/v1/spaces/{space}", "documents")
 _READ = Verb(scope=Scope.READ, answer=Document)
@@ -26,8 +26,8 @@ async def documents(
     """Return every document by its path; with a query, those that share words with it, the best first, as a list."""
     tree = call.memory.documents(space=space)
     if query is None:
-        return Tree(items=await tree.tree(as_of=moment_in(as_of)))
-    return Items(items=await tree.search(query, top_k, as_of=moment_in(as_of)))
+        return Tree(items=await tree.tree(as_of=as_of))
+    return Items(items=await tree.search(query, top_k, as_of=as_of))
 
 
 @verbs.add(
@@ -47,7 +47,7 @@ async def create_document(call: Call, space: Name, body: NewDocumentBody) -> Doc
 @verbs.add("GET", "/documents/{document_id}", _READ)
 async def get_document(call: Call, space: Name, document_id: Name, as_of: AsOf = None) -> Document:
     """Return a document as it stands, or stood at a time."""
-    return _there(await call.memory.documents(space=space).get(document_id, as_of=moment_in(as_of)))
+    return _there(await call.memory.documents(space=space).get(document_id, as_of=as_of))
 
 
 @verbs.add(

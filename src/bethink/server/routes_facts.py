@@ -6,7 +6,7 @@ from bethink.server.bodies import FactBody
 from bethink.server.names import Operation
 from bethink.server.problems import nothing, under_way
 from bethink.server.route import Call, Verb, Verbs
-from bethink.server.wire import AsOf, Cursor, Items, Limit, Name, Page, Question, TopK, moment_in, page, place_of
+from bethink.server.wire import AsOf, Cursor, Items, Limit, Name, Page, Question, TopK, page, place_of
 
 verbs = Verbs("/v1/spaces/{space}/facts", "facts")
 
@@ -31,10 +31,10 @@ async def facts(  # noqa: PLR0917 - each is one word of the query
     shelf = call.memory.facts(space=space)
     if query is not None:
         call.trail.asked(query)
-        found = Page(items=await shelf.search(query, top_k, as_of=moment_in(as_of)))
+        found = Page(items=await shelf.search(query, top_k, as_of=as_of))
     else:
         after = "" if cursor is None else place_of(cursor)
-        listed = await shelf.all(as_of=moment_in(as_of), limit=limit, after=after)
+        listed = await shelf.all(as_of=as_of, limit=limit, after=after)
         found = page(listed, limit=limit, place=lambda fact: fact.id)
     call.trail.counted(len(found.items))
     return found

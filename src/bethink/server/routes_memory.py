@@ -6,7 +6,7 @@ from bethink.model.records import Forgotten
 from bethink.server.bodies import ContextBody, ForgetBody, RecallBody, RememberBody, UsedBody, one_of
 from bethink.server.names import Operation
 from bethink.server.route import Call, Verb, Verbs
-from bethink.server.wire import AsOf, Counted, IdempotencyKey, Items, Limit, Name, RefText, SessionId, moment_in
+from bethink.server.wire import AsOf, Counted, IdempotencyKey, Items, Limit, Name, RefText, SessionId
 
 verbs = Verbs("/v1/spaces/{space}", "memory")
 
@@ -85,7 +85,7 @@ async def shown(
 ) -> Items[Showing]:
     """Read the ledger: what was shown, when, and to which session, the newest first."""
     session = await call.session_or_none(session_id)
-    return Items(items=await call.memory.shown(space=space, session=session, as_of=moment_in(as_of), limit=limit))
+    return Items(items=await call.memory.shown(space=space, session=session, as_of=as_of, limit=limit))
 
 
 @verbs.add("POST", "/forget", Verb(scope=Scope.ERASE, answer=Forgotten, operation=Operation.DELETE), also=(409,))

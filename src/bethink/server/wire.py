@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 MAX_LIMIT = 1_000
 _BIGGEST = 2**53 - 1
-"""The biggest whole number that every reader of JSON takes as it is; it is a moment in the year 2255, too."""
+"""The biggest whole number that every reader of JSON takes as it is."""
 
 Name = Annotated[str, Path(min_length=1, max_length=200)]
 RefText = Annotated[str, Path(min_length=1, max_length=300, description="kind:id:number, as in results")]
@@ -33,7 +33,7 @@ Question = Annotated[str | None, Query(max_length=10_000)]
 SessionId = Annotated[str | None, Query(max_length=200)]
 AsOf = Annotated[
     str | None,
-    Query(max_length=40, description="microseconds since 1970, or ISO 8601; a bare day means its end, UTC"),
+    Query(max_length=40, description="ISO 8601; a bare day means its end, UTC"),
 ]
 IdempotencyKey = Annotated[
     str | None,
@@ -167,13 +167,6 @@ def number_of(cursor: str) -> int:
     if not place.isdecimal() or not place.isascii() or int(place) > _BIGGEST:
         raise Invalid("this is no cursor.", hint="Give `next` of the page before, as it is.")
     return int(place)
-
-
-def moment_in(as_of: str | None) -> int | str | None:
-    """Read a moment out of a query, where a number is text as well."""
-    if as_of is not None and as_of.isascii() and as_of.isdecimal():
-        return min(int(as_of), _BIGGEST)
-    return as_of
 
 
 @cache

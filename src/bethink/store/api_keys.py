@@ -1,15 +1,19 @@
 """API keys: kept as a keyed digest, found by their public part. They belong to no space."""
 
 import json
+from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.access import KeyInfo, Scope
-from bethink.model.records import Micros
+from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.store.db import Row, Tx
 
 
 class Kept(NamedTuple):
-    """A key as it is kept: what is told of it, the digest of its whole text, and for how long one like it lasts."""
+    """A key as it is kept: what is told of it, the digest of its whole text, and for how long one like it lasts.
+
+    That is in microseconds.
+    """
 
     info: KeyInfo
     digest: str
@@ -42,12 +46,12 @@ def everything(tx: Tx) -> list[KeyInfo]:
     return [_kept(row).info for row in tx.all("list_api_keys")]
 
 
-def touch(tx: Tx, *, prefix: str, before: int) -> None:
+def touch(tx: Tx, *, prefix: str, before: datetime) -> None:
     """Note that a key was used, unless that was noted after `before`."""
     tx.run("touch_api_key", prefix=prefix, now=tx.now, before=before)
 
 
-def shorten(tx: Tx, *, prefix: str, expires_at: int) -> None:
+def shorten(tx: Tx, *, prefix: str, expires_at: datetime) -> None:
     """Let a key expire by a time, unless it does so earlier."""
     tx.run("shorten_api_key", prefix=prefix, expires_at=expires_at)
 
@@ -64,10 +68,10 @@ def _kept(row: Row) -> Kept:
             name=row["name"],
             scopes=frozenset(map(Scope, json.loads(row["scopes"]))),
             spaces=None if row["spaces"] is None else frozenset(json.loads(row["spaces"])),
-            created_at=Micros(row["created_at"]),
-            expires_at=row["expires_at"],
-            last_used_at=row["last_used_at"],
-            revoked_at=row["revoked_at"],
+            created_at=from_micros(row["created_at"]),
+            expires_at=from_micros_or_none(row["expires_at"]),
+            last_used_at=from_micros_or_none(row["last_used_at"]),
+            revoked_at=from_micros_or_none(row["revoked_at"]),
         ),
         digest=row["digest"],
         lifetime=row["lifetime"],

@@ -8,7 +8,7 @@ from typing import Any
 from bethink.model.consolidation import Change, ChangeSet, ChangeStatus, ConsolidationCandidate, Selection
 from bethink.model.documents import Draft
 from bethink.model.jobs import JobKind
-from bethink.model.records import DAY, Micros
+from bethink.model.moments import Micros, from_micros, from_micros_or_none, later
 from bethink.model.text import canonical_json
 from bethink.store import documents, jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
@@ -20,7 +20,7 @@ Written = Mapping[str, tuple[str, int]]
 
 def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection:
     """Return what a consolidation is to look at, beside what the last one that succeeded has seen."""
-    since = tx.now - max_unused_days * DAY
+    since = later(tx.now, days=-max_unused_days)
     current = tx.all("select_memories", space=space, since=since, limit=limit)
     previous = tx.all("previous_memories", space=space)
     return Selection(current=tuple(map(_candidate, current)), previous=tuple(map(_candidate, previous)))
@@ -32,7 +32,7 @@ def seen(tx: Tx, *, space: str) -> Selection:
     return Selection(current=tuple(map(_candidate, previous)), previous=())
 
 
-def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, int]]) -> None:
+def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, Micros]]) -> None:
     """Note exactly what was looked at; a memory that was refreshed meanwhile is not among it."""
     tx.run("clear_selection", space=space)
     for session_id, source_updated_at in snapshot:
@@ -41,7 +41,7 @@ def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, int]]) -> None:
 
 def has_expired(tx: Tx, *, space: str, max_unused_days: int) -> bool:
     """Say whether a space holds on to something that is too long unused to be selected again."""
-    return tx.one("expired_spaces", space=space, since=tx.now - max_unused_days * DAY) is not None
+    return tx.one("expired_spaces", space=space, since=later(tx.now, days=-max_unused_days)) is not None
 
 
 def use(tx: Tx, *, space: str, session_ids: list[str]) -> int:
@@ -50,7 +50,7 @@ def use(tx: Tx, *, space: str, session_ids: list[str]) -> int:
 
 
 def put_change_set(
-    tx: Tx, *, space: str, run: str, token: int, changes: Sequence[Change], snapshot: list[tuple[str, int]],
+    tx: Tx, *, space: str, run: str, token: int, changes: Sequence[Change], snapshot: list[tuple[str, Micros]],
     written: Written | None,
 ) -> None:  # fmt: skip
     """Keep what a run changed, or with `written` None what it wants to change and is held."""
@@ -99,10 +99,10 @@ def find_change_set(tx: Tx, *, space: str, run: str) -> ChangeSet | None:
     return found[0] if found else None
 
 
-def snapshot_of(tx: Tx, *, space: str, run: str) -> list[tuple[str, int]]:
+def snapshot_of(tx: Tx, *, space: str, run: str) -> list[tuple[str, Micros]]:
     """Return what exactly a run had looked at."""
     row = tx.one("find_change_set", space=space, run=run)
-    return [] if row is None else [(name, moment) for name, moment in json.loads(row["selection"])]
+    return [] if row is None else [(name, Micros(at)) for name, at in json.loads(row["selection"])]
 
 
 def was_rejected(tx: Tx, *, space: str, run: str) -> bool:
@@ -124,9 +124,9 @@ def _candidate(row: Row) -> ConsolidationCandidate:
     return ConsolidationCandidate(
         memory=memory_of(row),
         usage_count=row["usage_count"],
-        last_usage=row["last_usage"],
+        last_usage=from_micros_or_none(row["last_usage"]),
         selected=bool(row["selected"]),
-        seen_at=row["selected_source_updated_at"],
+        seen_at=from_micros_or_none(row["selected_source_updated_at"]),
     )
 
 
@@ -162,8 +162,8 @@ def _change_sets(tx: Tx, space: str, rows: Sequence[Row]) -> list[ChangeSet]:
             run=row["run"],
             status=ChangeStatus(row["status"]),
             changes=tuple(map(change, kept[row["run"]])),
-            created_at=row["created_at"],
-            settled_at=None if row["settled_at"] is None else Micros(row["settled_at"]),
+            created_at=from_micros(row["created_at"]),
+            settled_at=from_micros_or_none(row["settled_at"]),
         )
         for row in rows
     ]

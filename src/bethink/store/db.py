@@ -6,17 +6,19 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import anyio
 
 from bethink.errors import Invalid, Misconfigured, Unavailable
-from bethink.model.records import Micros, checked_name
+from bethink.model.moments import EPOCH, to_micros
+from bethink.model.records import checked_name
 from bethink.store.sql import Dialect, Query, queries
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
-Clock = Callable[[], Micros]
+Clock = Callable[[], datetime]
 
 NO_LIMIT = 2**62
 """What to ask for where all rows are wanted: the one spelling of that which both databases take."""
@@ -27,9 +29,14 @@ _LISTEN = 0.25
 log = logging.getLogger("bethink.store")
 
 
-def system_clock() -> Micros:
+def system_clock() -> datetime:
     """Read the time of day."""
-    return Micros(time.time_ns() // 1_000)
+    return datetime.now(UTC)
+
+
+def until(as_of: datetime | None) -> int:
+    """Return up to which moment to look, as queries take it: without `as_of`, there is no end."""
+    return NO_LIMIT if as_of is None else to_micros(as_of)
 
 
 def checked_limit(limit: int) -> int:
@@ -40,7 +47,7 @@ def checked_limit(limit: int) -> int:
 
 
 class Tx(ABC):
-    """One transaction. Queries are called by name with keyword parameters.
+    """One transaction. Queries are called by name with keyword parameters; a datetime is bound as microseconds.
 
     It begins with its first query: what a body does before that, it does on its thread without holding a lock.
     """
@@ -56,11 +63,11 @@ class Tx(ABC):
         """Whether it forgot something: what a log still holds of it is cleared once it is committed."""
         self.begun = False
         self._clock = clock
-        self._now = Micros(0)
+        self._now = EPOCH
         self._queries = queries(self.dialect)
 
     @property
-    def now(self) -> Micros:
+    def now(self) -> datetime:
         """The moment this transaction counts as happening at: when it began."""
         self._begin()
         return self._now
@@ -69,7 +76,7 @@ class Tx(ABC):
         """Run a statement and return how many rows it touched."""
         self._begin()
         query = self._queries[name]
-        return self._run(query, [parameters[key] for key in query.parameters])
+        return self._run(query, _values(query, parameters))
 
     def one(self, name: str, /, **parameters: object) -> Row | None:
         """Return the first row, if any."""
@@ -82,10 +89,13 @@ class Tx(ABC):
         if "limit" in query.parameters:
             checked_limit(cast("int", parameters["limit"]))
         self._begin()
-        return self._fetch(query, [parameters[key] for key in query.parameters])
+        return self._fetch(query, _values(query, parameters))
 
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
-        """Insert many rows of values, each in the order in which the query names its parameters."""
+        """Insert many rows of values, each in the order in which the query names its parameters.
+
+        There may be very many, so that nothing looks at each value: a moment is given as microseconds.
+        """
         self._begin()
         self._insert(name, rows)
 
@@ -126,6 +136,11 @@ class Tx(ABC):
 
     @abstractmethod
     def _script(self, text: str) -> None: ...
+
+
+def _values(query: Query, parameters: Mapping[str, object]) -> list[object]:
+    values = [parameters[name] for name in query.parameters]
+    return [to_micros(value) if isinstance(value, datetime) else value for value in values]
 
 
 class Database(ABC):

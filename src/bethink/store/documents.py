@@ -1,6 +1,7 @@
 """Documents and what they point at: versions are added and closed, and never changed but to be redacted."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.documents import (
@@ -13,9 +14,10 @@ from bethink.model.documents import (
     SourceKind,
 )
 from bethink.model.jobs import JobKind
-from bethink.model.records import Micros, Origin
+from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.records import Origin
 from bethink.store import jobs, words
-from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit
+from bethink.store.db import Row, Tx, checked_limit, until
 from bethink.store.facts import asked_words
 
 _TOP = ""
@@ -26,8 +28,8 @@ class Last(NamedTuple):
     """The newest version a document ever had, when the document was created, and when this version began or ended."""
 
     version: int
-    created_at: Micros
-    turned_at: Micros
+    created_at: datetime
+    turned_at: datetime
 
 
 def insert(
@@ -74,7 +76,7 @@ def _rest_on(
         )  # fmt: skip
 
 
-def close(tx: Tx, *, space: str, document_id: str, version: int, at: int, run: str) -> bool:
+def close(tx: Tx, *, space: str, document_id: str, version: int, at: datetime, run: str) -> bool:
     """End the current version. False if another one is current by now."""
     return tx.run("close_document", space=space, id=document_id, version=version, run=run, at=at) == 1
 
@@ -82,30 +84,33 @@ def close(tx: Tx, *, space: str, document_id: str, version: int, at: int, run: s
 def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
     """Return the newest version a document ever had; None for an id never used."""
     row = tx.one("last_document_version", space=space, id=document_id)
-    return None if row is None else Last(row["version"], row["created_at"], row["valid_to"] or row["valid_from"])
+    if row is None:
+        return None
+    turned_at = row["valid_from"] if row["valid_to"] is None else row["valid_to"]
+    return Last(row["version"], from_micros(row["created_at"]), from_micros(turned_at))
 
 
-def find(tx: Tx, *, space: str, document_id: str, at: int = NO_LIMIT) -> Document | None:
+def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
     """Return a document as it stands, or stood at a time."""
-    row = tx.one("find_document", space=space, id=document_id, at=at)
+    row = tx.one("find_document", space=space, id=document_id, at=until(as_of))
     return None if row is None else _document(tx, space, row)
 
 
-def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, at: int = NO_LIMIT) -> Document | None:
+def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
     """Return the document of a name in a place."""
-    row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=at)
+    row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
     return None if row is None else _document(tx, space, row)
 
 
-def children(tx: Tx, *, space: str, parent: str | None, at: int = NO_LIMIT) -> list[Document]:
+def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:
     """Return what hangs below a document, or at the top, by name."""
-    rows = tx.all("list_children", space=space, parent=parent or _TOP, at=at)
+    rows = tx.all("list_children", space=space, parent=parent or _TOP, at=until(as_of))
     return [_document(tx, space, row) for row in rows]
 
 
-def everything(tx: Tx, *, space: str, at: int = NO_LIMIT) -> list[Document]:
+def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return every document of a space, as it stood at a time."""
-    return [_document(tx, space, row) for row in tx.all("list_documents", space=space, at=at)]
+    return [_document(tx, space, row) for row in tx.all("list_documents", space=space, at=until(as_of))]
 
 
 def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
@@ -171,12 +176,12 @@ def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
     return redacted
 
 
-def search(tx: Tx, *, space: str, question: str, limit: int, at: int = NO_LIMIT) -> list[Document]:
+def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Document]:
     """Return documents that share words with a question, the best match first."""
     asked = asked_words(tx, question)
     if not checked_limit(limit) or not asked:
         return []
-    rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=at)
+    rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=until(as_of))
     return [_document(tx, space, row) for row in rows]
 
 
@@ -195,9 +200,9 @@ def _document(tx: Tx, space: str, row: Row) -> Document:
         parent=row["parent_id"] or None,
         links=tuple(by_kind.get("link", ())),
         mentions=tuple(by_kind.get("body", ())),
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        created_at=row["created_at"],
+        valid_from=from_micros(row["valid_from"]),
+        valid_to=from_micros_or_none(row["valid_to"]),
+        created_at=from_micros(row["created_at"]),
         author=Author(
             kind=row["author_kind"], id=row["author_id"], reason=row["reason"], token=row["token"], run=row["run"]
         ),

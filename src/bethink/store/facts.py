@@ -4,15 +4,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bethink.errors import Stale
 from bethink.model.jobs import JobKind
-from bethink.model.records import Fact, FactKind, Maker, Micros, Origin, SourceMessage
+from bethink.model.moments import EPOCH, from_micros, from_micros_or_none
+from bethink.model.records import Fact, FactKind, Maker, Origin, SourceMessage
 from bethink.model.rules import overlap, rank, since
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
 from bethink.store import jobs, words
-from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit
+from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
 from bethink.store.sql import Dialect
 
 _QUOTED = re.compile(r'"([^"]*)"')
@@ -97,10 +99,10 @@ def learnt_version(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     return None if row is None else fact_of(row)
 
 
-def last_said(tx: Tx, *, space: str, fact_id: str) -> Micros | None:
+def last_said(tx: Tx, *, space: str, fact_id: str) -> datetime | None:
     """Say when the newest of the messages that a fact rests on was said."""
     row = tx.one("fact_last_said", space=space, id=fact_id)
-    return None if row is None else row["at"]
+    return None if row is None else from_micros_or_none(row["at"])
 
 
 def everything(tx: Tx, *, space: str) -> list[Fact]:
@@ -127,10 +129,9 @@ def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     return None if row is None else fact_of(row)
 
 
-def page(tx: Tx, *, space: str, as_of: Micros | None, limit: int, after: str) -> list[Fact]:
+def page(tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str) -> list[Fact]:
     """Return the facts that are known, or were at a time, by their ids, from one on."""
-    at = NO_LIMIT if as_of is None else as_of
-    return [fact_of(row) for row in tx.all("page_facts", space=space, at=at, limit=limit, after=after)]
+    return [fact_of(row) for row in tx.all("page_facts", space=space, at=until(as_of), limit=limit, after=after)]
 
 
 def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
@@ -148,7 +149,7 @@ def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
 
 
-def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | None = None) -> list[Fact]:
+def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Fact]:
     """Return facts that share words with a question, the best match first; none for no words.
 
     What stands in double quotes must occur just so. With `as_of`, from what was known then.
@@ -156,7 +157,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: Micros | Non
     asked = asked_words(tx, question)
     if not checked_limit(limit) or not asked:
         return []
-    at = NO_LIMIT if as_of is None else as_of
+    at = until(as_of)
     literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
     rows = tx.all("search_facts", space=space, words=asked, limit=NO_LIMIT if literal else limit, at=at)
     if literal:
@@ -222,9 +223,9 @@ def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
     return None if heir in passed else heir
 
 
-def _standing(fact: Fact) -> tuple[int, Micros, Micros, int]:
+def _standing(fact: Fact) -> tuple[int, datetime, datetime, int]:
     # As where a fact is settled: the better origin, then the later one.
-    return rank(fact.origin), since(fact), fact.recorded_at or Micros(0), fact.version
+    return rank(fact.origin), since(fact), fact.recorded_at or EPOCH, fact.version
 
 
 def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
@@ -256,16 +257,16 @@ def fact_of(row: Row) -> Fact:
         source=row["source"],
         tags=tuple(json.loads(row["tags"])),
         metadata=json.loads(row["metadata"]),
-        created_at=row["created_at"],
+        created_at=from_micros(row["created_at"]),
         kind=FactKind(row["kind"]),
         origin=Origin(row["origin"]),
         entities=tuple(json.loads(row["entities"])),
         subject=row["subject"],
         slot=row["slot"],
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        recorded_at=row["recorded_at"],
-        retired_at=row["retired_at"],
+        valid_from=from_micros_or_none(row["valid_from"]),
+        valid_to=from_micros_or_none(row["valid_to"]),
+        recorded_at=from_micros_or_none(row["recorded_at"]),
+        retired_at=from_micros_or_none(row["retired_at"]),
         retired_by=row["retired_by"],
         version=row["version"],
         made_by=maker,

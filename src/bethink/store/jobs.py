@@ -1,10 +1,11 @@
 """Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
 
 from dataclasses import asdict, fields
+from datetime import datetime, timedelta
 
 from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
-from bethink.model.records import DAY, Micros
+from bethink.model.moments import DAY, from_micros, from_micros_or_none, to_micros
 from bethink.model.rules import QUIET_CHECK
 from bethink.store.db import Row, Tx
 
@@ -25,13 +26,15 @@ def ensure_space(tx: Tx, *, space: str) -> None:
         queue(tx, space=space, kind=JobKind.INDEX, key=SPACE_KEY, watermark=0)
 
 
-def await_quiet(tx: Tx, *, space: str, session_id: str, due: int) -> None:
+def await_quiet(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
     """Promise a look at a session that may go quiet without a mark."""
     tx.run("await_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, now=tx.now, due=due)
 
 
-def claim(tx: Tx, *, kind: JobKind, worker: str, lease: int, limit: int, tried_first: bool = False) -> list[Claim]:
-    """Take jobs that are due, in any space, for `lease` microseconds; each gets a token above all before.
+def claim(
+    tx: Tx, *, kind: JobKind, worker: str, lease: timedelta, limit: int, tried_first: bool = False
+) -> list[Claim]:
+    """Take jobs that are due, in any space, for as long as `lease`; each gets a token above all before.
 
     One that was tried before is taken alone: if it kills its worker, it takes no others down with it.
     """
@@ -49,7 +52,7 @@ def claim(tx: Tx, *, kind: JobKind, worker: str, lease: int, limit: int, tried_f
             token=row["token"],
             attempts=row["attempts"],
             input_watermark=row["input_watermark"],
-            queued_at=row["queued_at"],
+            queued_at=from_micros(row["queued_at"]),
         )
         for row in rows
     ]
@@ -66,13 +69,13 @@ def quiet(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str]]:
     return [(row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=kind, now=tx.now, limit=limit)]
 
 
-def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: int | None) -> None:
+def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
     """Look again later, or with None never."""
     tx.run("settle_quiet", space=space, kind=kind, key=key, due=due)
 
 
-def beat(tx: Tx, held: Claim, *, lease: int) -> bool:
-    """Keep a claim alive for `lease` more microseconds. False once it is lost."""
+def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
+    """Keep a claim alive for another `lease`. False once it is lost."""
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
@@ -89,7 +92,7 @@ def finish(
     *,
     status: JobStatus,
     outcome: Outcome | None,
-    due: int | None = None,
+    due: datetime | None = None,
     error: str | None = None,
     attempts: int | None = None,
     watermark: int | None = None,
@@ -121,7 +124,9 @@ def hold(tx: Tx, held: Claim) -> int | None:
     return None if row is None else row["input_watermark"]
 
 
-def fail(tx: Tx, held: Claim, *, newer: bool, status: JobStatus, delay: int, attempts: int | None, error: str) -> bool:
+def fail(
+    tx: Tx, held: Claim, *, newer: bool, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+) -> bool:
     """End a claim that came to nothing, if it still holds; something newer is reason enough to try again at once."""
     due = None if status is JobStatus.DEAD else tx.now + delay
     return finish(
@@ -178,7 +183,7 @@ def counts(tx: Tx) -> dict[tuple[JobKind, JobStatus], int]:
     return {(JobKind(row["kind"]), JobStatus(row["status"])): row["count"] for row in tx.all("count_jobs")}
 
 
-def overdue(tx: Tx, *, kind: JobKind, before: int) -> tuple[int, int]:
+def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:
     """Count the jobs that were due before a time and are not claimed, and those whose lease ran out before it."""
     row = tx.one("count_overdue", kind=kind, before=before)
     return (0, 0) if row is None else (row["count"], row["abandoned"])
@@ -195,9 +200,9 @@ def spent(tx: Tx) -> Usage:
     return Usage() if row is None else Usage(**{name: int(row[name]) for name in _TAKEN})
 
 
-def day_of(moment: Micros) -> int:
+def day_of(at: datetime) -> int:
     """Number the days, so that a spend cap has one to count for."""
-    return moment // DAY
+    return to_micros(at) // DAY
 
 
 def _held(held: Claim) -> dict[str, object]:
@@ -210,15 +215,15 @@ def _job(row: Row) -> Job:
         kind=JobKind(row["kind"]),
         key=row["key"],
         status=JobStatus(row["status"]),
-        queued_at=row["queued_at"],
-        due_at=row["due_at"],
+        queued_at=from_micros(row["queued_at"]),
+        due_at=from_micros_or_none(row["due_at"]),
         token=row["token"],
         worker=row["worker"],
         attempts=row["attempts"],
         input_watermark=row["input_watermark"],
         success_watermark=row["success_watermark"],
-        started_at=row["started_at"],
-        finished_at=row["finished_at"],
+        started_at=from_micros_or_none(row["started_at"]),
+        finished_at=from_micros_or_none(row["finished_at"]),
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         last_error=row["last_error"],
         usage=Usage(**{name: row[name] for name in _TAKEN}),

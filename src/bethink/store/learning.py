@@ -1,20 +1,12 @@
 """What was learnt from a session, the answers it was made from, and how far learning has come."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
-from bethink.model.records import (
-    FIRST_DAY,
-    LAST_DAY,
-    Agent,
-    AgentKind,
-    Maker,
-    Micros,
-    Session,
-    SessionMemory,
-    Trigger,
-)
+from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none
+from bethink.model.records import Agent, AgentKind, Maker, Session, SessionMemory, Trigger
 from bethink.store import jobs, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
@@ -29,14 +21,14 @@ class Answer:
     agent_id: str
     model: str
     prompt: str
-    recorded_at: Micros
+    recorded_at: datetime
 
 
 class Advanced(NamedTuple):
     """What is left after a session was learnt from: a mark further on, or the time it ended."""
 
     invalidated_at: int | None
-    ended_at: Micros | None
+    ended_at: datetime | None
 
 
 def record_answer(
@@ -60,7 +52,7 @@ def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMI
             agent_id=row["agent_id"],
             model=row["model"],
             prompt=row["prompt"],
-            recorded_at=row["recorded_at"],
+            recorded_at=from_micros(row["recorded_at"]),
         )
         for row in tx.all("list_answers", space=space, kind=kind, key=key, limit=limit)
     ]
@@ -79,7 +71,7 @@ def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
         space=memory.space, session=memory.session_id, raw_memory=memory.raw_memory, summary=memory.summary,
         slug=memory.slug, until=memory.until, source_updated_at=memory.source_updated_at, now=memory.generated_at,
         model=memory.made_by.model, prompt=memory.made_by.prompt, extractor=memory.made_by.extractor, token=token,
-        first_day=FIRST_DAY, last_day=LAST_DAY,
+        first_day=FIRST, last_day=LAST,
     )  # fmt: skip
     jobs.queue(tx, space=memory.space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
@@ -119,7 +111,7 @@ def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[
 def advance(tx: Tx, *, space: str, session_id: str, start: int, until: int) -> Advanced | None:
     """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it stood elsewhere."""
     row = tx.one("advance_session", space=space, session=session_id, start=start, until=until)
-    return None if row is None else Advanced(row["invalidated_at"], row["ended_at"])
+    return None if row is None else Advanced(row["invalidated_at"], from_micros_or_none(row["ended_at"]))
 
 
 def rest(tx: Tx, *, space: str, session_id: str) -> None:
@@ -127,10 +119,10 @@ def rest(tx: Tx, *, space: str, session_id: str) -> None:
     tx.run("rest_session", space=space, session=session_id)
 
 
-def last_said(tx: Tx, *, space: str, session_id: str) -> Micros | None:
+def last_said(tx: Tx, *, space: str, session_id: str) -> datetime | None:
     """Return when a session last recorded something."""
     row = tx.one("last_said", space=space, session=session_id)
-    return None if row is None else row["recorded_at"]
+    return None if row is None else from_micros_or_none(row["recorded_at"])
 
 
 def writer_for(tx: Tx, *, space: str, agent_id: str) -> Agent:
@@ -154,9 +146,9 @@ def memory_of(row: Row) -> SessionMemory:
         summary=row["summary"],
         slug=row["slug"],
         until=row["until_number"],
-        source_updated_at=row["source_updated_at"],
-        generated_at=row["generated_at"],
+        source_updated_at=from_micros(row["source_updated_at"]),
+        generated_at=from_micros(row["generated_at"]),
         made_by=Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]),
-        said_from=row["said_from"],
-        said_until=row["said_until"],
+        said_from=from_micros_or_none(row["said_from"]),
+        said_until=from_micros_or_none(row["said_until"]),
     )

@@ -1,12 +1,13 @@
 """The ledger: what was shown, when, to whom, and what of it was of use."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from bethink.model.ids import new_id
+from bethink.model.moments import from_micros
 from bethink.model.recall import Purpose, Ref, RefKind, Showing, Use
-from bethink.model.records import Micros
 from bethink.store import consolidation, search
-from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.db import NO_LIMIT, Row, Tx, until
 
 
 def record(
@@ -30,11 +31,10 @@ def record(
 
 
 def showings(
-    tx: Tx, *, space: str, session_id: str | None = None, as_of: Micros | None = None, limit: int = NO_LIMIT
+    tx: Tx, *, space: str, session_id: str | None = None, as_of: datetime | None = None, limit: int = NO_LIMIT
 ) -> list[Showing]:
     """Return what was shown in a space, or to one session, the newest first."""
-    at = NO_LIMIT if as_of is None else as_of
-    rows = tx.all("list_showings", space=space, session=session_id, at=at, limit=limit)
+    rows = tx.all("list_showings", space=space, session=session_id, at=until(as_of), limit=limit)
     shown: dict[str, list[Ref]] = {row["id"]: [] for row in rows}
     for item in tx.all("list_shown", space=space, ids=list(shown)):
         shown[item["ledger_id"]].append(Ref(RefKind(item["kind"]), item["id"], item["number"]))
@@ -69,15 +69,13 @@ def usage(tx: Tx, *, space: str, refs: Sequence[Ref]) -> dict[Ref, Use]:
     """Return which of some things were ever of use, and how often."""
     kinds, ids = sorted({ref.kind.value for ref in refs}), [ref.id for ref in refs]
     rows = tx.all("usage_among", space=space, kinds=kinds, ids=ids, numbers=[ref.number for ref in refs])
-    return {
-        Ref(RefKind(row["kind"]), row["id"], row["number"]): Use(row["usage_count"], row["last_usage"]) for row in rows
-    }
+    return {Ref(RefKind(row["kind"]), row["id"], row["number"]): _use(row) for row in rows}
 
 
 def usage_of(tx: Tx, *, space: str, ref: Ref) -> Use | None:
     """Return how often one thing was of use, if ever."""
     row = tx.one("find_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number)
-    return None if row is None else Use(row["usage_count"], row["last_usage"])
+    return None if row is None else _use(row)
 
 
 def _sessions_behind(tx: Tx, space: str, refs: Sequence[Ref]) -> list[str]:
@@ -93,12 +91,16 @@ def _sessions_behind(tx: Tx, space: str, refs: Sequence[Ref]) -> list[str]:
     return list(dict.fromkeys(sessions))
 
 
+def _use(row: Row) -> Use:
+    return Use(row["usage_count"], from_micros(row["last_usage"]))
+
+
 def _showing(row: Row, refs: tuple[Ref, ...]) -> Showing:
     return Showing(
         id=row["id"],
         purpose=Purpose(row["purpose"]),
         session_id=row["session_id"] or None,
-        shown_at=row["shown_at"],
+        shown_at=from_micros(row["shown_at"]),
         tokens=row["tokens"],
         digest=row["digest"],
         refs=refs,

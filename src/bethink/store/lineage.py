@@ -1,12 +1,14 @@
 """Follows a memory to the messages it came from, and on to where it was shown."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from bethink.errors import NotFound
 from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import Job, JobKind
+from bethink.model.moments import EPOCH, from_micros
 from bethink.model.recall import Lineage, Ref, RefKind, Version
-from bethink.model.records import Micros, SourceMessage
+from bethink.model.records import SourceMessage
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
@@ -24,7 +26,7 @@ def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
             raise NotFound(f"nothing in space {space!r} is named {ref}.", hint=_FROM_A_RESULT)
         return Lineage(ref=ref, text=None, shown=shown)
     usage = ledger.usage_of(tx, space=space, ref=ref)
-    found = Lineage(ref=ref, text=text.text, origin=text.origin, at=text.at, shown=shown, usage=usage)
+    found = Lineage(ref=ref, text=text.text, origin=text.origin, at=from_micros(text.at), shown=shown, usage=usage)
     return _TRACE[ref.kind](tx, space, found)
 
 
@@ -136,12 +138,12 @@ def _jobs_of(tx: Tx, space: str, sessions: list[str]) -> tuple[Job, ...]:
     return tuple(job for job in found if job is not None)
 
 
-def _source_of(tx: Tx, space: str, source: DocumentSource, at: Micros) -> Ref:
+def _source_of(tx: Tx, space: str, source: DocumentSource, at: datetime) -> Ref:
     """Name what a document rests on; of a fact, the version that was known when the document was written."""
     number = source.number
     if source.kind is SourceKind.FACT:
         known = [each.version for each in facts.versions(tx, space=space, fact_id=source.id)
-                 if (each.recorded_at or 0) <= at]  # fmt: skip
+                 if (each.recorded_at or EPOCH) <= at]  # fmt: skip
         number = max(known, default=number)
     return Ref(_KIND_OF[source.kind], source.id, number)
 

@@ -3,10 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
-from bethink.model.records import Message, Micros, Origin, Record, Role
+from bethink.model.moments import FIRST, LAST, Micros, from_micros, to_micros
+from bethink.model.records import Message, Origin, Record, Role
 from bethink.store.db import NO_LIMIT, Row, Tx
+
+_FIRST, _LAST = to_micros(FIRST), to_micros(LAST)
 
 
 class Prepared(NamedTuple):
@@ -38,7 +42,7 @@ class Taken:
 
 def append(tx: Tx, *, space: str, session_id: str, first: int, rows: Iterable[Prepared]) -> None:
     """Store messages under the numbers from `first` on, which the caller has reserved."""
-    now = tx.now
+    now = to_micros(tx.now)
     # One at a time and joined with +: this runs for every message, and a list of rows would wake the collector.
     tx.insert(
         "insert_messages",
@@ -105,7 +109,7 @@ def _record(row: Row) -> Record:
     return Record(
         session_id=row["session_id"],
         number=row["number"],
-        recorded_at=row["recorded_at"],
+        recorded_at=from_micros(row["recorded_at"]),
         message=Message(
             role=Role(row["role"]),
             content=row["content"],
@@ -117,6 +121,11 @@ def _record(row: Row) -> Record:
             origin=Origin(row["origin"]),
             idempotency_key=row["idempotency_key"],
             trace_parent=row["trace_parent"],
-            said_at=row["said_at"],
+            said_at=_said_at(row["said_at"]),
         ),
     )
+
+
+def _said_at(at: int | None) -> datetime | None:
+    # One that no datetime can hold was stored before such a thing was refused: when it was said is not known.
+    return None if at is None or not _FIRST <= at <= _LAST else from_micros(at)

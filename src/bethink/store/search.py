@@ -2,13 +2,15 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.recall import Excerpt, Fate, Ref, RefKind
-from bethink.model.records import Fact, Micros, Origin, SourceMessage
-from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of
 from bethink.store.sql import Dialect
 
@@ -60,7 +62,7 @@ class Text(NamedTuple):
 
 
 def matches(
-    tx: Tx, *, space: str, terms: Sequence[str], as_of: Micros | None, kinds: Iterable[RefKind], past: bool = False
+    tx: Tx, *, space: str, terms: Sequence[str], as_of: datetime | None, kinds: Iterable[RefKind], past: bool = False
 ) -> list[Match]:
     """Return whatever shares a word with a question; with `past` also what no longer held, and says so."""
     if not terms:
@@ -83,10 +85,10 @@ def matches(
 
 
 def said_between(
-    tx: Tx, *, space: str, start: Micros, end: Micros, as_of: Micros | None, width: int, limit: int
+    tx: Tx, *, space: str, start: Micros, end: Micros, as_of: datetime | None, width: int, limit: int
 ) -> list[Match]:
     """Return the newest messages of a stretch of time, as matches that have none of `width` words."""
-    at, nothing = NO_LIMIT if as_of is None else as_of, (0,) * width
+    at, nothing = until(as_of), (0,) * width
     rows = tx.all("messages_between", space=space, start=start, end=end, at=at, limit=limit)
     return [
         Match(
@@ -105,7 +107,7 @@ _MATCH = {
 }
 
 
-def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: Micros | None) -> dict[Ref, Text]:
+def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> dict[Ref, Text]:
     """Return the texts of what was chosen, as far as it is there; what no longer held says so by its fate."""
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
@@ -123,13 +125,13 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: Micros | None) -> d
     return found
 
 
-def anything_by(tx: Tx, *, space: str, at: Micros) -> bool:
+def anything_by(tx: Tx, *, space: str, at: datetime) -> bool:
     """Say whether anything was said, known or made in a space by a time."""
     row = tx.one("anything_by", space=space, at=at)
     return row is not None and bool(row["known"])
 
 
-def gone(tx: Tx, *, space: str, as_of: Micros | None) -> set[Ref]:
+def gone(tx: Tx, *, space: str, as_of: datetime | None) -> set[Ref]:
     """Return what did not hold at a time: not yet said, known or made, or no longer so."""
     judge = _Judge(tx, space, as_of)
     asked = _CAN_END if as_of is None else RefKind
@@ -149,41 +151,39 @@ _GONE = {
 }
 
 
-def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: Micros | None) -> dict[str, list[Excerpt]]:
+def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None) -> dict[str, list[Excerpt]]:
     """Return the messages that some facts rest on, whole."""
     found: dict[str, list[Excerpt]] = {}
     if not fact_ids:
         return found
-    at = NO_LIMIT if as_of is None else as_of
-    for row in tx.all("sources_of_facts", space=space, ids=fact_ids, at=at):
+    for row in tx.all("sources_of_facts", space=space, ids=fact_ids, at=until(as_of)):
         found.setdefault(row["fact_id"], []).append(
             Excerpt(
                 source=SourceMessage(row["session_id"], row["number"]),
                 text=row["content"],
                 origin=Origin(row["origin"]),
-                said_at=row["said_at"],
+                said_at=from_micros(row["said_at"]),
             )
         )
     return found
 
 
-def leading_facts(tx: Tx, *, space: str, as_of: Micros | None, directive: list[str], limit: int) -> list[Text]:
+def leading_facts(tx: Tx, *, space: str, as_of: datetime | None, directive: list[str], limit: int) -> list[Text]:
     """Return the facts that hold: what users asked for first, then what was most of use, then the newest."""
-    at, now = (NO_LIMIT, tx.now) if as_of is None else (as_of, as_of)
-    rows = tx.all("facts_for_context", space=space, at=at, now=now, directive=directive, limit=limit)
+    now = tx.now if as_of is None else as_of
+    rows = tx.all("facts_for_context", space=space, at=until(as_of), now=now, directive=directive, limit=limit)
     return [_fact(row) for row in rows]
 
 
-def leading_sessions(tx: Tx, *, space: str, as_of: Micros | None, limit: int) -> list[Text]:
+def leading_sessions(tx: Tx, *, space: str, as_of: datetime | None, limit: int) -> list[Text]:
     """Return what is remembered of sessions, the most used and newest first."""
-    at = NO_LIMIT if as_of is None else as_of
-    return [_session_memory(row) for row in tx.all("session_memories_for_context", space=space, at=at, limit=limit)]
+    rows = tx.all("session_memories_for_context", space=space, at=until(as_of), limit=limit)
+    return [_session_memory(row) for row in rows]
 
 
-def leading_documents(tx: Tx, *, space: str, as_of: Micros | None, limit: int) -> list[Text]:
+def leading_documents(tx: Tx, *, space: str, as_of: datetime | None, limit: int) -> list[Text]:
     """Return titles and descriptions of documents, the oldest first."""
-    at = NO_LIMIT if as_of is None else as_of
-    return [_document(row) for row in tx.all("documents_for_context", space=space, at=at, limit=limit)]
+    return [_document(row) for row in tx.all("documents_for_context", space=space, at=until(as_of), limit=limit)]
 
 
 class Size(NamedTuple):
@@ -260,11 +260,11 @@ def _times(rank: float) -> int:
 class _Judge:
     """Says what became of something by a moment: a vector may point at what no longer held then."""
 
-    def __init__(self, tx: Tx, space: str, as_of: Micros | None) -> None:
+    def __init__(self, tx: Tx, space: str, as_of: datetime | None) -> None:
         self._tx = tx
         self._space = space
-        self.at = NO_LIMIT if as_of is None else as_of
-        self.now = tx.now if as_of is None else as_of
+        self.at = until(as_of)
+        self.now = to_micros(tx.now if as_of is None else as_of)
 
     def fate_of(self, ref: Ref, row: Row) -> tuple[Fate | None, Ref | None]:
         retired_at, valid_to = row.get("retired_at"), row.get("valid_to")

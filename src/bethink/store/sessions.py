@@ -5,6 +5,7 @@ from typing import NamedTuple
 from bethink.errors import Busy
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
+from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.records import Agent, AgentKind, EndReason, Session, SessionEntry, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.store import jobs
@@ -102,7 +103,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
     row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
         return None
-    if row["marked_at"] == tx.now or row["rests"]:
+    if row["marked_at"] == to_micros(tx.now) or row["rests"]:
         _promise(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
@@ -149,7 +150,12 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
 def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]:
     """Return the sessions of a space, the newest first, from before one on."""
     return [
-        SessionEntry(session=_session(row), conversation=row["key"], agent=row["name"], begun_at=row["begun_at"])
+        SessionEntry(
+            session=_session(row),
+            conversation=row["key"],
+            agent=row["name"],
+            begun_at=from_micros_or_none(row["begun_at"]),
+        )
         for row in tx.all("list_sessions", space=space, limit=limit, before=before)
     ]
 
@@ -187,12 +193,12 @@ def _session(row: Row) -> Session:
         agent_id=row["agent_id"],
         ordinal=row["ordinal"],
         learns=bool(row["learns"]),
-        created_at=row["created_at"],
-        ended_at=row["ended_at"],
+        created_at=from_micros(row["created_at"]),
+        ended_at=from_micros_or_none(row["ended_at"]),
         end_reason=None if row["end_reason"] is None else EndReason(row["end_reason"]),
         last_number=row["last_number"],
         invalidated_at=row["invalidated_at"],
-        marked_at=row["marked_at"],
+        marked_at=from_micros_or_none(row["marked_at"]),
         marked_by=None if row["marked_by"] is None else Trigger(row["marked_by"]),
         processed_until=row["processed_until"],
     )

@@ -3,6 +3,7 @@
 import json
 
 from bethink.model.ids import new_id
+from bethink.model.moments import from_micros
 from bethink.model.text import canonical_json
 from bethink.model.working import Chunk, ChunkType, QueuedEvent, Retention, StateCause, StateInfo, SubType, Thread
 from bethink.store.db import NO_LIMIT, Row, Tx
@@ -100,7 +101,7 @@ def infos(tx: Tx, *, thread: Thread, first: int = 0, limit: int = NO_LIMIT) -> l
             step_id=row["step_id"],
             operations=json.loads(row["operations"]),
             total_tokens=row["total_tokens"],
-            recorded_at=row["recorded_at"],
+            recorded_at=from_micros(row["recorded_at"]),
         )
         for row in rows
     ]
@@ -148,5 +149,5 @@ def _chunk(row: Row) -> Chunk:
         parents=tuple(json.loads(row["parents"])),
         custom=json.loads(row["custom"]),
         tokens=row["tokens"],
-        created_at=row["created_at"],
+        created_at=from_micros(row["created_at"]),
     )

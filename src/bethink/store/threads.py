@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 
 from bethink.model.ids import new_id
-from bethink.model.records import Micros, checked_name
+from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.records import checked_name
 from bethink.model.text import canonical_json
 from bethink.model.working import Event, FailedEvent, Mode, QueuedEvent, Strategy, Thread
 from bethink.store import jobs
@@ -139,8 +141,8 @@ def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) ->
     return [_event(row) for row in rows]
 
 
-def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: int) -> int | None:
-    """Take the step lock for `lease` microseconds and return its token; None while another holds it."""
+def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: timedelta) -> int | None:
+    """Take the step lock for as long as `lease` and return its token; None while another holds it."""
     row = tx.one("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
     return None if row is None else row["step_token"]
 
@@ -168,7 +170,7 @@ def free_session(tx: Tx, *, space: str, session_id: str) -> None:
 def _event(row: Row) -> QueuedEvent:
     strategy = None if row["strategy"] is None else Strategy(row["strategy"])
     event = Event(type=row["type"], payload=json.loads(row["payload"]), strategy=strategy)
-    return QueuedEvent(id=row["id"], number=row["number"], event=event, queued_at=Micros(row["queued_at"]))
+    return QueuedEvent(id=row["id"], number=row["number"], event=event, queued_at=from_micros(row["queued_at"]))
 
 
 def _thread(row: Row) -> Thread:
@@ -187,8 +189,8 @@ def _thread(row: Row) -> Thread:
         pending_truncation=bool(row["pending_truncation"]),
         step_id=row["step_id"],
         step_token=row["step_token"],
-        step_until=row["step_until"],
-        created_at=row["created_at"],
+        step_until=from_micros_or_none(row["step_until"]),
+        created_at=from_micros(row["created_at"]),
         forked_from=row["forked_from"],
         forked_at=row["forked_at"],
     )

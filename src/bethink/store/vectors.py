@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
 from struct import pack
@@ -10,8 +11,9 @@ from typing import Any, NamedTuple
 
 from bethink.errors import BadAnswer, Conflict, Misconfigured
 from bethink.model.jobs import JobKind
+from bethink.model.moments import Micros, from_micros, from_micros_or_none
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Micros, checked_name
+from bethink.model.records import checked_name
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
@@ -39,8 +41,8 @@ class VectorIndex:
     embedder: str
     dimension: int
     status: IndexStatus
-    created_at: Micros
-    live_at: Micros | None = None
+    created_at: datetime
+    live_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +304,6 @@ def _index(row: Row) -> VectorIndex:
         embedder=row["embedder"],
         dimension=row["dimension"],
         status=IndexStatus(row["status"]),
-        created_at=row["created_at"],
-        live_at=row["live_at"],
+        created_at=from_micros(row["created_at"]),
+        live_at=from_micros_or_none(row["live_at"]),
     )

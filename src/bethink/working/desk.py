@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bethink.errors import Conflict
 from bethink.extend import Redactor
@@ -54,7 +55,7 @@ class Desk:
         compactor: Compactor | None = None,
         redactor: Redactor | None = None,
         default_mode: Mode = Mode.AUTO,
-        lease: int = LEASE,
+        lease: timedelta = LEASE,
     ) -> None:
         self.space = space
         self.engine = engine or Engine()

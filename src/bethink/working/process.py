@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor, Tokens
@@ -126,7 +127,7 @@ def process_next(
     _lock_session(tx, space=space, thread_id=thread_id)
     thread = get_thread(tx, space=space, thread_id=thread_id, lock=True)
     if step_id is None:
-        if threads.take_step(tx, space=space, thread_id=thread_id, step_id=mine, lease=0) is None:
+        if threads.take_step(tx, space=space, thread_id=thread_id, step_id=mine, lease=timedelta()) is None:
             return None
         thread = get_thread(tx, space=space, thread_id=thread_id)
     elif thread.step_id != step_id:

@@ -4,6 +4,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 from bethink.errors import Conflict, Invalid, Misconfigured, NotFound, StoreError
@@ -19,7 +20,7 @@ from bethink.working.process import Attempt, Engine, Processed
 
 T = TypeVar("T")
 
-LEASE = 300_000_000
+LEASE = timedelta(minutes=5)
 """Microseconds a step may hold a thread before another may take it over."""
 
 _CACHED = 32
@@ -70,7 +71,7 @@ class Runner:
         observers: Observers,
         compactor: Compactor,
         redactor: Redactor,
-        lease: int,
+        lease: timedelta,
     ) -> None:
         self.space = space
         self.engine = engine

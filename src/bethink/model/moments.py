@@ -1,0 +1,95 @@
+"""Moments: aware datetimes in UTC for callers, whole microseconds since 1970 in the databases."""
+
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NewType, cast
+
+from bethink.errors import Invalid
+
+When = datetime | date | str
+"""A moment as callers may give it; see `moment`."""
+
+Micros = NewType("Micros", int)
+"""A moment as the databases keep it: microseconds since 1970-01-01 UTC."""
+
+DAY = 86_400_000_000
+"""A day in microseconds."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+"""The first and the last moment that a datetime can hold: the years 1 to 9999."""
+
+_MICROSECOND = timedelta(microseconds=1)
+_HINT = "Write 2026-03-01 or 2026-03-01T12:00:00+01:00."
+
+
+def moment(when: When) -> datetime:
+    """Return a moment as an aware datetime in UTC.
+
+    Text is read as ISO 8601. What names no time zone is taken as UTC, and a bare day means its last microsecond.
+    Raises `Invalid` for anything else, numbers among it.
+    """
+    if isinstance(when, str):
+        return _read(when)
+    if isinstance(when, datetime):
+        return when if when.tzinfo is UTC else _in_utc(when)
+    if isinstance(cast("object", when), date):
+        return datetime.combine(when, time.max, UTC)
+    raise Invalid(f"cannot read {type(when).__name__} as a date or time.", hint=_HINT)
+
+
+def moment_or_none(when: When | None) -> datetime | None:
+    """Return a moment where one is given."""
+    return None if when is None else moment(when)
+
+
+def later(at: datetime, *, days: int = 0, hours: int = 0) -> datetime:
+    """Return the moment so much later, or with negative numbers earlier, but none outside the years 1 to 9999."""
+    try:
+        return at + timedelta(days=days, hours=hours)
+    except OverflowError:  # somebody set a limit to a number that means none
+        return LAST if days + hours > 0 else FIRST
+
+
+def to_micros(at: datetime) -> Micros:
+    """Return a moment as the databases keep it."""
+    return Micros((at - EPOCH) // _MICROSECOND)
+
+
+def to_micros_or_none(at: datetime | None) -> Micros | None:
+    """Return a moment as the databases keep it, where there is one."""
+    return None if at is None else to_micros(at)
+
+
+def from_micros(at: int) -> datetime:
+    """Return the moment that a database keeps; one that no datetime can hold as the first or the last that can be."""
+    try:
+        return EPOCH + timedelta(microseconds=at)
+    except OverflowError:  # stored before such a moment was refused
+        return FIRST if at < 0 else LAST
+
+
+def from_micros_or_none(at: int | None) -> datetime | None:
+    """Return the moment that a database keeps, where it keeps one."""
+    return None if at is None else from_micros(at)
+
+
+def iso(at: datetime) -> str:
+    """Write a moment in ISO 8601, in UTC: `2026-03-01T12:00:00Z`, with microseconds where it has some."""
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+
+
+def _read(text: str) -> datetime:
+    with suppress(ValueError):
+        return moment(date.fromisoformat(text))
+    with suppress(ValueError):
+        if not text.isdecimal():  # of a long number, Python would take the ninth digit for the T
+            return _in_utc(datetime.fromisoformat(text))
+    raise Invalid(f"cannot parse {text[:40]!r} as a date or time.", hint=_HINT)
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except OverflowError:
+        raise Invalid(f"{at.isoformat()} is not in the years 1 to 9999 in UTC.", hint=_HINT) from None
