@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -26,35 +27,60 @@ def binaries() -> Path:
     raise SystemExit("no PostgreSQL found: install the dev dependencies, or set BETHINK_TEST_DSN")
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A private server that can be stopped and started again under those who use it."""
+
+    root: Path
+    settings: tuple[str, ...]
+    as_user: str | None
+
+    @property
+    def dsn(self) -> str:
+        """The way in for a superuser."""
+        return f"postgresql://postgres@/postgres?host={quote(str(self.root), safe='')}"
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        self._control("-o", " ".join(self.settings), "start")
+
+    def stop(self) -> None:
+        """Stop it at once, as a crash would: whoever is connected is cut off."""
+        self._control("-m", "immediate", "stop")
+
+    def _control(self, *action: str) -> None:
+        control = [binaries() / "pg_ctl", "-D", self.root / "data", "-w", "-t", "60", "-l", self.root / "log"]
+        _call([*control, *action], self.as_user)
+
+
 @contextlib.contextmanager
-def running(*, durable: bool = False) -> Generator[str]:
-    """Start a server on a unix socket in a folder of its own and yield a superuser's DSN; stop it afterwards."""
+def serving(*, durable: bool = False) -> Generator[Server]:
+    """Start a server on a unix socket in a folder of its own; stop it afterwards, if it still runs."""
     root = Path(tempfile.mkdtemp(prefix="bethink-pg-"))
-    data, tools = root / "data", binaries()
-    as_user = _drop_root(root)
-    settings = [
-        "-c",
-        "listen_addresses=",
-        "-c",
-        f"unix_socket_directories={root}",
-        "-c",
-        "max_connections=100",
-    ]
+    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={root}", "-c", "max_connections=100"]
     if not durable:
         settings += ["-c", "fsync=off", "-c", "full_page_writes=off"]
+    server = Server(root, tuple(settings), _drop_root(root))
     try:
         _call(
-            [tools / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"],
-            as_user,
+            [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"],
+            server.as_user,
         )
-        server = [tools / "pg_ctl", "-D", data, "-w", "-t", "60", "-l", root / "log"]
-        _call([*server, "-o", " ".join(map(str, settings)), "start"], as_user)
+        server.start()
         try:
-            yield f"postgresql://postgres@/postgres?host={quote(str(root), safe='')}"
+            yield server
         finally:
-            _call([*server, "-m", "immediate", "stop"], as_user)
+            if (root / "data" / "postmaster.pid").exists():
+                server.stop()
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def running(*, durable: bool = False) -> Generator[str]:
+    """Start a server of our own and yield a superuser's DSN; stop it afterwards."""
+    with serving(durable=durable) as server:
+        yield server.dsn
 
 
 def _drop_root(root: Path) -> str | None:

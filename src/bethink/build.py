@@ -1,6 +1,5 @@
 """Puts the parts together: settings become databases, Memory and the stores of single agents."""
 
-import logging
 import math
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,10 +13,11 @@ from bethink.capture.history import History
 from bethink.capture.live import LiveHistory
 from bethink.errors import Invalid, Misconfigured, StoreError
 from bethink.extend import Embedder, Model, Redactor
+from bethink.log import logger, redact_logs
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message, conversation_text
-from bethink.plugins.default_redactor import guard_logs, redactor_for
+from bethink.plugins.default_redactor import redactor_for
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.providers import Senses
 from bethink.recall.facts import Facts
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # loaded by whoever makes one
 DEFAULT_SPACE = "default"
 
 _MAX_HELD = 10_000
-_log = logging.getLogger("bethink")
+_log = logger()
 
 Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
 
@@ -175,6 +175,8 @@ def memory_from(
     if database is None:
         _log.warning("nothing will be remembered: memory is %s", "without a place" if settings.enabled else "off")
     cut = redactor or _redactor(settings, database)
+    if not isinstance(cut, NoRedaction):
+        redact_logs(cut)
     senses = Senses(settings, model=model, embedder=embedder)
     make, startup = _learning(settings, database, redactor=cut, senses=senses)
     return Memory(
@@ -205,9 +207,7 @@ def _searching(database: Database | None, senses: Senses) -> "Callable[[], Searc
 def _redactor(settings: Settings, database: Database | None) -> Redactor:
     if not settings.redact:
         return NoRedaction()
-    redactor = redactor_for(database, key=settings.redaction_key)
-    guard_logs(redactor)
-    return redactor
+    return redactor_for(database, key=settings.redaction_key)
 
 
 def _learning(

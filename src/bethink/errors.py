@@ -16,7 +16,7 @@ BethinkError
 │   └── BadAnswer      it answered with something that cannot be used
 └── StoreError         the database said no
     ├── Corrupt        what is stored cannot be read
-    ├── OutcomeUnknown the connection was lost while committing: it may or may not have happened
+    ├── OutcomeUnknown the database was lost while committing: the change may or may not be stored
     └── Unavailable    the database cannot be used right now, and nothing was written
         └── Busy       another writer held it for too long
 """
@@ -117,7 +117,7 @@ class Corrupt(StoreError):
 
 
 class Unavailable(StoreError):
-    """The database cannot be used right now."""
+    """The database cannot be used right now, and nothing was written. Where that is uncertain: `OutcomeUnknown`."""
 
     default_hint = "Nothing was written; the same call may be made again."
 
@@ -127,7 +127,7 @@ class Busy(Unavailable):
 
 
 class OutcomeUnknown(StoreError):
-    """The connection was lost while committing: the change may or may not be there."""
+    """The database was lost while committing: the change may or may not be stored. Not an `Unavailable`."""
 
     default_hint = (
         "Append again only with idempotency keys, which are not stored twice; read before you repeat anything else."

@@ -1,6 +1,5 @@
 """Memory: the verbs that every door calls."""
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,7 @@ from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
 from bethink.capture.marks import Marks
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
+from bethink.log import logger
 from bethink.model.jobs import Job, JobKind
 from bethink.model.moments import When, moment_or_none
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -34,7 +34,7 @@ from bethink.plugins.default_redactor import redactor_for
 from bethink.recall.facts import Facts
 from bethink.store import jobs, learning, succession
 from bethink.store import sessions as session_store
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import Database, Tx, ask, under_way
 
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
     from bethink.access import Access
@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the 
     from bethink.working.process import Engine
 
 T = TypeVar("T")
-_log = logging.getLogger("bethink")
+_log = logger()
 
 
 class Memory:
@@ -237,7 +237,8 @@ class Memory:
         worker = self._worker()
         if self._startup is not None:
             await anyio.to_thread.run_sync(self._startup.wait, abandon_on_cancel=True)
-        return await worker.run_once(only=only)
+        with under_way(hint="Learn again: what is learnt already is not learnt twice."):
+            return await worker.run_once(only=only)
 
     async def work(self) -> None:
         """Learn from whatever is marked from now on, until cancelled. Any number of processes may do this."""

@@ -1,6 +1,5 @@
 """Lets a worker run once in the background when a root session starts, without making the session wait."""
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -8,12 +7,13 @@ from typing import TYPE_CHECKING
 import anyio
 
 from bethink.errors import BethinkError, Misconfigured
+from bethink.log import logger
 
 if TYPE_CHECKING:  # loaded when there is a session to start
     from bethink.worker import Worker
 
 _WATCH = 0.05
-_log = logging.getLogger("bethink.worker")
+_log = logger("worker")
 
 
 class Startup:

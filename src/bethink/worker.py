@@ -1,6 +1,5 @@
 """Runs what capture promised: claims jobs, keeps their leases, and contains whatever goes wrong with one."""
 
-import logging
 import os
 import random
 import socket
@@ -14,6 +13,7 @@ from typing import Protocol
 import anyio
 
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
+from bethink.log import logger
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
 from bethink.store import jobs, learning
@@ -22,7 +22,7 @@ from bethink.store.db import Database, Tx
 _AHEAD = 2
 _TURNS = 4
 _Held = dict[Claim, anyio.CancelScope]
-_log = logging.getLogger("bethink.worker")
+_log = logger("worker")
 
 
 class Handler(Protocol):

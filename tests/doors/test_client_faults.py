@@ -124,6 +124,32 @@ async def test_a_write_that_may_have_been_heard_once_is_not_said_to_have_failed(
                 await append(client)
 
 
+@pytest.mark.parametrize("answer", [problem(403, "Forbidden"), problem(409, "SessionEnded"), problem(422, "Invalid")])
+async def test_a_write_that_may_have_been_heard_once_is_not_said_to_be_refused(answer: Answer) -> None:
+    with scripted([problem(503, "OutcomeUnknown"), answer]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            with pytest.raises(OutcomeUnknown, match=f"told {answer.body['code']}") as told:
+                await append(client)
+
+    assert isinstance(told.value.__cause__, BethinkError)
+    assert len(server.requests) == 2
+
+
+async def test_an_outcome_that_the_server_does_not_know_is_asked_for_again_only_where_twice_is_as_once() -> None:
+    with scripted([problem(503, "OutcomeUnknown"), STORED]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            assert await append(client) == [1]
+    with scripted([problem(503, "OutcomeUnknown")]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            with pytest.raises(OutcomeUnknown):
+                await forget(client)
+
+    assert len(server.requests) == 1
+
+
 async def test_who_was_never_heard_wrote_nothing() -> None:
     with scripted([GONE]) as server:
         url = server.url

@@ -6,8 +6,17 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bethink.errors import BethinkError, Conflict, Duplicate, Invalid, Misconfigured, Unavailable
-from bethink.store.db import Database, Tx
+from bethink.errors import (
+    BethinkError,
+    Busy,
+    Conflict,
+    Duplicate,
+    Invalid,
+    Misconfigured,
+    OutcomeUnknown,
+    Unavailable,
+)
+from bethink.store.db import Database, Tx, under_way
 from tests.conftest import database_at
 
 
@@ -262,3 +271,8 @@ async def test_a_thread_that_cannot_start_fails_one_call_and_not_the_next(
 
     await database.open()
     assert await database.transact(agents, space="alice", read=True) == []
+
+
+def test_what_stopped_half_way_does_not_say_that_nothing_was_written() -> None:
+    with pytest.raises(OutcomeUnknown), under_way():
+        raise Busy("another writer.")

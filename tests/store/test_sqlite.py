@@ -5,13 +5,14 @@ import stat
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import apsw
 import pytest
 
 from bethink import Fact, Memory
-from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, StoreError, Unavailable
+from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store import checkpoint
 from bethink.store.db import Tx
 from bethink.store.lane import Seat
@@ -278,6 +279,40 @@ def test_a_file_in_a_folder_that_cannot_be_written_to_is_to_be_copied() -> None:
 )
 def test_driver_errors_are_translated(error: apsw.Error, meaning: type[Exception]) -> None:
     assert type(translated(error, SqliteOptions(path="x"))) is meaning
+
+
+class FailingDisk(apsw.VFS):
+    """A disk that cannot be made to keep anything, from when `fails` is set."""
+
+    def __init__(self) -> None:
+        self.real = apsw.vfs_names()[0]
+        super().__init__("failing", self.real, makedefault=True)
+        self.fails = False
+
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
+        disk = self
+
+        class File(apsw.VFSFile):
+            def xSync(self, flags: int) -> None:  # noqa: N802
+                if disk.fails:
+                    raise apsw.IOError("it did not answer")
+                super().xSync(flags)
+
+        return File(self.real, name, flags)
+
+
+async def test_a_commit_that_the_disk_did_not_confirm_is_of_unknown_outcome(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    try:
+        database = SqliteDatabase(SqliteOptions(path=str(tmp_path / "m.db"), wal=False, readers=0))
+        await database.open()
+        disk.fails = True
+        with pytest.raises(OutcomeUnknown, match="while committing"):
+            await database.transact(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=tx.now))
+        disk.fails = False
+        await database.close()
+    finally:
+        disk.unregister()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 import io
 import logging
 
-from bethink.plugins.redaction import RedactingFilter, SecretRedactor
+from bethink.log import RedactingFilter
+from bethink.plugins.redaction import SecretRedactor
 
 KEY = b"a key for tests, and for nothing else"
 
@@ -43,7 +44,9 @@ def test_a_handler_gets_no_exception_to_read_a_secret_from() -> None:
 
 def test_a_record_that_cannot_be_redacted_is_left_out_and_breaks_nobody() -> None:
     record = logging.LogRecord("x", logging.ERROR, __file__, 1, "%d of %d", ("pw: kestrel42",), None)
+    record.given = "pw: kestrel42"
 
     assert RedactingFilter(SecretRedactor(KEY)).filter(record)
+    assert not hasattr(record, "given")
 
     assert record.getMessage() == "a log record could not be redacted, so it is left out"

@@ -1,6 +1,5 @@
 """The history an agent holds in its hands: restored when a session begins, trimmed, written behind."""
 
-import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ import anyio
 
 from bethink.capture.history import History
 from bethink.errors import OutcomeUnknown, Unavailable
+from bethink.log import logger
 from bethink.model.ids import new_id
 from bethink.model.records import ConversationKey, Message, conversation_text, message_from
 
@@ -22,7 +22,7 @@ MAX_HISTORY_LEN = 100
 
 _BUFFER = 1000
 _PATIENCE = 30.0
-_log = logging.getLogger("bethink.capture")
+_log = logger("capture")
 
 
 class LiveHistory:

@@ -261,19 +261,21 @@ def _logging(common: Common) -> Generator[None]:
     """Let our own loggers say everything, or only what is an error, for as long as a command runs."""
     import logging  # noqa: PLC0415
 
-    logger = logging.getLogger("bethink")
-    before, handler = logger.level, logging.StreamHandler(sys.stderr)
+    from bethink.log import logger  # noqa: PLC0415
+
+    ours = logger()
+    before, handler = ours.level, logging.StreamHandler(sys.stderr)
     if common.verbose:
         handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
+        ours.addHandler(handler)
+        ours.setLevel(logging.INFO)
     elif common.quiet:
-        logger.setLevel(logging.ERROR)
+        ours.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
+        ours.removeHandler(handler)
+        ours.setLevel(before)
 
 
 def _show_trace(error: BaseException) -> None:

@@ -131,6 +131,11 @@ class Calls:
                 safe = not unknown or asked.reads or asked.repeatable
                 if not safe or attempt >= self._retries or pause > _MOST_PATIENCE:
                     raise _final(failed.error, asked, unknown=unknown) from failed.__cause__
+            except BethinkError as refused:
+                final = _final(refused, asked, unknown=unknown)
+                if final is refused:
+                    raise
+                raise final from refused
             await self._pause(pause)
             attempt += 1
 
@@ -176,9 +181,9 @@ def _refusal(response: "httpx2.Response", asked: Asked) -> Exception:
 
 
 def _final(error: BethinkError, asked: Asked, *, unknown: bool) -> BethinkError:
-    # Who gave up on a refusal may have been heard the time before.
-    if unknown and not asked.reads and isinstance(error, Unavailable):
-        return lost("the connection to the server was lost before it answered.", reads=False)
+    # Whatever the last attempt was told, an earlier one may have been carried out.
+    if unknown and not asked.reads and not isinstance(error, OutcomeUnknown):
+        return OutcomeUnknown(f"an earlier attempt may have been carried out; the last one was told: {error.args[0]}")
     return error
 
 

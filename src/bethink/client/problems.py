@@ -37,7 +37,7 @@ def error_for(status: int, body: bytes, *, reads: bool) -> tuple[BethinkError, b
 
 
 def lost(said: str, *, reads: bool, hint: str | None = None) -> BethinkError:
-    """Return the error for a request of which nobody knows what became: a read has at least changed nothing."""
+    """Return the error for a request that may have been carried out: a read has at least changed nothing."""
     return (Unavailable if reads else OutcomeUnknown)(said, hint=hint)
 
 

@@ -1,7 +1,6 @@
 """Settles what a space has learnt: one run at a time turns selected session memories into a tree of documents."""
 
 import hashlib
-import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,6 +16,7 @@ from bethink.learn.gather import GATHERER, Known, changes_to, gather, known_sour
 from bethink.learn.runs import Runs
 from bethink.learn.transcript import fitting, shortened
 from bethink.learn.writer import PROMPT
+from bethink.log import logger
 from bethink.model.consolidation import Change, Selection, Shelf
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
@@ -29,7 +29,7 @@ from bethink.store.db import Tx
 CONSOLIDATOR = "1"
 _LONGEST_LINE = 200
 _DAY = timedelta(days=1)
-_log = logging.getLogger("bethink.learn")
+_log = logger("learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

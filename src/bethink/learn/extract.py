@@ -1,6 +1,5 @@
 """Learns from one session under a claim: read, ask once, keep the answer, then apply it all in one transaction."""
 
-import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from bethink.learn.prompts import prompt
 from bethink.learn.proof import Proven, Refusal, prove
 from bethink.learn.quiet import QuietRules, look
 from bethink.learn.settle import settle
+from bethink.log import logger
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
@@ -37,7 +37,7 @@ _ANSWER_TOKENS = 8_192
 _WINDOW = 0.7
 _MOST_TOKENS = 10**9
 _LONGEST_NAME = 200
-_log = logging.getLogger("bethink.learn")
+_log = logger("learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """The memory writer: asked turn by turn, every answer kept before it is acted on, so that a run can be repeated."""
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -13,13 +12,14 @@ from bethink.learn.answer import loads
 from bethink.learn.prompts import prompt
 from bethink.learn.transcript import shortened
 from bethink.learn.workbench import SCHEMA, Workbench
+from bethink.log import logger
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.text import canonical_json
 
 PROMPT = "write-1"
 _ANSWER_TOKENS = 8_192
 _WINDOW = 0.7
-_log = logging.getLogger("bethink.learn")
+_log = logger("learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

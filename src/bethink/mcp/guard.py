@@ -1,7 +1,6 @@
 """Turns errors into what a model may read: message and next step, and nothing of what was not foreseen."""
 
 import functools
-import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from types import CoroutineType
@@ -13,10 +12,11 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 from pydantic import BaseModel, ValidationError
 
 from bethink.errors import BethinkError, Invalid, NotFound
+from bethink.log import logger
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_log = logging.getLogger("bethink.mcp")
+_log = logger("mcp")
 _UNFORESEEN = "something went wrong that was not foreseen; the log of the server says where."
 _SHOWN = 100
 

@@ -1,8 +1,8 @@
 """The redactor of a Bethink whose redaction was switched off: it changes nothing, and says so."""
 
-import logging
+from bethink.log import logger
 
-_log = logging.getLogger("bethink.redaction")
+_log = logger("redaction")
 
 
 class NoRedaction:

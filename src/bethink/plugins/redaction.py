@@ -1,12 +1,10 @@
 """Cuts secrets out of every text: a typed placeholder with a keyed fingerprint takes the place of each."""
 
-import logging
 import re
 from collections.abc import Callable
 from hashlib import blake2b
 from secrets import token_bytes
 
-from bethink.extend import Redactor
 from bethink.plugins.redaction_rules import secrets
 
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
@@ -74,29 +72,3 @@ def _without_private(text: str) -> str:
     # A text that grows new tags out of what is left of the old ones is cut at the first of them.
     first = next((tag.start() for tag in _TAG.finditer(text) if not tag[1]), len(text))
     return text[:first]
-
-
-class RedactingFilter(logging.Filter):
-    """Redacts what is logged, tracebacks included. Add it to handlers: a logger's own filter misses its children."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record, and let it pass."""
-        try:
-            texts = self._texts(record)
-        except Exception:  # noqa: BLE001 # a log line that cannot be written or redacted must not break its caller
-            texts = ("a log record could not be redacted, so it is left out", None, None)
-        record.msg, record.exc_text, record.stack_info = texts
-        record.args, record.exc_info = None, None
-        return True
-
-    def _texts(self, record: logging.LogRecord) -> tuple[str, str | None, str | None]:
-        trace = record.exc_text
-        if record.exc_info and not trace:
-            trace = logging.Formatter().formatException(record.exc_info)
-        redact = self._redactor.redact
-        stack = record.stack_info
-        return redact(record.getMessage()), trace and redact(trace), stack and redact(stack)

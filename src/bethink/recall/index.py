@@ -1,6 +1,5 @@
 """Embeds what a space holds, under a claim: texts are read, embedded outside any transaction, and checked again."""
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from anyio import to_thread
 
 from bethink.errors import BadAnswer, LostClaim
 from bethink.extend import Embedder
+from bethink.log import logger
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.recall import RefKind
 from bethink.model.rules import QUIET_CHECK
@@ -31,7 +31,7 @@ _SHORTEST_PART = 400
 _MOST_PARTS = 8
 # Where a text may be cut, the best place first: after a paragraph, a line or sentence, a word.
 _CUTS = (re.compile(r"\n\s*\n"), re.compile(r"\n|(?<=[.!?…])[\"')\]]*\s|(?<=[。！？])"), re.compile(r"\s"))  # noqa: RUF001
-_log = logging.getLogger("bethink.recall")
+_log = logger("recall")
 
 
 def passages(source: Unembedded) -> list[str]:

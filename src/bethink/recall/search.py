@@ -1,7 +1,6 @@
 """Recall: one search over messages, facts, session memories and documents, explained and within a budget."""
 
 import hashlib
-import logging
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from datetime import datetime
 
 from bethink.errors import BadAnswer, Invalid, Misconfigured, ModelError, NotFound
 from bethink.extend import Embedder, Reranker, Tokens
+from bethink.log import logger
 from bethink.model.framing import cited
 from bethink.model.recall import (
     Block,
@@ -42,7 +42,7 @@ _NEAREST = 2_000
 _OTHERS = 10
 _RERANKED = 40
 _RERANKER = 0.14
-_log = logging.getLogger("bethink.recall")
+_log = logger("recall")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bethink.extend import Redactor
-from bethink.plugins.redaction import RedactingFilter
+from bethink.log import RedactingFilter, logger
 
-requests = logging.getLogger("bethink.server")
+requests = logger("server")
 
 
 class JsonLines(logging.Formatter):
@@ -70,20 +70,19 @@ def _add_field(record: logging.LogRecord, name: str, value: object) -> None:
 
 def to_stderr(redactor: Redactor, *, level: int = logging.INFO) -> None:
     """Send what we and others log to stderr as JSON; secrets are cut out of whatever a message may quote."""
-    for name, least, filters in (
-        ("bethink", level, ()),
-        ("uvicorn", level, (Seldom(),)),
-        ("asyncio", logging.WARNING, (Seldom(), Terse())),
-        ("mcp", logging.WARNING, (Seldom(), Terse())),
+    for source, least, filters in (
+        (logger(), level, ()),
+        (logging.getLogger("uvicorn"), level, (Seldom(),)),
+        (logging.getLogger("asyncio"), logging.WARNING, (Seldom(), Terse())),
+        (logging.getLogger("mcp"), logging.WARNING, (Seldom(), Terse())),
     ):
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(JsonLines())
         for each in (*filters, RedactingFilter(redactor)):
             handler.addFilter(each)
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel(max(least, level))
+        source.handlers[:] = [handler]
+        source.propagate = False
+        source.setLevel(max(least, level))
 
 
 def whereabouts(error: BaseException) -> str:

@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,10 +86,13 @@ def _told(error: BethinkError, status: int, title: str, more: Mapping[str, Any] 
 def _untold(error: Exception) -> Problem:
     match error:
         case OutcomeUnknown():
-            return _away(
-                error,
-                "The connection to the database was lost while committing: it may or may not be stored.",
-                "Repeat it with the same Idempotency-Key, which stores nothing twice; read before repeating the rest.",
+            # Without Retry-After: programs that know nothing of us repeat whatever has one.
+            return Problem(
+                status=503,
+                title="Outcome unknown",
+                detail="The database was lost while committing: the change may or may not be stored.",
+                hint="Repeat it with the same Idempotency-Key, which stores nothing twice, or read first.",
+                code="OutcomeUnknown",
             )
         case Unavailable():
             return _away(error, "The database cannot be used right now; nothing was written.", "Try again later.")
@@ -200,17 +202,6 @@ def _described(status: int) -> dict[str, Any]:
     if status == 401:
         said["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     return said
-
-
-@contextmanager
-def under_way() -> Generator[None]:
-    """Say the truth of a verb that commits more than once: if it stops half-way, nobody knows how much is written."""
-    try:
-        yield
-    except Unavailable as error:
-        raise OutcomeUnknown(
-            "the database went away while this was under way.", hint="Read what stands there before you repeat it."
-        ) from error
 
 
 def nothing() -> Refused:

@@ -4,9 +4,10 @@ from bethink.model.access import Scope
 from bethink.model.records import Fact, SourceMessage
 from bethink.server.bodies import FactBody
 from bethink.server.names import Operation
-from bethink.server.problems import nothing, under_way
+from bethink.server.problems import nothing
 from bethink.server.route import Call, Verb, Verbs
 from bethink.server.wire import AsOf, Cursor, Items, Limit, Name, Page, Question, TopK, page, place_of
+from bethink.store.db import under_way
 
 verbs = Verbs("/v1/spaces/{space}/facts", "facts")
 

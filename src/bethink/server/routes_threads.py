@@ -3,7 +3,6 @@
 from bethink.model.access import Scope
 from bethink.model.working import State, StateInfo, Thread
 from bethink.server.bodies import EventBody, ForkBody, ModeBody, ThreadBody
-from bethink.server.problems import under_way
 from bethink.server.route import Call, Verb, Verbs
 from bethink.server.wire import Cursor, Items, Limit, Name, Number, Page, Tokens, Version, page, place_of
 from bethink.working.desk import DispatchResult, StepResult
@@ -48,22 +47,19 @@ async def dispatch(call: Call, space: Name, thread_id: Name, body: EventBody) ->
 
     An event has no id of the caller's, so repeating this queues it again: read the thread first.
     """
-    with under_way():
-        return await call.memory.desk(space=space).dispatch(thread_id, body.event.to_event())
+    return await call.memory.desk(space=space).dispatch(thread_id, body.event.to_event())
 
 
 @verbs.add("POST", "/{thread_id}/step", Verb(scope=_WRITE, tells=True, answer=StepResult), also=(409, 502))
 async def step(call: Call, space: Name, thread_id: Name) -> StepResult:
     """Process one event; with none waiting, truncate or compact if that is due."""
-    with under_way():
-        return await call.memory.desk(space=space).step(thread_id)
+    return await call.memory.desk(space=space).step(thread_id)
 
 
 @verbs.add("PUT", "/{thread_id}/mode", Verb(scope=_WRITE, tells=True, answer=DispatchResult), also=(409, 502))
 async def set_mode(call: Call, space: Name, thread_id: Name, body: ModeBody) -> DispatchResult:
     """Change how a thread takes its events; back to auto processes what has been waiting."""
-    with under_way():
-        return await call.memory.desk(space=space).set_mode(thread_id, body.mode)
+    return await call.memory.desk(space=space).set_mode(thread_id, body.mode)
 
 
 @verbs.add("GET", "/{thread_id}/states", Verb(scope=_READ, answer=Items[StateInfo]))

@@ -1,12 +1,12 @@
 """Folds SQLite's write-ahead log into its file beside the writer, so that an append does not wait for it."""
 
-import logging
 import threading
 from collections.abc import Callable
 
 import apsw
 
 from bethink.errors import BethinkError
+from bethink.log import logger
 
 _WORTH_IT = 1000
 """Pages in the log from which on folding it is worth a pass: SQLite's own figure."""
@@ -20,7 +20,7 @@ _PATIENCE = 200
 _AGAIN = 1.0
 """Seconds between two tries to empty the log."""
 
-_log = logging.getLogger("bethink.store")
+_log = logger("store")
 
 
 class Checkpointer:

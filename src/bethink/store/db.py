@@ -1,17 +1,18 @@
 """A transaction is a plain synchronous function of a `Tx`; a `Database` runs it, whole or not at all."""
 
 import inspect
-import logging
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import anyio
 
-from bethink.errors import Invalid, Misconfigured, Unavailable
+from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.log import logger
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.store.sql import Dialect, Query, queries
@@ -26,7 +27,7 @@ NO_LIMIT = 2**62
 _LISTEN = 0.25
 """Seconds in one breath of listening; whoever is told to stop waits no longer than this."""
 
-log = logging.getLogger("bethink.store")
+log = logger("store")
 
 
 def system_clock() -> datetime:
@@ -191,6 +192,7 @@ class Database(ABC):
         """Run `body` in one transaction, on one thread, with `space` as the only space in sight.
 
         `repeatable` says that running it twice does no harm, so that a commit of unknown outcome is tried again.
+        Raises `Unavailable` only if nothing was written, and `OutcomeUnknown` if any attempt may have been committed.
         """
         if inspect.iscoroutinefunction(body):
             raise TypeError("a transaction body is a plain function: it cannot await, so it cannot hold a lock")
@@ -258,6 +260,15 @@ def with_retries(attempt: Callable[[], T], *, retry_on: Callable[[Exception], bo
             log.warning("transaction failed, trying again", extra={"try": number, "error": type(error).__name__})
             time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**number)  # noqa: S311 - spreading retries, not a secret
     return attempt()
+
+
+@contextmanager
+def under_way(*, hint: str = "Read what is stored before you repeat it.") -> Generator[None]:
+    """Wrap what follows a first commit of the same call: if the database goes away then, part of it is written."""
+    try:
+        yield
+    except Unavailable as error:
+        raise OutcomeUnknown("the database went away while this was under way.", hint=hint) from error
 
 
 async def ask(

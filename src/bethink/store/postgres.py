@@ -140,7 +140,7 @@ class PostgresTx(Tx):
 
 
 class _Retry(Exception):
-    """The transaction left nothing behind and may run again; carries what to raise if it may not."""
+    """The transaction may run again; carries what to raise if that does not help."""
 
     def __init__(self, meaning: BethinkError) -> None:
         super().__init__(str(meaning))
@@ -171,13 +171,19 @@ class PostgresDatabase(Database):
         """Run a statement on a connection of its own, for as long as it takes."""
 
         def work() -> None:
+            sent = False
             try:
                 with self._connect() as connection:
                     connection.execute("SET statement_timeout = 0")
                     connection.execute("SET lock_timeout = 0")
+                    sent = True
                     connection.execute(statement.encode())
             except psycopg.Error as error:
-                raise translated(error, lost=False) from error
+                if sent and _ends_connection(error):
+                    raise OutcomeUnknown(
+                        f"the connection was lost while a statement ran: {_brief(error)}.", hint="Run it again."
+                    ) from error
+                raise translated(error, lost=not sent) from error
 
         await to_thread.run_sync(work)
 
@@ -204,27 +210,39 @@ class PostgresDatabase(Database):
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         begin = _begin(space, read=read)
-        repeatable = repeatable or read
 
         def work(seat: Seat[Connection]) -> T:
+            doubts: list[OutcomeUnknown] = []
+
+            def attempt() -> T:
+                try:
+                    return self._attempt(seat, body, begin=begin, read=read, repeatable=repeatable)
+                except _Retry as again:
+                    if isinstance(again.meaning, OutcomeUnknown):
+                        doubts.append(again.meaning)
+                    raise
+
             try:
-                return with_retries(
-                    lambda: self._attempt(seat, body, begin=begin, repeatable=repeatable),
-                    retry_on=lambda error: isinstance(error, _Retry),
-                )
+                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry))
             except _Retry as exhausted:
-                raise exhausted.meaning from exhausted.__cause__
+                raise next(iter(doubts), exhausted.meaning) from exhausted.__cause__
+            except BethinkError as error:
+                if doubts:  # whatever the last attempt met, an earlier one may have been committed
+                    raise doubts[0] from error
+                raise
 
         return await self._lane.run(work)
 
-    def _attempt(self, seat: Seat[Connection], body: Callable[[Tx], T], *, begin: bytes, repeatable: bool) -> T:
+    def _attempt(
+        self, seat: Seat[Connection], body: Callable[[Tx], T], *, begin: bytes, read: bool, repeatable: bool
+    ) -> T:
         committing = False
         try:
             connection = seat.connection()
             tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
             result = checked_result(body(tx))
             if tx.begun:
-                repeatable, committing = tx.repeatable, True
+                repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
                 _commit(connection)
                 if tx.rings:
                     self._ring()
@@ -279,8 +297,9 @@ def _commit(connection: Connection) -> None:
 def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool) -> Exception:
     """Say what a failed transaction means, as a `_Retry` if it may run again."""
     lost = _is_lost(seat, error)
-    if lost and committing and not repeatable:
-        return OutcomeUnknown("the connection was lost while committing.")
+    if lost and committing:
+        unknown = OutcomeUnknown(f"the connection was lost while committing: {_brief(error)}.")
+        return _Retry(unknown) if repeatable else unknown
     if _REFUSED.search(str(error)):
         return Misconfigured(f"the server refused us: {_brief(error)}.", hint="Check role, password and database.")
     meaning = translated(error, lost=lost)
@@ -290,10 +309,18 @@ def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, 
 
 def _is_lost(seat: Seat[Connection], error: psycopg.Error) -> bool:
     """Say whether the connection is gone; if it lives, leave it ready for the next transaction."""
-    if isinstance(error, (pg.AdminShutdown, pg.CrashShutdown, pg.CannotConnectNow)):
+    if _ends_connection(error):
         seat.drop()
         return True
     return _roll_back(seat)
+
+
+def _ends_connection(error: psycopg.Error) -> bool:
+    if error.sqlstate:
+        return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
+    # Without a code it is not the server that speaks but libpq, about the connection. What libpq says of the state
+    # of such a connection is worth nothing: where writing failed, it goes on to call it idle.
+    return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
 
 
 def _roll_back(seat: Seat[Connection]) -> bool:

@@ -17,7 +17,7 @@ import anyio
 import apsw
 from anyio import to_thread
 
-from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, StoreError, Unavailable
+from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.checkpoint import Checkpointer
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.keys import deployment_key
@@ -28,6 +28,7 @@ from bethink.store.sql import Dialect, Query
 T = TypeVar("T")
 
 _MEMORY = ":memory:"
+_WRITE = "BEGIN IMMEDIATE"
 _TOGETHER = 10
 _TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
@@ -161,17 +162,19 @@ class SqliteDatabase(Database):
         return before is not None and self._seen != before
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
-        del space, repeatable  # one file is one trust domain, and a commit here either happened or did not
-        lane, begin = (self._readers, "BEGIN") if read else (self._writer, "BEGIN IMMEDIATE")
+        del space, repeatable  # one file is one trust domain, and a commit here is answered by the disk
+        lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
         return await lane.run(lambda seat: self._attempt(seat, body, begin=begin))
 
     def _attempt(self, seat: Seat[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
+        committing = False
         try:
             connection = seat.connection()
             tx = SqliteTx(connection, begin=begin, clock=self._clock)
             try:
                 result = checked_result(body(tx))
                 if tx.begun:
+                    committing = begin == _WRITE
                     connection.execute("COMMIT")
                     if tx.rings:
                         self._ring()
@@ -182,6 +185,9 @@ class SqliteDatabase(Database):
                     connection.execute("ROLLBACK")
                 raise
         except apsw.Error as error:
+            if committing and isinstance(error, apsw.IOError):
+                # The log may hold all of it already; whoever reads the log after a crash would find it there.
+                raise OutcomeUnknown(f"the disk failed while committing: {error}.") from error
             raise translated(error, self.options) from error
         return result
 

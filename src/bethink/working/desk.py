@@ -20,7 +20,7 @@ from bethink.model.working import (
 )
 from bethink.plugins.no_redaction import NoRedaction
 from bethink.store import states, threads
-from bethink.store.db import Database, Tx
+from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds, TokenUsage
 from bethink.working.observers import Observers, Occasion, Watch
@@ -156,9 +156,10 @@ class Desk:
         await self._runner.write(
             lambda tx: threads.set_mode(tx, space=self.space, thread_id=thread_id, mode=mode), repeatable=True
         )
-        if mode is Mode.AUTO:
-            return await self._runner.drain(thread_id)
-        return DispatchResult(thread=await self.get_thread(thread_id))
+        with under_way():
+            if mode is Mode.AUTO:
+                return await self._runner.drain(thread_id)
+            return DispatchResult(thread=await self.get_thread(thread_id))
 
     async def acquire_step_lock(self, thread_id: str) -> str:
         """Take the step lock and return its id. Raises `Conflict` while another holds it."""
@@ -193,14 +194,15 @@ class Desk:
         """
         queued = await self.push_event(thread_id, event)
         self.observers.tell(Occasion.EVENT_DISPATCH, thread_id, event=event)
-        result = await self._runner.advance(thread_id, queued)
-        if result.thread.mode is Mode.AUTO and all(each.event.id != queued.id for each in result.processed):
-            # Another task has taken it, or it still waits: whoever sent it is told if it failed there.
-            failure = await self._runner.read(
-                lambda tx: threads.failure_of(tx, space=self.space, thread_id=thread_id, number=queued.number)
-            )
-            if failure is not None:
-                raise EventFailed(thread_id, queued, failure)
+        with under_way():
+            result = await self._runner.advance(thread_id, queued)
+            if result.thread.mode is Mode.AUTO and all(each.event.id != queued.id for each in result.processed):
+                # Another task has taken it, or it still waits: whoever sent it is told if it failed there.
+                failure = await self._runner.read(
+                    lambda tx: threads.failure_of(tx, space=self.space, thread_id=thread_id, number=queued.number)
+                )
+                if failure is not None:
+                    raise EventFailed(thread_id, queued, failure)
         return result
 
     async def step(self, thread_id: str) -> StepResult:
@@ -211,27 +213,31 @@ class Desk:
         if (await self._runner.thread(thread_id)).mode is Mode.AUTO:
             raise Conflict(f"cannot step thread {thread_id} in auto mode.", hint="Set its mode to stepping first.")
         step_id = await self._runner.take_lock(thread_id)
-        try:
-            done = await self._runner.process_one(thread_id, step_id)
-            if done is not None:
-                return await self._stepped(thread_id, DispatchResult(thread=done.thread, processed=(done,)), "event")
-            thread = await self._runner.thread(thread_id)
-            if thread.pending_truncation:
-                return await self._stepped(thread_id, await self._runner.truncate(thread_id, step_id), "truncation")
-            if thread.pending_compaction:
-                return await self._stepped(thread_id, await self._runner.compact(thread_id, step_id), "compaction")
-            return await self._stepped(thread_id, None, "")
-        finally:
-            await self._runner.release(thread_id, step_id)
+        with under_way():
+            try:
+                done = await self._runner.process_one(thread_id, step_id)
+                if done is not None:
+                    return await self._stepped(
+                        thread_id, DispatchResult(thread=done.thread, processed=(done,)), "event"
+                    )
+                thread = await self._runner.thread(thread_id)
+                if thread.pending_truncation:
+                    return await self._stepped(thread_id, await self._runner.truncate(thread_id, step_id), "truncation")
+                if thread.pending_compaction:
+                    return await self._stepped(thread_id, await self._runner.compact(thread_id, step_id), "compaction")
+                return await self._stepped(thread_id, None, "")
+            finally:
+                await self._runner.release(thread_id, step_id)
 
     async def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
         """Compact now: these chunks, or all that may be but for the newest."""
         step_id = await self._runner.take_lock(thread_id)
-        try:
-            result = await self._runner.compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
-        finally:
-            await self._runner.release(thread_id, step_id)
-        await self._runner.advance(thread_id)  # what was dispatched meanwhile
+        with under_way():
+            try:
+                result = await self._runner.compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
+            finally:
+                await self._runner.release(thread_id, step_id)
+            await self._runner.advance(thread_id)  # what was dispatched meanwhile
         return result
 
     async def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:

@@ -1,12 +1,13 @@
 """Those who watch a thread being worked on; none of them can break it."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-_log = logging.getLogger("bethink.working")
+from bethink.log import logger
+
+_log = logger("working")
 
 
 class Occasion(StrEnum):

@@ -1,6 +1,5 @@
 """How a thread's events are worked in: one at a time under its lock, and kept short on the way."""
 
-import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +8,11 @@ from typing import TypeVar
 
 from bethink.errors import Conflict, Invalid, Misconfigured, NotFound, StoreError
 from bethink.extend import Redactor
+from bethink.log import logger
 from bethink.model.ids import new_id
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, Thread
 from bethink.store import states, threads
-from bethink.store.db import Database, Tx
+from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, travel
 from bethink.working.ladder import Compactor
 from bethink.working.observers import Observers, Occasion
@@ -26,7 +26,7 @@ LEASE = timedelta(minutes=5)
 _CACHED = 32
 """How many states a desk keeps at hand."""
 
-_log = logging.getLogger("bethink.working")
+_log = logger("working")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,11 +203,12 @@ class Runner:
     async def maintain(self, thread_id: str, event: Event) -> DispatchResult:
         """Apply one event of our own under the lock, then what was dispatched meanwhile."""
         step_id = await self.take_lock(thread_id)
-        try:
-            result = await self._apply_now(thread_id, step_id, event)
-        finally:
-            await self.release(thread_id, step_id)
-        await self.advance(thread_id)
+        with under_way():
+            try:
+                result = await self._apply_now(thread_id, step_id, event)
+            finally:
+                await self.release(thread_id, step_id)
+            await self.advance(thread_id)
         return result
 
     async def _apply_now(self, thread_id: str, step_id: str, event: Event) -> DispatchResult:

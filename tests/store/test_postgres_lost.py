@@ -1,0 +1,233 @@
+"""What callers hear when the connection to PostgreSQL is lost, held against what is stored then."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+
+import anyio
+import psycopg
+import pytest
+from anyio import to_thread
+
+from bethink import Memory, Session
+from bethink.errors import Conflict, OutcomeUnknown, Unavailable
+from bethink.store.db import Tx
+from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from tests.conftest import KEY, Quiet
+from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
+from tools import postgres
+
+POOL = 3
+
+
+@pytest.fixture
+def proxy(clean_dsn: str) -> Iterator[CuttingProxy]:
+    with cutting_proxy(clean_dsn) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def database(proxy: CuttingProxy) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(PostgresOptions(dsn=proxy.dsn, pool_size=POOL))
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def memory(database: PostgresDatabase) -> Memory:
+    return Memory(database, redactor=Quiet())
+
+
+@pytest.fixture
+async def session(memory: Memory) -> Session:
+    return await memory.open_session(space="alice", conversation=KEY)
+
+
+@pytest.fixture
+async def witness(clean_dsn: str) -> AsyncIterator[Memory]:
+    """A Memory that does not go through the proxy."""
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, pool_size=1))
+    await database.open()
+    yield Memory(database, redactor=Quiet())
+    await database.close()
+
+
+async def on_every_connection(database: PostgresDatabase, *, read: bool) -> set[int]:
+    """Run one transaction on each pooled connection at the same time, and return the servers' process ids."""
+    together, met, pids = threading.Barrier(POOL, timeout=20), set[int](), set[int]()
+
+    def body(tx: Tx) -> None:
+        assert isinstance(tx, PostgresTx)
+        if threading.get_ident() not in met:  # not again when it is repeated
+            met.add(threading.get_ident())
+            together.wait()
+        if read:
+            tx.one("describe_role")
+        else:
+            tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        pids.add(tx._connection.info.backend_pid)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(POOL):
+            tasks.start_soon(partial(database.transact, body, space="alice", read=read))
+    return pids
+
+
+@pytest.mark.parametrize("read", [True, False])
+async def test_no_connection_of_an_idle_pool_fails_after_its_network_reset_it(
+    database: PostgresDatabase, proxy: CuttingProxy, *, read: bool
+) -> None:
+    before = await on_every_connection(database, read=read)
+    proxy.cut_all()
+    after = await on_every_connection(database, read=read)
+
+    assert len(before) == len(after) == POOL
+    assert not before & after
+
+
+@pytest.mark.parametrize("read", [True, False])
+async def test_no_connection_of_an_idle_pool_fails_after_its_backend_was_ended(
+    database: PostgresDatabase, superuser_dsn: str, *, read: bool
+) -> None:
+    before = await on_every_connection(database, read=read)
+    with psycopg.connect(superuser_dsn, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid, 20000) FROM unnest(%s::int[]) pid", [list(before)])
+    after = await on_every_connection(database, read=read)
+
+    assert len(before) == len(after) == POOL
+    assert not before & after
+
+
+async def test_no_connection_of_an_idle_pool_fails_after_the_server_crashed_and_came_back() -> None:
+    with postgres.serving() as server:
+        dsn = postgres.create_database(server.dsn, "restarted")
+        database = PostgresDatabase(PostgresOptions(dsn=dsn, pool_size=POOL))
+        await database.open()
+        assert len(await on_every_connection(database, read=True)) == POOL
+        for read in (True, False):
+            await to_thread.run_sync(server.stop)
+            await to_thread.run_sync(server.start)
+            assert len(await on_every_connection(database, read=read)) == POOL
+        await database.close()
+
+
+def keyed(key: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": key, "idempotency_key": key}]
+
+
+async def stored(witness: Memory, session: Session) -> list[str]:
+    return [str(record.message.content) for record in await witness.read(session)]
+
+
+async def test_a_repeatable_commit_that_stays_lost_is_of_unknown_outcome(
+    memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
+) -> None:
+    proxy.cuts.extend([Cut.AFTER] * 5)
+
+    with pytest.raises(OutcomeUnknown, match="lost while committing"):
+        await memory.append(session, keyed("k"))
+
+    assert await stored(witness, session) == ["k"]
+
+
+async def test_a_repeatable_commit_after_which_the_server_is_gone_is_of_unknown_outcome(
+    memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
+) -> None:
+    proxy.cuts.append(Cut.LAST)
+
+    with pytest.raises(OutcomeUnknown) as told:
+        await memory.append(session, keyed("k"))
+
+    assert "othing was written" not in str(told.value)
+    assert await stored(witness, session) == ["k"]
+
+
+async def test_a_commit_that_never_arrived_is_repeated_or_of_unknown_outcome(
+    memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
+) -> None:
+    proxy.cuts.append(Cut.BEFORE)
+    assert await memory.append(session, keyed("k")) == [1]
+
+    proxy.cuts.append(Cut.BEFORE)
+    with pytest.raises(OutcomeUnknown):
+        await memory.append(session, [{"role": "user", "content": "without a key"}])
+    assert await stored(witness, session) == ["k"]
+
+
+async def test_a_repeat_that_is_refused_does_not_hide_that_the_first_may_be_stored(
+    database: PostgresDatabase, proxy: CuttingProxy
+) -> None:
+    tries: list[int] = []
+
+    def body(tx: Tx) -> None:
+        tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        tries.append(1)
+        if len(tries) == 2:
+            raise Conflict("it is there already.")
+
+    proxy.cuts.append(Cut.AFTER)
+    with pytest.raises(OutcomeUnknown) as told:
+        await database.transact(body, space="alice", repeatable=True)
+
+    assert isinstance(told.value.__cause__, Conflict)
+
+
+async def test_a_write_that_never_got_to_its_commit_is_said_to_have_written_nothing(
+    memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
+) -> None:
+    proxy.refuse()
+    proxy.cut_all()
+
+    with pytest.raises(Unavailable, match="Nothing was written"):
+        await memory.append(session, keyed("k"))
+
+    assert await stored(witness, session) == []
+
+
+async def test_a_read_never_wrote_anything_however_it_ends(
+    memory: Memory, session: Session, proxy: CuttingProxy
+) -> None:
+    proxy.cuts.append(Cut.LAST)
+
+    with pytest.raises(Unavailable, match="Nothing was written"):
+        await memory.read(session)
+
+
+async def test_a_statement_run_alone_whose_connection_is_lost_is_of_unknown_outcome(
+    database: PostgresDatabase, proxy: CuttingProxy
+) -> None:
+    with pytest.raises(OutcomeUnknown):
+        await database.run_alone("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    proxy.refuse()
+    with pytest.raises(Unavailable, match="Nothing was written"):
+        await database.run_alone("SELECT 1")
+
+
+async def test_what_callers_were_told_agrees_with_what_is_stored(
+    memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
+) -> None:
+    cuts = [Cut.PASS, Cut.AFTER, Cut.BEFORE, Cut.AFTER, Cut.AFTER, Cut.AFTER, Cut.AFTER, Cut.BEFORE, Cut.PASS]
+    told: dict[str, str] = {}
+    for number in range(18):
+        name, with_key = f"m{number}", number % 3 != 0
+        message = {"role": "user", "content": name} | ({"idempotency_key": name} if with_key else {})
+        proxy.cuts.extend(cuts[number % len(cuts) :][:5])
+        try:
+            await memory.append(session, [message])
+            told[name] = "stored"
+        except OutcomeUnknown:
+            told[name] = "unknown"
+        except Unavailable:
+            told[name] = "nothing was written"
+        proxy.cuts.clear()
+        if number == 15:
+            proxy.refuse()
+            proxy.cut_all()
+
+    rows = await stored(witness, session)
+    assert len(rows) == len(set(rows))
+    assert {name for name, what in told.items() if what == "stored"} <= set(rows)
+    assert not {name for name, what in told.items() if what == "nothing was written"} & set(rows)
+    assert set(told.values()) == {"stored", "unknown", "nothing was written"}
