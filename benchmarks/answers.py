@@ -20,17 +20,17 @@ from benchmarks.answers_judge import PROMPTS, Verdict, ask, judged, prompt
 from benchmarks.sets import SETS, Conversation, Question, Turn, load
 from bethink.build import worker_from
 from bethink.extend import Embedder, Model
-from bethink.learn.extract import Prices
+from bethink.learning.extraction.extract import Prices
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.moments import Micros
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.providers import embedder_from, model_from, reranker_from
+from bethink.plugins import embedder_from, model_from, reranker_from
+from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.index import Indexer
 from bethink.recall.search import Searcher
 from bethink.settings import Settings, load_settings
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker
 
 CONTEXTS = ("memory", "full", "none")

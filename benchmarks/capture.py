@@ -25,8 +25,8 @@ from psycopg.raw_cursor import RawCursor
 import bethink
 from bethink.model.records import Session
 from bethink.store import sessions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.sql import Dialect, queries
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from tools import postgres
 
 GOALS = {1: 0.5, 100: 0.75}

@@ -22,12 +22,12 @@ import anyio
 import bethink
 from benchmarks.latency_bare import BarePostgres, BareSqlite, Transaction, noted
 from benchmarks.latency_data import DIMENSION, EMBEDDER, Question, World, fill_postgres, fill_sqlite, prepare
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.no_redaction import NoRedaction
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.no_redaction import NoRedaction
 from bethink.recall.search import Searcher
 from bethink.store.db import Database
-from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
 from tools import postgres
 
 COST_GOAL = 1.3

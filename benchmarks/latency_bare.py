@@ -13,9 +13,9 @@ import psycopg
 from psycopg.raw_cursor import RawCursor
 from psycopg.types.string import TextLoader
 
-from bethink.store.postgres import PostgresOptions, PostgresTx
+from bethink.store.engines.postgres import PostgresOptions, PostgresTx
+from bethink.store.engines.sqlite import SqliteTx
 from bethink.store.sql import Query
-from bethink.store.sqlite import SqliteTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,13 @@ import psycopg
 
 import bethink
 from benchmarks import learn_bare
-from bethink.learn.extract import Extractor
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
-from bethink.plugins.default_redactor import redactor_for
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
-from bethink.store import postgres as store
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
+from bethink.store.engines import postgres as store
 from bethink.worker import Worker, WorkerOptions
 from tools import postgres
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bethink.model.calls import ModelCall
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 
 NOTES = "~/memory/notes"
 """The document that it keeps, of all facts it is told."""

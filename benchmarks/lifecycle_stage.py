@@ -12,12 +12,12 @@ from bethink.build import worker_from
 from bethink.model.moments import Micros
 from bethink.model.recall import Recall, RefKind
 from bethink.model.records import Fact, SourceMessage
-from bethink.plugins.default_redactor import redactor_for
+from bethink.providers.default_redactor import redactor_for
 from bethink.settings import load_settings
 from bethink.store import facts
 from bethink.store.db import Database
-from bethink.store.postgres import PostgresDatabase, PostgresOptions
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 DAY = 86_400_000_000
 _START = 1_767_258_000_000_000

@@ -27,13 +27,13 @@ from bethink.extend import Embedder, Reranker
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros
 from bethink.model.recall import RefKind
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.onnx_embedder import OnnxEmbedder
-from bethink.plugins.token_reranker import TokenReranker
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.onnx_embedder import OnnxEmbedder
+from bethink.providers.token_reranker import TokenReranker
 from bethink.recall.index import Indexer
 from bethink.recall.search import Asking, Searcher
 from bethink.store.db import Database
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker
 from tools import minilm
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.redaction_corpus import Sample, samples
-from bethink.plugins.redaction import SecretRedactor
+from bethink.providers.redaction import SecretRedactor
 
 MIN_REMOVED = 0.97
 MAX_TOUCHED = 0.005

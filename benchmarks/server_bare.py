@@ -16,7 +16,7 @@ from psycopg.types.string import TextLoader
 from benchmarks.latency_bare import Statement, Transaction, noted
 from benchmarks.server_world import BEFORE, World, connected, question, sentence
 from bethink import Message
-from bethink.store.postgres import PostgresOptions, PostgresTx
+from bethink.store.engines.postgres import PostgresOptions, PostgresTx
 
 Cursor = psycopg.Cursor[TupleRow]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bethink
-from bethink.plugins.no_redaction import NoRedaction
+from bethink.providers.no_redaction import NoRedaction
 
 _PEOPLE = ("Anna", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo")
 _DEEDS = ("plays", "repairs", "sells", "paints", "carries", "borrows", "teaches", "collects")

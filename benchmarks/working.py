@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from bethink.model.working import Event, EventType
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.working.desk import Desk
 from bethink.working.ladder import Thresholds
 from bethink.working.process import Engine

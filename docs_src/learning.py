@@ -6,7 +6,7 @@ import anyio
 
 import bethink
 from bethink.model.calls import ModelCall
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 
 FACT = {
     "statement": "User lives in Bergen",

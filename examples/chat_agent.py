@@ -13,7 +13,7 @@ import anyio
 import bethink
 from bethink.model.calls import ModelCall
 from bethink.model.recall import RefKind
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 
 USER = "ida"
 CHAT = bethink.ConversationKey(channel="terminal", chat="ida")

@@ -13,7 +13,7 @@ import anyio
 import bethink
 from bethink.model.calls import ModelCall
 from bethink.model.recall import Lineage, RefKind
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 
 REPO = "repo:heron"  # the space: both agents work for the same people on the same repository
 

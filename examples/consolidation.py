@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 import anyio
 
 from bethink import ConversationKey, Memory
-from bethink.learn.consolidate import ConsolidationRules, Consolidator
-from bethink.learn.extract import Extractor
-from bethink.learn.runs import Runs
+from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
+from bethink.learning.documents.runs import Runs
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros
-from bethink.plugins.default_redactor import redactor_for
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker, WorkerOptions
 
 DAY = 86_400_000_000

@@ -14,10 +14,10 @@ from bethink.build import worker_from
 from bethink.model.calls import ModelCall
 from bethink.model.moments import DAY, Micros
 from bethink.model.working import Event, EventType, Mode
-from bethink.plugins.default_redactor import redactor_for
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 CUSTOMER = "northwind"  # one space for each customer: no answer can ever hold another's words
 BUDGET = 2_000

@@ -93,7 +93,7 @@ def kill(campaign: Campaign, kills: int) -> Verdict:
     """Kill an appending process again and again, at a random moment, and let the next go on with the same keys."""
     dice = random.Random(campaign.seed)
     # Once in a process that lives, for the schema; and all imports come before the first fork, so that kills meet work.
-    import_module("bethink.store.postgres")
+    import_module("bethink.store.engines.postgres")
     anyio.run(anyio.sleep, 0)
     failed = os.waitpid(fork(lambda: anyio.run(_append_until, campaign, 0, 1, lambda: 1)), 0)[1] != 0
     for round_ in range(kills):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
-from bethink.learn.consolidate import Consolidator, Work
+from bethink.learning.documents.consolidate import Consolidator, Work
 from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Learnt
 from bethink.store import consolidation, jobs

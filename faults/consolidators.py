@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import anyio
 
 from bethink.errors import Busy
-from bethink.learn.consolidate import Consolidator, Work
-from bethink.learn.runs import Runs
+from bethink.learning.documents.consolidate import Consolidator, Work
+from bethink.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
 from bethink.model.ids import new_id
@@ -27,8 +27,8 @@ from bethink.model.records import (
     SessionMemory,
     SourceMessage,
 )
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts, jobs, learning, messages, sessions
 from bethink.store.db import Database, Tx, system_clock
 from bethink.store.messages import Prepared

@@ -9,14 +9,14 @@ import anyio
 
 import bethink
 from bethink.errors import Busy, SessionEnded
-from bethink.learn.extract import Extractor
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Clock, Database, system_clock
-from bethink.store.postgres import PostgresDatabase, PostgresOptions
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker, WorkerOptions
 from faults.ledger import Ledger
 from faults.logs import log_of, log_to

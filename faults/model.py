@@ -12,14 +12,14 @@ from typing import cast
 import anyio
 
 from bethink import ConversationKey, Memory, Session
-from bethink.learn.extract import Extractor
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import Micros
 from bethink.model.records import Message
-from bethink.plugins.default_redactor import redactor_for
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import Line, ScriptedModel
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import Line, ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from faults.learners import database_at

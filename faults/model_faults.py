@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bethink.errors import BadAnswer, ModelTimeout, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.plugins.scripted_model import Line
+from bethink.providers.scripted_model import Line
 
 CANARY = "Q7zK9"
 """Every planted secret holds this, so that one look at a table finds them all."""

@@ -8,10 +8,10 @@ from enum import StrEnum
 import anyio
 
 from bethink.errors import Duplicate, LostClaim
-from bethink.learn.answer import Extraction
-from bethink.learn.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
-from bethink.learn.proof import prove
-from bethink.learn.reading import Work
+from bethink.learning.extraction.answer import Extraction
+from bethink.learning.extraction.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
+from bethink.learning.extraction.proof import prove
+from bethink.learning.extraction.reading import Work
 from bethink.model.jobs import Claim, Learnt, Outcome
 from bethink.model.records import Maker, SourceMessage
 from bethink.store import facts, jobs, sessions

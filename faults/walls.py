@@ -7,8 +7,8 @@ from dataclasses import replace
 from enum import StrEnum
 from unittest.mock import patch
 
-from bethink.store import postgres
 from bethink.store.db import Tx
+from bethink.store.engines import postgres
 from bethink.store.sql import Dialect, queries
 from faults.places import Place
 

@@ -16,8 +16,8 @@ from psycopg.conninfo import conninfo_to_dict
 import bethink
 from bethink.model.moments import from_micros
 from bethink.store.db import Database
-from bethink.store.postgres import PostgresDatabase, PostgresOptions
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from tools import postgres
 
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")

@@ -10,14 +10,14 @@ _ROOT = Path(__file__).parent.parent
 _SOURCE = _ROOT / "src" / "bethink"
 _TARGET = _SOURCE / "sync.py"
 _CLASSES = {
-    "History": "capture/history.py",
-    "LiveHistory": "capture/live.py",
-    "Marks": "capture/marks.py",
-    "Facts": "recall/facts.py",
+    "History": "log/history.py",
+    "LiveHistory": "log/live.py",
+    "Marks": "log/marks.py",
+    "Facts": "facts/service.py",
     "Vectors": "recall/reindex.py",
-    "Documents": "learn/documents.py",
+    "Documents": "documents/service.py",
     "Desk": "working/desk.py",
-    "Access": "access.py",
+    "Access": "audit/keys.py",
     "Memory": "memory.py",
     "RemoteFacts": "client/facts.py",
     "RemoteDocuments": "client/documents.py",

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bethink.build import AgentStores, connect, open_history_store
-    from bethink.capture.history import History
-    from bethink.capture.live import LiveHistory
     from bethink.client.client import Client
-    from bethink.learn.documents import Documents
+    from bethink.documents.service import Documents
+    from bethink.facts.service import Facts
+    from bethink.log.history import History
+    from bethink.log.live import LiveHistory
     from bethink.memory import Memory
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, Remembered
     from bethink.model.records import (
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         Role,
         Session,
     )
-    from bethink.recall.facts import Facts
     from bethink.settings import Settings, load_settings
     from bethink.working.desk import Desk
 
@@ -58,16 +58,16 @@ __all__ = [
 
 _HOMES = {
     "bethink.build": ("AgentStores", "connect", "open_history_store"),
-    "bethink.capture.history": ("History",),
-    "bethink.capture.live": ("LiveHistory",),
+    "bethink.log.history": ("History",),
+    "bethink.log.live": ("LiveHistory",),
     "bethink.client.client": ("Client",),
-    "bethink.learn.documents": ("Documents",),
+    "bethink.documents.service": ("Documents",),
     "bethink.memory": ("Memory",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "ConversationKey", "Fact", "Forgotten", "Message", "Origin", "Record", "Role", "Session",
     ),
-    "bethink.recall.facts": ("Facts",),
+    "bethink.facts.service": ("Facts",),
     "bethink.settings": ("Settings", "load_settings"),
     "bethink.working.desk": ("Desk",),
 }  # fmt: skip

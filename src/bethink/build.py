@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, TypedDict
 
 import anyio
 
-from bethink.capture.history import History
-from bethink.capture.live import LiveHistory
+from bethink.background import Startup
 from bethink.errors import Invalid, Misconfigured, StoreError
 from bethink.extend import Embedder, Model, Redactor
-from bethink.log import logger, redact_logs
+from bethink.facts.service import Facts
+from bethink.log.history import History
+from bethink.log.live import LiveHistory
+from bethink.logs import logger, redact_logs
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
 from bethink.model.records import AgentKind, ConversationKey, Message, conversation_text
-from bethink.plugins.default_redactor import redactor_for
-from bethink.plugins.no_redaction import NoRedaction
-from bethink.providers import Senses
-from bethink.recall.facts import Facts
+from bethink.plugins import Senses
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.no_redaction import NoRedaction
 from bethink.settings import Settings, load_settings, settings_of
-from bethink.startup import Startup
 from bethink.store.db import Database
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
     from bethink.recall.search import Searcher
@@ -62,7 +62,7 @@ def _open_postgres(settings: Settings) -> Database | None:
         return None
     # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
     try:
-        from bethink.store.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
+        from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
     except ImportError as error:
         raise Misconfigured(
             "PostgreSQL needs a driver.", hint="pip install 'bethink[postgres]', or '.[postgres]' from a clone."
@@ -99,12 +99,12 @@ def worker_from(
 ) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait."""
     # Imported here: a process that only appends need not load what learns.
-    from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
-    from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
-    from bethink.learn.quiet import QuietRules  # noqa: PLC0415
-    from bethink.learn.runs import Runs  # noqa: PLC0415
-    from bethink.learn.scribe import Scribe, post  # noqa: PLC0415
-    from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+    from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
+    from bethink.learning.documents.runs import Runs  # noqa: PLC0415
+    from bethink.learning.documents.transcripts import Scribe, post  # noqa: PLC0415
+    from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
+    from bethink.learning.extraction.idle import QuietRules  # noqa: PLC0415
+    from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
@@ -195,7 +195,7 @@ def memory_from(
 def _searching(database: Database | None, senses: Senses) -> "Callable[[], Searcher]":
     def make() -> "Searcher":
         # Imported where something is asked: a process that only appends need not load what searches.
-        from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+        from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
         from bethink.recall.search import Searcher  # noqa: PLC0415
 
         embedder, reranker = senses.searching()

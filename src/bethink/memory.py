@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from bethink.capture import log, sessions
-from bethink.capture.history import History
-from bethink.capture.live import MAX_HISTORY_LEN, LiveHistory
-from bethink.capture.marks import Marks
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
-from bethink.log import logger
+from bethink.facts.service import Facts
+from bethink.log import messages as log
+from bethink.log import sessions, succession
+from bethink.log.history import History
+from bethink.log.live import MAX_HISTORY_LEN, LiveHistory
+from bethink.log.marks import Marks
+from bethink.logs import logger
 from bethink.model.jobs import Job, JobKind
 from bethink.model.moments import When, moment_or_none
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -30,18 +32,17 @@ from bethink.model.records import (
     checked_text,
     space_of,
 )
-from bethink.plugins.default_redactor import redactor_for
-from bethink.recall.facts import Facts
-from bethink.store import jobs, learning, succession
+from bethink.providers.default_redactor import redactor_for
+from bethink.store import jobs, learning
 from bethink.store import sessions as session_store
 from bethink.store.db import Database, Tx, ask, under_way
 
 if TYPE_CHECKING:  # the working room is loaded by whoever asks for a desk, the worker by whoever lets it work
-    from bethink.access import Access
-    from bethink.learn.documents import Documents
+    from bethink.audit.keys import Access
+    from bethink.background import Startup
+    from bethink.documents.service import Documents
     from bethink.recall.reindex import Vectors
     from bethink.recall.search import Asking, Searcher
-    from bethink.startup import Startup
     from bethink.worker import Audit, RunReport, Worker
     from bethink.working.desk import Desk
     from bethink.working.ladder import Compactor
@@ -165,7 +166,7 @@ class Memory:
 
         Without a session they go into the conversation and are marked to be learnt from; a repeated key stores nothing.
         """
-        from bethink.capture import remember  # noqa: PLC0415 - an agent that keeps its own sessions never asks for it
+        from bethink.log import remember  # noqa: PLC0415 - an agent that keeps its own sessions never asks for it
 
         place = remember.Place(
             space=sessions.home_of(session) if session and not (space or user_id) else space_of(space, user_id),
@@ -372,7 +373,7 @@ class Memory:
 
         A dry run counts and removes nothing. Raises `NotFound`, and `Invalid` unless exactly one thing is named.
         """
-        from bethink.erase.forget import Target, forget  # noqa: PLC0415 - loaded by whoever forgets
+        from bethink.forgetting.forget import Target, forget  # noqa: PLC0415 - loaded by whoever forgets
 
         place = space_of(space, user_id)
         target = Target(
@@ -389,7 +390,7 @@ class Memory:
 
     async def _clear_files(self, space: str) -> None:
         if self._artefacts_dir:
-            from bethink.learn.artefacts import clear_files  # noqa: PLC0415 - loaded by whoever forgets
+            from bethink.documents.files import clear_files  # noqa: PLC0415 - loaded by whoever forgets
 
             await clear_files(self._artefacts_dir, space)
 
@@ -401,7 +402,7 @@ class Memory:
     def _searcher(self) -> "Searcher":
         if self._make_searcher is not None:
             return self._make_searcher()
-        from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415 - as above
+        from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415 - as above
         from bethink.recall.search import Searcher  # noqa: PLC0415
 
         return Searcher(self._database, tokens=EstimatedTokens())
@@ -455,7 +456,7 @@ class Memory:
 
     def access(self) -> "Access":
         """Return the keys that open this memory to callers of a server. Raises `Unavailable` without a database."""
-        from bethink.access import Access  # noqa: PLC0415 - only a server asks who is calling
+        from bethink.audit.keys import Access  # noqa: PLC0415 - only a server asks who is calling
 
         if self._database is None:
             raise Unavailable("there are no keys without a database.", hint="Name a file or a server.")
@@ -468,7 +469,7 @@ class Memory:
 
     def documents(self, *, space: str | None = None, user_id: str | None = None) -> "Documents":
         """Return the tree of documents of a space."""
-        from bethink.learn.documents import Documents  # noqa: PLC0415 - loaded by whoever reads or writes one
+        from bethink.documents.service import Documents  # noqa: PLC0415 - loaded by whoever reads or writes one
 
         return Documents(self._database, space=space_of(space, user_id), redactor=self._redactor)
 

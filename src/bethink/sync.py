@@ -16,18 +16,19 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from bethink import build
-from bethink.access import Access as AsyncAccess
-from bethink.capture.history import History as AsyncHistory
-from bethink.capture.live import LiveHistory as AsyncLiveHistory
-from bethink.capture.marks import Marks as AsyncMarks
+from bethink.audit.keys import Access as AsyncAccess
 from bethink.client.access import RemoteAccess as AsyncRemoteAccess
 from bethink.client.client import Client as AsyncClient
 from bethink.client.desk import RemoteDesk as AsyncRemoteDesk
 from bethink.client.documents import RemoteDocuments as AsyncRemoteDocuments
 from bethink.client.facts import RemoteFacts as AsyncRemoteFacts
+from bethink.documents.service import Documents as AsyncDocuments
 from bethink.errors import Unavailable
 from bethink.extend import Embedder, Model, Redactor
-from bethink.learn.documents import Documents as AsyncDocuments
+from bethink.facts.service import Facts as AsyncFacts
+from bethink.log.history import History as AsyncHistory
+from bethink.log.live import LiveHistory as AsyncLiveHistory
+from bethink.log.marks import Marks as AsyncMarks
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
@@ -48,7 +49,6 @@ from bethink.model.records import (
     SourceMessage,
 )
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
-from bethink.recall.facts import Facts as AsyncFacts
 from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.store import vectors
 from bethink.store.vectors import VectorIndex

@@ -13,7 +13,7 @@ from typing import Protocol
 import anyio
 
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
-from bethink.log import logger
+from bethink.logs import logger
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
 from bethink.store import jobs, learning

@@ -17,7 +17,7 @@ from benchmarks.answers_judge import PROMPTS, exact, f1
 from bethink.errors import BadAnswer, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.moments import Micros
-from bethink.plugins.scripted_model import Line, ScriptedModel
+from bethink.providers.scripted_model import Line, ScriptedModel
 from bethink.settings import Settings
 from tests.unit.model_server import OpenAIApi, sends, serving
 

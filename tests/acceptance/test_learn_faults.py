@@ -12,10 +12,10 @@ import apsw
 import pytest
 
 from bethink import Memory
-from bethink.learn.extract import Extractor
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.jobs import JobKind
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.worker import Worker, WorkerOptions
 from faults import learners, model_check
 from faults.learn_check import WATCHED, check

@@ -68,23 +68,23 @@ def _shown_or_not(tx: Tx, *, space: str, labels: Sequence[str], **_: object) -> 
 @pytest.mark.parametrize(
     ("bug", "instead", "trial", "noticed"),
     [
-        ("bethink.capture.log.unframed", _unchanged, "chatter", "loops: messages"),
-        ("bethink.learn.proof._repeats", _false, "chatter", "loops: facts"),
-        ("bethink.learn.proof.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
-        ("bethink.learn.proof.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
+        ("bethink.log.messages.unframed", _unchanged, "chatter", "loops: messages"),
+        ("bethink.learning.extraction.proof._repeats", _false, "chatter", "loops: facts"),
+        ("bethink.learning.extraction.proof.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
+        ("bethink.learning.extraction.proof.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.recall.context.inert", _unchanged, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.recall.context._directs", _true, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.store.ledger.labelled", _shown_or_not, "poisoning", "poisoning: citations of what was not shown"),
-        ("bethink.learn.settle.rank", len, "contradictions", "contradictions: the user's latest word holds"),
-        ("bethink.learn.settle._rivals", _empty, "updates", "updated facts: right now"),
-        ("bethink.learn.settle._same", _none, "chatter", "growth: facts for what users stated"),
+        ("bethink.facts.reconcile.rank", len, "contradictions", "contradictions: the user's latest word holds"),
+        ("bethink.facts.reconcile._rivals", _empty, "updates", "updated facts: right now"),
+        ("bethink.facts.reconcile._same", _none, "chatter", "growth: facts for what users stated"),
         (
-            "bethink.store.forgetting._forget_derived",
+            "bethink.forgetting.cascade._forget_derived",
             _nothing,
             "forgetting",
             "forgetting: what is gone and still shows",
         ),
-        ("bethink.store.forgetting.forget_resting_on", _zero, "forgetting", "forgetting: what is gone and still shows"),
+        ("bethink.forgetting.cascade.forget_resting_on", _zero, "forgetting", "forgetting: what is gone and still shows"),
     ],
 )
 async def test_a_bug_made_on_purpose_is_noticed(

@@ -5,11 +5,11 @@ import os
 import pytest
 
 import bethink
-from bethink.learn.answer import loads
+from bethink.learning.extraction.answer import loads
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind, Outcome
 from bethink.model.working import Event, EventType, Mode, SubType
-from bethink.plugins.openai_model import OpenAIModel
+from bethink.providers.openai_model import OpenAIModel
 from bethink.working.model_compactor import ModelCompactor
 from tests.conftest import KEY
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.store.db import Database
 from tests.doors.cli_kit import at_home
 

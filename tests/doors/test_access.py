@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.errors import Conflict, Invalid, NotFound, Unavailable
 from bethink.model.access import KeyInfo, Scope
 from bethink.store.db import Database, Tx

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.errors import Unavailable
 from bethink.model.access import NewKey
 from bethink.store.api_keys import Kept
@@ -107,7 +107,7 @@ async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
 
 
 async def test_what_is_remembered_of_strangers_is_bounded(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.access._MOST_REMEMBERED", 3)
+    monkeypatch.setattr("bethink.audit.keys._MOST_REMEMBERED", 3)
     looked: list[str] = []
 
     def nobody(tx: Tx, *, prefix: str) -> Kept | None:

@@ -277,7 +277,7 @@ def test_what_is_exported_is_for_nobody_else_to_read(home: Path, on: list[str]) 
 
 
 def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from bethink.learn.documents import Documents  # noqa: PLC0415
+    from bethink.documents.service import Documents  # noqa: PLC0415
 
     ok("add", "tea", *on)
 

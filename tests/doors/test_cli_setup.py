@@ -224,8 +224,8 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     def made(settings: object) -> Away:
         return Away()
 
-    monkeypatch.setattr("bethink.providers.model_from", made)
-    monkeypatch.setattr("bethink.providers.embedder_from", made)
+    monkeypatch.setattr("bethink.plugins.model_from", made)
+    monkeypatch.setattr("bethink.plugins.embedder_from", made)
 
     ok("init")
     asleep, asked = run("doctor"), run("doctor", "--online")
@@ -251,7 +251,7 @@ def test_doctor_does_not_blame_the_database_for_a_model(
 ) -> None:
     ok("add", "tea")
     monkeypatch.setenv(f"BETHINK_{setting}", value)
-    monkeypatch.setitem(sys.modules, "bethink.plugins.openai_model", None)
+    monkeypatch.setitem(sys.modules, "bethink.providers.openai_model", None)
 
     checks = named(run("doctor", "--json").envelope["data"]["checks"])
 

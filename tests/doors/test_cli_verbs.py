@@ -11,7 +11,7 @@ import bethink.sync
 from bethink.model.calls import ModelCall
 from bethink.model.documents import Draft
 from bethink.model.working import Event, EventType, Mode
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from tests.doors.cli_kit import Done, ok, run
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -5,13 +5,13 @@ import pytest
 
 import bethink.sync
 from bethink import Client, Memory
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.client.access import RemoteAccess
 from bethink.client.desk import RemoteDesk
 from bethink.client.documents import RemoteDocuments
 from bethink.client.facts import RemoteFacts
-from bethink.learn.documents import Documents
-from bethink.recall.facts import Facts
+from bethink.documents.service import Documents
+from bethink.facts.service import Facts
 from bethink.working.desk import Desk
 
 TWINS = {

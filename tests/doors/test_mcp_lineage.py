@@ -12,7 +12,7 @@ from bethink.errors import Unavailable
 from bethink.mcp import Grant, http_app, make_server
 from bethink.model.access import KeyInfo
 from bethink.model.calls import ModelCall
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import KEY
 from tests.doors.mcp_kit import Checked, problem, seed
 

@@ -17,7 +17,7 @@ import uvicorn
 
 import bethink
 from bethink import sync
-from bethink.plugins.default_redactor import redactor_for
+from bethink.providers.default_redactor import redactor_for
 from bethink.server import create_app, logs, one_write
 from bethink.server.logs import Seldom
 from bethink.server.one_write import OneWrite

@@ -9,7 +9,7 @@ import bethink
 from bethink import AgentStores, ConversationKey, Fact, Settings, build, load_settings
 from bethink.errors import Invalid, Misconfigured
 from bethink.settings import AgentSettings
-from bethink.store.sqlite import SqliteDatabase
+from bethink.store.engines.sqlite import SqliteDatabase
 from tests.conftest import KEY, Quiet, many
 
 
@@ -232,7 +232,7 @@ def test_a_memory_that_stores_nothing_says_so_and_nothing_else(caplog: pytest.Lo
 
 
 def test_postgres_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "bethink.store.postgres", raising=False)
+    monkeypatch.delitem(sys.modules, "bethink.store.engines.postgres", raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)
 
     with pytest.raises(Misconfigured, match=r"bethink\[postgres\]"):

@@ -8,11 +8,11 @@ import pytest
 
 from bethink import Settings, load_settings
 from bethink.errors import Misconfigured
-from bethink.plugins.onnx_embedder import OnnxEmbedder
-from bethink.plugins.openai_embedder import OpenAIEmbedder
-from bethink.plugins.static_embedder import StaticEmbedder
-from bethink.plugins.token_reranker import TokenReranker
-from bethink.providers import embedder_from, reranker_from
+from bethink.plugins import embedder_from, reranker_from
+from bethink.providers.onnx_embedder import OnnxEmbedder
+from bethink.providers.openai_embedder import OpenAIEmbedder
+from bethink.providers.static_embedder import StaticEmbedder
+from bethink.providers.token_reranker import TokenReranker
 from tools import minilm
 
 MINILM = Settings(embedder=f"onnx:{minilm.FOLDER}", embedder_tokenizer=str(minilm.TOKENIZER), reranker="tokens")
@@ -71,7 +71,7 @@ def test_a_reranker_that_is_none_or_has_no_model_is_refused() -> None:
 
 
 def test_a_missing_client_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("bethink.plugins.openai_embedder", "bethink.plugins.openai_client"):
+    for module in ("bethink.providers.openai_embedder", "bethink.providers.openai_client"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "openai", None)
 

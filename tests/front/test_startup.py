@@ -15,10 +15,10 @@ from bethink import AgentKind, ConversationKey
 from bethink.errors import Misconfigured, Unavailable
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins.anthropic_model import AnthropicModel
-from bethink.plugins.openai_model import OpenAIModel
-from bethink.plugins.scripted_model import ScriptedModel
-from bethink.providers import model_from
+from bethink.plugins import model_from
+from bethink.providers.anthropic_model import AnthropicModel
+from bethink.providers.openai_model import OpenAIModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import willing

@@ -10,10 +10,10 @@ from anyio.from_thread import BlockingPortal
 
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.errors import Busy, Unavailable
-from bethink.learn.quiet import QuietRules
+from bethink.learning.extraction.idle import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.settings import Settings
 from bethink.store import jobs
 from bethink.store.db import Database, Tx

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
-from bethink.learn.consolidate import ConsolidationRules, Consolidator
-from bethink.learn.extract import Extractor
-from bethink.learn.runs import Runs
+from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
+from bethink.learning.documents.runs import Runs
+from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import Quiet, said

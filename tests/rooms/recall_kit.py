@@ -9,7 +9,7 @@ from bethink.extend import Embedder, Reranker
 from bethink.model.documents import Document, Draft, Provenance
 from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import FactKind, Origin, SourceMessage
-from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.search import Searcher
 from bethink.store import facts
 from bethink.store.db import Database

@@ -10,7 +10,7 @@ import bethink
 from bethink import Memory, Message, Session
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
 from bethink.model.moments import from_micros
-from bethink.plugins.no_redaction import NoRedaction
+from bethink.providers.no_redaction import NoRedaction
 from bethink.store.db import Database
 from tests.conftest import KEY, database_at, many, said
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from bethink import Memory
+from bethink.documents.changes import shelf
+from bethink.documents.files import archive, artefacts, clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
-from bethink.learn.artefacts import archive, artefacts, clear_files, folder_of, write_folder
-from bethink.learn.changes import shelf
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import DONE, a_fact, consolidator

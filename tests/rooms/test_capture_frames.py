@@ -8,7 +8,7 @@ from bethink import Memory, Message, Session
 from bethink.errors import Conflict
 from bethink.model.framing import framed
 from bethink.model.working import Mode
-from bethink.plugins.default_redactor import redactor_for
+from bethink.providers.default_redactor import redactor_for
 from bethink.store.db import Database
 from tests.conftest import KEY
 

@@ -6,13 +6,13 @@ import pytest
 
 from bethink import ConversationKey, Fact, Memory, Session
 from bethink.errors import Conflict, NotFound
-from bethink.learn.consolidate import Consolidator
+from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Draft
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.model.moments import LAST, to_micros
 from bethink.model.records import SessionMemory
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
 from bethink.worker import RunReport, Worker, WorkerOptions

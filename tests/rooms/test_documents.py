@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from bethink import Memory
+from bethink.documents import tree
+from bethink.documents.service import Documents
 from bethink.errors import Conflict, Invalid, NotFound, Stale
-from bethink.learn import tree
-from bethink.learn.documents import Documents
 from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, SourceKind, mentions_in
-from bethink.plugins.redaction import SecretRedactor
+from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 

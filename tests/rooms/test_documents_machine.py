@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bethink import Memory
+from bethink.documents import tree
+from bethink.documents.service import Documents
 from bethink.errors import BethinkError
-from bethink.learn import tree
-from bethink.learn.documents import Documents
 from bethink.model.documents import Document, Draft
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect

@@ -5,8 +5,8 @@ import pytest
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 from bethink.worker import Worker, WorkerOptions

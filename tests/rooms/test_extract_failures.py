@@ -10,8 +10,8 @@ from bethink import ConversationKey, Memory, Session
 from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
@@ -36,7 +36,7 @@ async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_s
         """It is dead, not stopped: nothing is handed back."""
 
     with monkeypatch.context() as patch:
-        patch.setattr("bethink.learn.extract.Extractor._apply", die)
+        patch.setattr("bethink.learning.extraction.extract.Extractor._apply", die)
         patch.setattr("bethink.worker.Worker._release", nothing)
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model).run_once()

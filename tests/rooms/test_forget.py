@@ -15,7 +15,7 @@ from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.working import Event, EventType
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Worker

@@ -10,11 +10,11 @@ import pytest
 
 import bethink
 from bethink import Memory
-from bethink.learn.consolidate import Consolidator
+from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Selection, Shelf
 from bethink.model.jobs import Claim, JobKind, JobStatus
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
 from tests.conftest import KEY, many

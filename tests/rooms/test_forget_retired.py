@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bethink
-from bethink.learn.settle import settle
+from bethink.facts.reconcile import settle
 from bethink.model.moments import Micros
 from bethink.model.records import Fact, Origin, SourceMessage
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from tests.conftest import FakeClock, Quiet
 from tests.rooms.learn_kit import a_fact, answer, worker
 

@@ -10,7 +10,7 @@ from bethink.errors import Conflict
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Document
 from bethink.model.jobs import JobStatus
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from faults.raw import Raw
 from tests.conftest import FakeClock

@@ -5,12 +5,12 @@ import random
 import pytest
 
 from bethink import ConversationKey, Fact, Memory, Message, Origin
-from bethink.learn.consolidate import Consolidator
+from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.documents import ROOT, Draft
 from bethink.model.jobs import JobKind
 from bethink.model.rules import rank
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.rooms.learn_kit import a_fact, answer, extractor, runs

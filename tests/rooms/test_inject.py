@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from bethink import Fact, Facts, Memory
-from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.inject import InjectionRequest, inject_memory
 
 

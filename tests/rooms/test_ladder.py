@@ -7,7 +7,7 @@ from bethink import Memory
 from bethink.errors import Misconfigured
 from bethink.model.records import EndReason
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Operation, Retention, SubType, add
-from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds

@@ -126,7 +126,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
         async def append(self, key: ConversationKey | str, message: object) -> int | None:
             await anyio.sleep_forever()
 
-    monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
     hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
@@ -160,8 +160,8 @@ async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
         async def append(self, key: ConversationKey | str, message: object) -> int | None:
             await anyio.sleep_forever()
 
-    monkeypatch.setattr("bethink.capture.live._PATIENCE", 0.01)
-    monkeypatch.setattr("bethink.capture.live._BUFFER", 1)
+    monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.log.live._BUFFER", 1)
     hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:

@@ -2,7 +2,7 @@ import pytest
 
 from bethink.errors import ModelUnavailable
 from bethink.model.working import Event, EventType, SubType
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.working.desk import Desk
 from bethink.working.model_compactor import ModelCompactor

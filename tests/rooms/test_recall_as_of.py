@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bethink import Fact, Memory
 from bethink.errors import NotFound
-from bethink.learn.settle import settle
+from bethink.facts.reconcile import settle
 from bethink.model.documents import Draft
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bethink import ConversationKey, Fact, Memory, Message
 from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import SourceMessage
-from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import DATABASES, FakeClock, Quiet, database_at
 from tests.rooms.recall_kit import (

@@ -12,8 +12,8 @@ from bethink import ConversationKey, Fact, Facts, Memory, Message
 from bethink.model.documents import Draft
 from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Database, Tx
+from bethink.store.engines.sqlite import SqliteDatabase
 from bethink.store.sql import Dialect
-from bethink.store.sqlite import SqliteDatabase
 from tests.conftest import KEY, FakeClock, Quiet, database_at
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import message, tell, texts, written

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 import pytest
 
 from bethink import ConversationKey, Memory, Message, Session
+from bethink.documents.changes import shelf
+from bethink.documents.files import artefacts
 from bethink.errors import Invalid
-from bethink.learn.artefacts import artefacts
-from bethink.learn.changes import shelf
-from bethink.learn.transcript import stamp
+from bethink.learning.extraction.transcript import stamp
 from bethink.model.jobs import Outcome
 from bethink.model.moments import EPOCH, FIRST, LAST, moment
 from bethink.model.recall import RefKind
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation
 from bethink.store.db import Database
 from tests.rooms.learn_kit import a_fact, answer, marked, worker

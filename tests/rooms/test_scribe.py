@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bethink import AgentKind, Memory, Session
-from bethink.learn.scribe import Scribe, post
+from bethink.learning.documents.transcripts import Scribe, post
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database, Tx
 from bethink.worker import RunReport, Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, said

@@ -5,8 +5,8 @@ import pytest
 
 from bethink import AgentKind, ConversationKey, Memory, Session
 from bethink.errors import Invalid
+from bethink.log import succession
 from bethink.model.records import EndReason
-from bethink.store import succession
 from bethink.store.db import Database, Tx
 from tests.conftest import KEY, many, said
 

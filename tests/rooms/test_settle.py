@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from bethink import ConversationKey, Fact, Facts, Memory, Message
-from bethink.learn.answer import moment
+from bethink.learning.extraction.answer import moment
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker

@@ -5,7 +5,7 @@ import pytest
 import bethink
 from bethink import Memory, Session
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import Quiet, said
 from tests.rooms.learn_kit import DONE, a_fact, answer, marked, worker

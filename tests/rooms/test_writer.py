@@ -9,17 +9,17 @@ import pytest
 
 from bethink import AgentKind, ConversationKey, Memory
 from bethink.errors import ModelTimeout, ModelUnavailable
-from bethink.learn.consolidate import Consolidator
-from bethink.learn.prompts import prompt
-from bethink.learn.workbench import READ, SCHEMA, WRITE, Workbench
-from bethink.learn.writer import PROMPT, Limits, Writer
+from bethink.learning.documents.consolidate import Consolidator
+from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, Workbench
+from bethink.learning.documents.writer import PROMPT, Limits, Writer
+from bethink.learning.prompts import prompt
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.consolidation import Shelf
 from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import DONE, a_fact, consolidator, runs

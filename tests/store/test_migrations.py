@@ -7,9 +7,9 @@ import pytest
 from bethink import Memory
 from bethink.errors import Misconfigured
 from bethink.store.db import Database
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.migrate import BASELINE, migrate, migrations
-from bethink.store.postgres import PostgresDatabase, PostgresOptions
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions
 from tests.conftest import DATABASES, KEY, Quiet, many
 from tests.store.schema_kit import described
 from tools.postgres import create_database

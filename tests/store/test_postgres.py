@@ -11,9 +11,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from bethink import Fact, Memory
 from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
-from bethink.store import postgres as store
 from bethink.store.db import Tx
-from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.engines import postgres as store
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from bethink.store.sql import Dialect, queries
 from tests.conftest import KEY, Quiet, many, said
 from tools.postgres import APP_ROLE, in_database

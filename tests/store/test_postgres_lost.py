@@ -12,7 +12,7 @@ from anyio import to_thread
 from bethink import Memory, Session
 from bethink.errors import Conflict, OutcomeUnknown, Unavailable
 from bethink.store.db import Tx
-from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from tests.conftest import KEY, Quiet
 from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tools import postgres

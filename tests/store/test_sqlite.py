@@ -13,11 +13,11 @@ import pytest
 
 from bethink import Fact, Memory
 from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
-from bethink.store import checkpoint
 from bethink.store.db import Tx
-from bethink.store.lane import Seat
+from bethink.store.engines import checkpoint
+from bethink.store.engines.lane import Seat
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
 from bethink.store.sql import Dialect, queries
-from bethink.store.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
 from tests.conftest import KEY, Quiet, many
 
 

@@ -21,7 +21,7 @@ from bethink.model.records import Maker, SessionMemory
 from bethink.recall.reindex import Vectors
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx
-from bethink.store.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from bethink.store.vectors import Embedded, VectorIndex
 from tests.conftest import KEY, said
 from tests.rooms.vector_kit import Hashed, hashed, index_all, index_of, nearest, refs, remembering

@@ -16,8 +16,8 @@ import pytest
 
 from bethink.extend import Model
 from bethink.model.calls import ModelCall
-from bethink.plugins.anthropic_model import AnthropicModel
-from bethink.plugins.openai_model import OpenAIModel
+from bethink.providers.anthropic_model import AnthropicModel
+from bethink.providers.openai_model import OpenAIModel
 
 KEY = "sk-loopback-4711"
 PROMPT = "My sister's birthday is the ninth of May."

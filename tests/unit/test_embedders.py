@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bethink.errors import BadAnswer, Misconfigured
 from bethink.extend import Embedder, Reranker
-from bethink.plugins.local_model import _threads, in_thread
-from bethink.plugins.onnx_embedder import OnnxEmbedder
-from bethink.plugins.static_embedder import StaticEmbedder
-from bethink.plugins.token_reranker import TokenReranker
+from bethink.providers.local_model import _threads, in_thread
+from bethink.providers.onnx_embedder import OnnxEmbedder
+from bethink.providers.static_embedder import StaticEmbedder
+from bethink.providers.token_reranker import TokenReranker
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
 from tests.unit.static_files import TABLE, WORDS, static
 from tools import minilm
@@ -327,7 +327,7 @@ def test_a_missing_extra_is_named(
 def test_nothing_is_loaded_before_it_is_needed_and_nothing_is_ever_fetched(folder: Path, tiny: Path) -> None:
     code = f"""
 import anyio, sys
-from bethink.providers import embedder_from, reranker_from
+from bethink.plugins import embedder_from, reranker_from
 from bethink.settings import Settings
 
 def watch(event, arguments):

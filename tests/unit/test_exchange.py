@@ -3,9 +3,9 @@ import re
 import pytest
 
 from bethink.errors import ModelUnavailable
-from bethink.learn.exchange import LineExtractor, NopExtractor
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.learning.extraction.exchange import LineExtractor, NopExtractor
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import Quiet
 
 

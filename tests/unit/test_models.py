@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.plugins.anthropic_model import AnthropicModel
-from bethink.plugins.http_errors import retry_after
-from bethink.plugins.openai_model import OpenAIModel
+from bethink.providers.anthropic_model import AnthropicModel
+from bethink.providers.http_errors import retry_after
+from bethink.providers.openai_model import OpenAIModel
 from tests.unit.model_server import (
     ANSWER,
     CALL,

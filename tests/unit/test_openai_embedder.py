@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
-from bethink.plugins.openai_embedder import OpenAIEmbedder
+from bethink.providers.openai_embedder import OpenAIEmbedder
 from tests.unit.model_server import (
     KEY,
     PROMPT,

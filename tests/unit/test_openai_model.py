@@ -6,7 +6,7 @@ import pytest
 
 from bethink.errors import Misconfigured, ModelUnavailable
 from bethink.model.calls import ModelCall
-from bethink.plugins.openai_model import OpenAIModel, _is_openai
+from bethink.providers.openai_model import OpenAIModel, _is_openai
 from tests.unit.model_server import CALL, PROMPT, SYSTEM, OpenAIApi, isolate, sends, serving
 
 SCHEMA = {"type": "object", "properties": {"day": {"type": "integer"}}, "required": ["day"]}

@@ -8,7 +8,7 @@ import pytest
 from bethink import Memory, Session
 from bethink.errors import Invalid
 from bethink.model.records import Message, message_from
-from bethink.plugins.redaction import SecretRedactor
+from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database
 from tests.conftest import KEY
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import BadAnswer
-from bethink.learn.answer import Draft, loads, moment, parse, slugged
-from bethink.learn.proof import prove
-from bethink.learn.transcript import transcript
+from bethink.learning.extraction.answer import Draft, loads, moment, parse, slugged
+from bethink.learning.extraction.proof import prove
+from bethink.learning.extraction.transcript import transcript
 from bethink.model.framing import own_words
 from bethink.model.moments import from_micros
 from bethink.model.records import FactKind, Message, Origin, Record

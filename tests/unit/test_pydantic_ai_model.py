@@ -29,7 +29,7 @@ from pydantic_ai.usage import RequestUsage
 
 from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.plugins.pydantic_ai_model import PydanticAIModel
+from bethink.providers.pydantic_ai_model import PydanticAIModel
 from tests.unit.model_server import ANSWER, CALL, KEY, PROMPT, SYSTEM, OpenAIApi, fails, isolate, sends, serving
 
 SCHEMA = {"type": "object", "properties": {"day": {"type": "integer"}}, "required": ["day"]}

@@ -1,8 +1,8 @@
 import io
 import logging
 
-from bethink.log import RedactingFilter
-from bethink.plugins.redaction import SecretRedactor
+from bethink.logs import RedactingFilter
+from bethink.providers.redaction import SecretRedactor
 
 KEY = b"a key for tests, and for nothing else"
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.plugins import redaction
-from bethink.plugins.redaction import SecretRedactor
-from bethink.plugins.redaction_tokens import Span
+from bethink.providers.redaction import SecretRedactor
+from bethink.providers.redaction_tokens import Span
 
 KEY = b"a key for tests, and for nothing else"
 PLACEHOLDER = re.compile(r"\[REDACTED:([a-z_]+):([0-9a-f]{4})\]")

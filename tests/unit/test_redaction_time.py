@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.plugins.redaction import SecretRedactor
+from bethink.providers.redaction import SecretRedactor
 from tests.pace import growth
 
 redact = SecretRedactor(b"a key for tests, and for nothing else").redact

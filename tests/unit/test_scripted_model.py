@@ -7,7 +7,7 @@ import pytest
 from bethink.errors import Misconfigured, ModelError, ModelTimeout
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.plugins.scripted_model import ScriptedModel
+from bethink.providers.scripted_model import ScriptedModel
 
 CALL = ModelCall(system="1234", prompt="12345678")
 

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from bethink.errors import Misconfigured
-from bethink.plugins.exact_tokens import ExactTokens
+from bethink.providers.exact_tokens import ExactTokens
 
 
 @pytest.mark.spec("S3.57")

@@ -1,10 +1,10 @@
 import pytest
 
-from bethink.learn.transcript import fitting, shortened, transcript
+from bethink.learning.extraction.transcript import fitting, shortened, transcript
 from bethink.model.framing import own_words
 from bethink.model.moments import from_micros
 from bethink.model.records import Message, Record
-from bethink.plugins.estimated_tokens import EstimatedTokens
+from bethink.providers.estimated_tokens import EstimatedTokens
 
 NOON = from_micros(1_763_208_000_000_000)  # 2025-11-15 12:00 UTC, a Saturday
 TOKENS = EstimatedTokens()

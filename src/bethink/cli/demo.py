@@ -78,8 +78,8 @@ def _file(keep: str | None) -> Generator[str]:
 def memory_at(path: str, clock: Clock) -> "Memory":
     """Build a memory whose clock stands where the story is, and whose model is scripted; all else is as ever."""
     from bethink.memory import Memory  # noqa: PLC0415
-    from bethink.plugins.default_redactor import redactor_for  # noqa: PLC0415
-    from bethink.store.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415
+    from bethink.providers.default_redactor import redactor_for  # noqa: PLC0415
+    from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415
 
     database = SqliteDatabase(SqliteOptions(path=path), clock=clock)
     redactor = redactor_for(database)
@@ -89,12 +89,12 @@ def memory_at(path: str, clock: Clock) -> "Memory":
 def _worker(database: "Database", redactor: Any, clock: Clock) -> "Worker":
     """Learn facts with the scripted model; documents quote, as without a model, and are written on Mondays."""
     from bethink.cli.demo_data import TODAY, answer  # noqa: PLC0415
-    from bethink.learn.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
-    from bethink.learn.extract import Extractor, Prices  # noqa: PLC0415
-    from bethink.learn.runs import Runs  # noqa: PLC0415
+    from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
+    from bethink.learning.documents.runs import Runs  # noqa: PLC0415
+    from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.model.jobs import JobKind  # noqa: PLC0415
-    from bethink.plugins.estimated_tokens import EstimatedTokens  # noqa: PLC0415
-    from bethink.plugins.scripted_model import ScriptedModel  # noqa: PLC0415
+    from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
+    from bethink.providers.scripted_model import ScriptedModel  # noqa: PLC0415
     from bethink.worker import Handler, Worker  # noqa: PLC0415
 
     tokens, free = EstimatedTokens(), Prices(input=0.0, output=0.0)

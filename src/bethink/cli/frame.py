@@ -261,7 +261,7 @@ def _logging(common: Common) -> Generator[None]:
     """Let our own loggers say everything, or only what is an error, for as long as a command runs."""
     import logging  # noqa: PLC0415
 
-    from bethink.log import logger  # noqa: PLC0415
+    from bethink.logs import logger  # noqa: PLC0415
 
     ours = logger()
     before, handler = ours.level, logging.StreamHandler(sys.stderr)

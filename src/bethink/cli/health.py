@@ -189,7 +189,7 @@ async def _database(place: "Place") -> AsyncIterator[Check]:
 
 def _makeable(settings: "Settings") -> "Settings":
     """Leave out what cannot be made: it has a line of its own, and the database is not to blame."""
-    from bethink.providers import embedder_from, model_from  # noqa: PLC0415
+    from bethink.plugins import embedder_from, model_from  # noqa: PLC0415
 
     for name, make in (("model", model_from), ("embedder", embedder_from)):
         try:
@@ -235,7 +235,7 @@ def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
 
 
 async def _senses(place: "Place", *, online: bool) -> AsyncIterator[Check]:
-    from bethink.providers import embedder_from, model_from, reranker_from  # noqa: PLC0415
+    from bethink.plugins import embedder_from, model_from, reranker_from  # noqa: PLC0415
 
     senses: dict[str, Any] = {}
     for name, make, none in (

@@ -12,7 +12,7 @@ from bethink.cli.terminal import Line, columns, one_line
 from bethink.errors import NotFound
 
 if TYPE_CHECKING:
-    from bethink.learn.documents import Documents
+    from bethink.documents.service import Documents
     from bethink.model.documents import Document
     from bethink.model.records import Fact
 

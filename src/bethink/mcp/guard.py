@@ -12,7 +12,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 from pydantic import BaseModel, ValidationError
 
 from bethink.errors import BethinkError, Invalid, NotFound
-from bethink.log import logger
+from bethink.logs import logger
 
 P = ParamSpec("P")
 T = TypeVar("T")

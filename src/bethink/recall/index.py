@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from bethink.errors import BadAnswer, LostClaim
 from bethink.extend import Embedder
-from bethink.log import logger
+from bethink.logs import logger
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.recall import RefKind
 from bethink.model.rules import QUIET_CHECK

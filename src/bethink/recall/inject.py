@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bethink.extend import Tokens
+from bethink.facts.service import Facts
 from bethink.model.framing import inert
-from bethink.recall.facts import Facts
 
 _HEADING = "## Relevant Memory"
 

@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bethink.audit.lineage import trace
 from bethink.errors import BadAnswer, Invalid, Misconfigured, ModelError, NotFound
 from bethink.extend import Embedder, Reranker, Tokens
-from bethink.log import logger
+from bethink.logs import logger
 from bethink.model.framing import cited
 from bethink.model.recall import (
     Block,
@@ -34,7 +35,6 @@ from bethink.recall.repeats import parted
 from bethink.recall.score import Found, Scale, Weights, scaled
 from bethink.store import ledger, search, vectors
 from bethink.store.db import Database, Tx, ask
-from bethink.store.lineage import trace
 from bethink.store.search import Match, Survey, Text
 
 _POOL = 100

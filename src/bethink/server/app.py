@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from bethink.build import memory_from
 from bethink.memory import Memory
-from bethink.plugins.default_redactor import redactor_for
+from bethink.providers.default_redactor import redactor_for
 from bethink.server import (
     logs,
     problems,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.model.access import KeyInfo, Scope
 from bethink.server.problems import refused
 

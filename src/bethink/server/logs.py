@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bethink.extend import Redactor
-from bethink.log import RedactingFilter, logger
+from bethink.logs import RedactingFilter, logger
 
 requests = logger("server")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.routing import BaseRoute, Match
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.memory import Memory
 from bethink.server.auth import find_key
 from bethink.server.limits import Buckets, check_depth, read_body

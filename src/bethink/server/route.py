@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from bethink.access import Access
+from bethink.audit.keys import Access
 from bethink.memory import Memory
 from bethink.model.access import Scope
 from bethink.model.records import Session

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import anyio
 
 from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
-from bethink.log import logger
+from bethink.logs import logger
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.store.sql import Dialect, Query, queries

@@ -18,7 +18,7 @@ from bethink.model.working import (
     StateInfo,
     Thread,
 )
-from bethink.plugins.no_redaction import NoRedaction
+from bethink.providers.no_redaction import NoRedaction
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, travel

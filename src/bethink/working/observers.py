@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from bethink.log import logger
+from bethink.logs import logger
 
 _log = logger("working")
 

@@ -7,12 +7,13 @@ from datetime import timedelta
 
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor, Tokens
+from bethink.log import succession
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
 from bethink.model.text import canonical_json, clean
 from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, StateCause, Strategy, Thread
-from bethink.plugins.estimated_tokens import EstimatedTokens
-from bethink.store import sessions, states, succession, threads
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
 from bethink.working import ladder
 from bethink.working.ladder import Thresholds

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bethink.errors import Conflict, Invalid, Misconfigured, NotFound, StoreError
 from bethink.extend import Redactor
-from bethink.log import logger
+from bethink.logs import logger
 from bethink.model.ids import new_id
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, Thread
 from bethink.store import states, threads

@@ -1,1 +1,0 @@
-"""What happened gets in: redacted, once, durable before we say yes."""

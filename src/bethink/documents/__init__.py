@@ -1,0 +1,1 @@
+"""The tree of documents, its versions, and the changes that consolidations propose."""

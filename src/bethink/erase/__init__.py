@@ -1,1 +1,0 @@
-"""Forgetting: by lineage, in one transaction, and counted."""

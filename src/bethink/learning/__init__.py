@@ -1,0 +1,1 @@
+"""Learning in the background: from sessions to facts, and from those to documents."""

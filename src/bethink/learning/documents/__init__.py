@@ -1,0 +1,1 @@
+"""From session memories and facts to documents: the writer and consolidation."""

@@ -1,0 +1,1 @@
+"""From one session to its memory and facts."""

@@ -1,0 +1,156 @@
+"""Appends messages: without what was recalled, cleaned and redacted, then stored whole, once, with their numbers."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar, cast
+
+from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
+from bethink.extend import Redactor
+from bethink.model.framing import unframed
+from bethink.model.moments import to_micros
+from bethink.model.records import Message, Record, Session, SourceMessage, message_from
+from bethink.model.text import canonical_json, clean
+from bethink.store import messages, sessions
+from bethink.store.db import NO_LIMIT, Database, Tx
+from bethink.store.messages import Prepared, Taken
+
+_MAX_NAME = 256
+"""Signs in the name of who spoke, or of a tool: it is looked up, and PostgreSQL indexes no long ones."""
+T = TypeVar("T")
+
+
+def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | Mapping[str, object]]:
+    """Take a snapshot of what is to be appended; one message alone is not a list of them."""
+    given = cast("object", drafts)
+    if isinstance(given, (str, bytes, Mapping, Message)) or not hasattr(given, "__iter__"):
+        kind = type(cast("object", given)).__name__
+        raise Invalid(f"a {kind} is not a list of messages.", hint="Put it into a list.")
+    return list(drafts)
+
+
+def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
+    """Turn messages into rows: frames are cut out of every text in them, which is then cleaned and redacted.
+
+    Call it before a transaction's first query. What is nothing but a frame becomes empty, and keeps its number.
+    """
+    redact = redactor.redact
+
+    def cut(text: str) -> str:
+        return redact(clean(unframed(text)))
+
+    return [_prepared(message_from(draft), cut) for draft in drafts]
+
+
+def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
+    if message.name is not None and len(message.name) > _MAX_NAME:
+        raise Invalid(
+            f"the name of a message has {len(message.name)} signs.",
+            hint=f"Use up to {_MAX_NAME}; what is longer belongs into metadata.",
+        )
+    return Prepared(
+        message.role,
+        cut(message.content),
+        None if message.name is None else cut(message.name),
+        canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
+        None if message.tool_call_id is None else cut(message.tool_call_id),
+        int(message.is_error),
+        canonical_json(message.metadata, cut) if message.metadata else "{}",
+        cut(message.origin or ""),
+        message.idempotency_key,
+        None if message.trace_parent is None else cut(message.trace_parent),
+        None if message.said_at is None else to_micros(message.said_at),
+    )
+
+
+class Appended(NamedTuple):
+    """Where messages are stored, and the thread that has their events to process."""
+
+    sources: list[SourceMessage]
+    thread_id: str | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of each message in its session."""
+        return [source.number for source in self.sources]
+
+
+def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
+    """Store messages and return their numbers; one whose idempotency key is known keeps the number it has.
+
+    A key is known to its whole conversation: a retry may come after the session it was first sent to has ended.
+    """
+    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
+    tx.repeatable = len(keys) == len(rows)
+    known = _known(tx, session, rows, keys) if keys else {}
+    fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
+    if not fresh:
+        return Appended(_sources(session, rows, known, 1))
+    reserved = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
+    if reserved is None:
+        raise _refusal(tx, session)
+    first = reserved.last - len(fresh) + 1
+    messages.append(tx, space=session.space, session_id=session.id, first=first, rows=fresh)
+    if reserved.thread_id is not None:
+        # Imported where there is a thread: most sessions have none, and its words take a while to load.
+        from bethink.log.events import queue_events  # noqa: PLC0415
+
+        queue_events(tx, session, reserved.thread_id, first=first, rows=fresh)
+    return Appended(_sources(session, rows, known, first), reserved.thread_id)
+
+
+def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
+    if len(set(keys)) != len(keys):
+        raise Conflict(
+            "two messages of one batch carry the same idempotency key.", hint="Give each message its own key."
+        )
+    known: dict[str | None, Taken] = {**messages.taken(tx, space=session.space, keys=keys)}
+    for row in rows:
+        holder = known.get(row.idempotency_key)
+        if holder is not None and (holder.conversation_id, holder.role, holder.content) != (
+            session.conversation_id,
+            row.role,
+            row.content,
+        ):
+            raise Conflict(
+                f"the idempotency key {row.idempotency_key!r} already belongs to another message, "
+                f"number {holder.number} of session {holder.session_id}.",
+                hint="Use a new key for a new message; repeat a key only with the message it was made for.",
+            )
+    return known
+
+
+def _sources(
+    session: Session, rows: list[Prepared], known: Mapping[str | None, Taken], first: int
+) -> list[SourceMessage]:
+    fresh = (SourceMessage(session.id, number) for number in range(first, first + len(rows)))
+    if not known:
+        return list(fresh)
+    return [
+        SourceMessage(holder.session_id, holder.number) if (holder := known.get(row.idempotency_key)) else next(fresh)
+        for row in rows
+    ]
+
+
+def _refusal(tx: Tx, session: Session) -> Exception:
+    found = sessions.find(tx, space=session.space, session_id=session.id)
+    if found is None:
+        return NotFound(f"no session {session.id!r} in space {session.space!r}.")
+    return SessionEnded(f"session {session.id} ended ({found.end_reason}).")
+
+
+def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Record]:
+    """Return the messages of a session after a number, in order."""
+    return messages.after(
+        tx,
+        space=session.space,
+        session_id=session.id,
+        number=after,
+        limit=NO_LIMIT if limit is None else max(0, limit),
+    )
+
+
+async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:
+    """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
+    try:
+        return await database.transact(body, space=space)
+    except Duplicate:
+        return await database.transact(body, space=space)

@@ -1,0 +1,202 @@
+"""Builds the models, embedders and rerankers that the settings name."""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from bethink.errors import Misconfigured
+from bethink.extend import Embedder, Model, Reranker
+from bethink.settings import Settings
+
+T = TypeVar("T")
+
+
+class _Named(NamedTuple, Generic[T]):
+    """What a setting names: how it is made, the extra that has its client, and its name there."""
+
+    make: Callable[[Settings, str], T]
+    extra: str
+    name: str
+
+
+class Senses:
+    """The model, embedder and reranker of a memory, each made when it is first asked for.
+
+    Only a name that says nothing is refused at once. What could not be made is tried again by the next who asks.
+    """
+
+    def __init__(self, settings: Settings, *, model: Model | None = None, embedder: Embedder | None = None) -> None:
+        self._settings = settings
+        self._model = model
+        self._embedder = embedder
+        if model is None and settings.learn:
+            _model_named(settings)
+        if embedder is None:
+            _embedder_named(settings)
+        if embedder is not None or not settings.embedder.startswith("onnx:"):
+            reranker_from(settings, embedder)
+
+    def model(self) -> Model | None:
+        """Return the model, if one is named. Raises `Misconfigured` while its client or its key is missing."""
+        if self._model is None:
+            self._model = model_from(self._settings)
+        return self._model
+
+    def embedder(self) -> Embedder | None:
+        """Return the embedder, if one is named. Raises `Misconfigured` while something that it needs is missing."""
+        if self._embedder is None:
+            self._embedder = embedder_from(self._settings)
+        return self._embedder
+
+    def searching(self) -> tuple[Embedder | None, Reranker | None]:
+        """Return what recall asks. An embedder that cannot be made is one that says why: words find without it."""
+        try:
+            embedder = self.embedder()
+        except Misconfigured as error:
+            return _Absent(self._settings.embedder, error), None
+        return embedder, reranker_from(self._settings, embedder)
+
+
+class _Absent:
+    """Stands where an embedder should be, and tells whoever asks it why it is not there."""
+
+    def __init__(self, name: str, why: Misconfigured) -> None:
+        self.name = name
+        self._why = why
+
+    @property
+    def dimension(self) -> int:
+        """Raise `Misconfigured`."""
+        raise self._why
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Raise `Misconfigured`."""
+        del texts
+        raise self._why
+
+
+def model_from(settings: Settings) -> Model | None:
+    """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
+    return _made(_model_named(settings), settings)
+
+
+def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
+    if named is None:
+        return None
+    try:
+        return named.make(settings, named.name)
+    except ImportError as error:
+        extra = named.extra
+        raise Misconfigured(
+            f"{extra} needs its client.", hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone."
+        ) from error
+
+
+def _model_named(settings: Settings) -> "_Named[Model] | None":
+    if not settings.model:
+        return None
+    provider, _, name = settings.model.partition(":")
+    make = _MODELS.get(provider)
+    if make is None or not name:
+        raise Misconfigured(
+            f"model = {settings.model!r} names no provider and model.",
+            hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
+        )
+    return _Named(make, provider, name)
+
+
+def _openai_model(settings: Settings, name: str) -> Model:
+    from bethink.providers.openai_model import OpenAIModel  # noqa: PLC0415 - an extra
+
+    return OpenAIModel(
+        name,
+        base_url=settings.model_base_url,
+        api_key=settings.model_api_key,
+        window=settings.model_window,
+        output=settings.model_output,
+    )
+
+
+def _anthropic_model(settings: Settings, name: str) -> Model:
+    from bethink.providers.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
+
+    return AnthropicModel(
+        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+    )
+
+
+def _pydantic_ai_model(settings: Settings, name: str) -> Model:
+    from bethink.providers.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
+
+    return PydanticAIModel(name, window=settings.model_window)
+
+
+_MODELS: dict[str, Callable[[Settings, str], Model]] = {
+    "openai": _openai_model,
+    "anthropic": _anthropic_model,
+    "pydantic-ai": _pydantic_ai_model,
+}
+
+
+def embedder_from(settings: Settings) -> Embedder | None:
+    """Build the embedder that the settings name as `static:FOLDER`, `onnx:FOLDER` or `openai:NAME`, if any.
+
+    A model in a folder is looked for now and read when it is first used; none is ever downloaded.
+    """
+    return _made(_embedder_named(settings), settings)
+
+
+def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
+    if not settings.embedder:
+        return None
+    kind, _, name = settings.embedder.partition(":")
+    make = _EMBEDDERS.get(kind)
+    if make is None or not name:
+        raise Misconfigured(
+            f"embedder = {settings.embedder!r} names no kind and model.",
+            hint="Write static: or onnx: and a folder, or openai: and a model's name.",
+        )
+    return _Named(make, kind, name)
+
+
+def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:
+    """Build the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
+    if not settings.reranker:
+        return None
+    if settings.reranker != "tokens":
+        raise Misconfigured(f"reranker = {settings.reranker!r} is none.", hint="Use tokens, or leave it empty.")
+    from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who rerank
+    from bethink.providers.token_reranker import TokenReranker  # noqa: PLC0415
+
+    if not isinstance(embedder, OnnxEmbedder):
+        raise Misconfigured("reranker = 'tokens' needs an ONNX embedder.", hint="Set embedder to onnx: and a folder.")
+    return TokenReranker(embedder)
+
+
+def _static(_: Settings, name: str) -> Embedder:
+    from bethink.providers.static_embedder import StaticEmbedder  # noqa: PLC0415 - for those who embed
+
+    return StaticEmbedder(name)
+
+
+def _onnx(settings: Settings, name: str) -> Embedder:
+    from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who embed
+
+    return OnnxEmbedder(name, tokenizer=settings.embedder_tokenizer)
+
+
+def _openai_embedder(settings: Settings, name: str) -> Embedder:
+    from bethink.providers.openai_embedder import OpenAIEmbedder  # noqa: PLC0415 - an extra
+
+    return OpenAIEmbedder(
+        name,
+        base_url=settings.embedder_base_url,
+        api_key=settings.embedder_api_key,
+        dimension=settings.embedder_dimension,
+    )
+
+
+_EMBEDDERS: dict[str, Callable[[Settings, str], Embedder]] = {
+    "static": _static,
+    "onnx": _onnx,
+    "openai": _openai_embedder,
+}

@@ -1,1 +1,0 @@
-"""What we ship for the sockets."""

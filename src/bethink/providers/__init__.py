@@ -1,0 +1,1 @@
+"""What we ship for the sockets: models, embedders, redaction and token counts."""

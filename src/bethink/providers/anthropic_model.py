@@ -1,0 +1,96 @@
+"""A model behind Anthropic's messages."""
+
+import os
+
+from anthropic import Anthropic, AnthropicError, APIStatusError, AsyncAnthropic, omit
+from anthropic.types import OutputConfigParam
+
+from bethink.errors import Misconfigured
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.text import clean
+from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_json, text_in
+from bethink.providers.http_errors import bounded, check_address, check_key, from_status, unreachable
+
+_NO_KEY = "none"
+_STOPS = {
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "refusal": Stop.REFUSED,
+}
+_INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class AnthropicModel:
+    """Asks Anthropic's messages API. Without a key, the SDK looks for one: `ANTHROPIC_API_KEY` first.
+
+    There is no temperature: the API takes none since its version of October 2026.
+    """
+
+    def __init__(self, name: str, *, base_url: str = "", api_key: str = "", window: int = 200_000) -> None:
+        address = base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
+        if address:
+            check_address(address)
+        check_key(api_key)
+        self.name = name
+        self.window = window
+        self._base_url = base_url or None
+        self._api_key = api_key or None
+        if not (api_key or self._finds_a_key()):
+            if not address:
+                raise Misconfigured(
+                    "Anthropic needs an API key.",
+                    hint="Set ANTHROPIC_API_KEY, or give the base_url of a server of your own.",
+                )
+            self._api_key = _NO_KEY
+
+    def _finds_a_key(self) -> bool:
+        try:
+            with Anthropic(base_url=self._base_url) as client:
+                check_key(client.api_key or client.auth_token or "")
+                return bool(client.api_key or client.auth_token or client.credentials)
+        except (AnthropicError, ValueError) as error:
+            raise Misconfigured(
+                "the credentials for Anthropic cannot be read.", hint="Set ANTHROPIC_API_KEY."
+            ) from error
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        with bounded(self.name, call.timeout):
+            try:
+                body = await self._post(call)
+            except APIStatusError as error:
+                raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
+            except AnthropicError:
+                raise unreachable(self.name) from None
+        return self._read(body)
+
+    async def _post(self, call: ModelCall) -> object:
+        # A client belongs to the event loop it was first used in, and the next call may come from another.
+        # It is given no time limit of its own: one would start anew with every byte that arrives.
+        async with (
+            AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
+            client.messages.with_streaming_response.create(
+                model=self.name,
+                system=clean(call.system) if call.system else omit,
+                messages=[{"role": "user", "content": clean(call.prompt)}],
+                max_tokens=call.max_tokens,
+                output_config=omit if call.schema is None else _format(call),
+            ) as response,
+        ):
+            return await read_json(self.name, response.iter_bytes())
+
+    def _read(self, body: object) -> ModelAnswer:
+        usage, reason = at(body, "usage"), at(body, "stop_reason")
+        if not isinstance(at(body, "content"), list):
+            raise not_an_answer(self.name)
+        return ModelAnswer(
+            text=text_in(at(body, "content")),
+            model=name_at(body, "model", default=self.name),
+            input_tokens=sum(count_at(usage, part) for part in _INPUT_TOKENS),
+            output_tokens=count_at(usage, "output_tokens"),
+            stop=_STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END,
+        )
+
+
+def _format(call: ModelCall) -> OutputConfigParam:
+    return {"format": {"type": "json_schema", "schema": dict(call.schema or {})}}

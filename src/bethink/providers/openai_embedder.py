@@ -1,0 +1,115 @@
+"""Vectors from any server that speaks OpenAI's embeddings: OpenAI itself, vLLM, llama.cpp, Ollama."""
+
+import math
+from collections.abc import Generator, Sequence
+from typing import cast
+
+from openai import omit
+
+from bethink.errors import BadAnswer, Misconfigured
+from bethink.model.text import clean
+from bethink.providers.http_body import MAX_BODY, at, not_an_answer, read_json
+from bethink.providers.openai_client import OpenAIServer, asking
+
+_NATIVE = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+# OpenAI takes 8,192 tokens of a text and 300,000 of a request; a character is rarely more than one token.
+_MAX_CHARACTERS = 6_000
+_BATCH_CHARACTERS = 200_000
+_BATCH_TEXTS = 256
+_BYTES_A_NUMBER = 32
+_TOO_LARGE = 1e300
+
+
+class OpenAIEmbedder:
+    """Asks an embeddings server: the texts leave this machine, unless the server is on it.
+
+    Of a long text the first 6,000 characters are sent. Without a key, `OPENAI_API_KEY` is used; a local server needs
+    none. `dimension` may be left out for OpenAI's own models.
+    """
+
+    def __init__(
+        self, name: str, *, base_url: str = "", api_key: str = "", dimension: int = 0, timeout: float = 60.0
+    ) -> None:
+        self._server = OpenAIServer(base_url=base_url, api_key=api_key)
+        self.dimension = dimension or _NATIVE.get(name, 0)
+        if self.dimension < 1:
+            raise Misconfigured(
+                f"nobody knows how many numbers a vector of {name!r} has.", hint="Set embedder_dimension."
+            )
+        self.name = f"openai:{name}-{self.dimension}"
+        self._model = name
+        self._timeout = timeout
+        # Other servers may not know the parameter, and have but one dimension.
+        self._shortened = self.dimension != _NATIVE.get(name, self.dimension)
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return a vector of length one for each text, in order.
+
+        Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` for a request turned down or vectors that do not fit.
+        """
+        vectors: list[Sequence[float]] = []
+        for batch in _batches(texts):
+            with asking(self._model, self._timeout):
+                body = await self._post(batch)
+            vectors += self._read(body, len(batch))
+        return vectors
+
+    async def _post(self, batch: list[str]) -> object:
+        async with (
+            self._server.client() as client,
+            client.embeddings.with_streaming_response.create(
+                model=self._model,
+                input=batch,
+                dimensions=self.dimension if self._shortened else omit,
+                encoding_format="float",
+            ) as response,
+        ):
+            limit = max(MAX_BODY, len(batch) * self.dimension * _BYTES_A_NUMBER)
+            return await read_json(self._model, response.iter_bytes(), limit=limit)
+
+    def _read(self, body: object, count: int) -> list[list[float]]:
+        data = at(body, "data")
+        if not isinstance(data, list):
+            raise not_an_answer(self._model)
+        items = cast("list[object]", data)
+        if len(items) != count:
+            raise self._misfit(f"{len(items)} vectors for {count} texts")
+        return [self._unit(at(item, "embedding")) for item in self._in_order(items)]
+
+    def _in_order(self, items: list[object]) -> list[object]:
+        places = [at(item, "index") for item in items]
+        if all(place is None for place in places):
+            return items
+        by_place = {place: item for place, item in zip(places, items, strict=True) if type(place) is int}
+        if by_place.keys() != set(range(len(items))):
+            raise self._misfit("vectors that cannot be told apart")
+        return [by_place[place] for place in range(len(items))]
+
+    def _unit(self, vector: object) -> list[float]:
+        numbers = cast("list[object]", vector) if isinstance(vector, list) else []
+        if len(numbers) != self.dimension:
+            raise self._misfit(f"a vector of {len(numbers)} numbers instead of {self.dimension}")
+        floats = [number for number in numbers if isinstance(number, (int, float)) and abs(number) < _TOO_LARGE]
+        length = math.hypot(*floats) if len(floats) == len(numbers) else 0.0
+        if length == 0:
+            raise self._misfit("a vector without a direction")
+        return [number / length for number in floats]
+
+    def _misfit(self, what: str) -> BadAnswer:
+        return BadAnswer(
+            f"{self._model} sent {what}.", hint="Check that the model is one for embeddings, and embedder_dimension."
+        )
+
+
+def _batches(texts: Sequence[str]) -> Generator[list[str]]:
+    batch: list[str] = []
+    held = 0
+    for text in texts:
+        cut = clean(text[:_MAX_CHARACTERS]) or " "  # an empty text is refused
+        if batch and (len(batch) == _BATCH_TEXTS or held + len(cut) > _BATCH_CHARACTERS):
+            yield batch
+            batch, held = [], 0
+        batch.append(cut)
+        held += len(cut)
+    if batch:
+        yield batch

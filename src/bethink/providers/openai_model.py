@@ -1,0 +1,119 @@
+"""A model behind any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama."""
+
+from typing import cast
+from urllib.parse import urlsplit
+
+from openai import omit
+from openai.types.chat import ChatCompletionMessageParam
+from openai.types.shared_params import ResponseFormatJSONObject, ResponseFormatJSONSchema
+
+from bethink.errors import Misconfigured
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.text import canonical_json, clean
+from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_json, text_in
+from bethink.providers.http_errors import unreachable
+from bethink.providers.openai_client import OpenAIServer, asking
+
+_STOPS = {
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.LENGTH,
+    "content_filter": Stop.REFUSED,
+}
+_BROKEN_OFF = ("abort", "error")
+_OUTPUTS = ("json_schema", "json_object", "prompt")
+ResponseFormat = ResponseFormatJSONObject | ResponseFormatJSONSchema
+
+
+class OpenAIModel:
+    """Asks a chat completions server. Without a key, `OPENAI_API_KEY` is used; a local server needs none.
+
+    `output` says how the server takes a schema: as `json_schema`, beside `json_object`, or only in the `prompt`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str = "",
+        api_key: str = "",
+        window: int = 128_000,
+        temperature: float | None = None,
+        strict_schema: bool = True,
+        output: str = "json_schema",
+    ) -> None:
+        self._server = OpenAIServer(base_url=base_url, api_key=api_key)
+        if output not in _OUTPUTS:
+            raise Misconfigured(f"{output!r} is no way to ask for JSON.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
+        self._output = output
+        self.name = name
+        self.window = window
+        self._temperature = temperature
+        self._strict = strict_schema
+        # OpenAI refuses max_tokens for its newer models; Ollama and older servers overlook max_completion_tokens.
+        self._newer = _is_openai(self._server.address)
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        with asking(self.name, call.timeout):
+            body = await self._post(call)
+        return self._read(body)
+
+    async def _post(self, call: ModelCall) -> object:
+        async with (
+            self._server.client() as client,
+            client.chat.completions.with_streaming_response.create(
+                model=self.name,
+                messages=_messages(call, told=self._output == "prompt"),
+                response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
+                max_completion_tokens=call.max_tokens if self._newer else omit,
+                max_tokens=omit if self._newer else call.max_tokens,
+                temperature=omit if self._temperature is None else self._temperature,
+            ) as response,
+        ):
+            return await read_json(self.name, response.iter_bytes())
+
+    def _format(self, call: ModelCall) -> ResponseFormat:
+        if self._output == "json_object":
+            # Not in OpenAI's own protocol, but what llama.cpp's older servers understand.
+            beside = {"type": "json_object", "schema": dict(call.schema or {})}
+            return cast("ResponseFormatJSONObject", beside)
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": call.schema_name, "schema": dict(call.schema or {}), "strict": self._strict},
+        }
+
+    def _read(self, body: object) -> ModelAnswer:
+        choice = at(body, "choices", 0)
+        message = at(choice, "message")
+        if not isinstance(message, dict):
+            raise not_an_answer(self.name)
+        reason = at(choice, "finish_reason")
+        if reason in _BROKEN_OFF:
+            raise unreachable(self.name)
+        stop = _STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END
+        return ModelAnswer(
+            text=text_in(at(choice, "message", "content")),
+            model=name_at(body, "model", default=self.name),
+            input_tokens=count_at(body, "usage", "prompt_tokens"),
+            output_tokens=count_at(body, "usage", "completion_tokens"),
+            stop=Stop.REFUSED if at(choice, "message", "refusal") else stop,
+        )
+
+
+def _messages(call: ModelCall, *, told: bool) -> list[ChatCompletionMessageParam]:
+    messages: list[ChatCompletionMessageParam] = []
+    system = call.system
+    if told and call.schema is not None:
+        system = (
+            f"{system}\n\nAnswer with JSON of this schema, and nothing else:\n{canonical_json(call.schema)}".strip()
+        )
+    if system:
+        messages.append({"role": "system", "content": clean(system)})
+    messages.append({"role": "user", "content": clean(call.prompt)})
+    return messages
+
+
+def _is_openai(address: str) -> bool:
+    host = urlsplit(address).hostname or "api.openai.com"
+    return host.endswith((".openai.com", ".azure.com"))

@@ -1,0 +1,137 @@
+"""A model of any provider that Pydantic AI can talk to."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_ai import ModelRequest, ModelResponse, ModelSettings
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ContentFilterError,
+    FallbackExceptionGroup,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+    UserError,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.tools import ToolDefinition
+
+from bethink.errors import Misconfigured, ModelError, ModelUnavailable
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.text import clean
+from bethink.providers.http_errors import bounded, from_status, too_late, turned_down, unreachable
+
+_WINDOW = 128_000
+_STOPS = {"length": Stop.LENGTH, "content_filter": Stop.REFUSED}
+_OURS_TO_FIX = (ModelAuthenticationError, ModelNotFoundError)
+
+
+class PydanticAIModel:
+    """Asks a Pydantic AI model, given as an instance or by name, such as `openai:gpt-5`.
+
+    A name works from any event loop; an instance, from one at a time, since it holds its connections.
+    """
+
+    def __init__(self, model: Model | str, *, window: int | None = None, temperature: float | None = None) -> None:
+        try:
+            known = infer_model(model)
+        except (UserError, ImportError, ValueError) as error:
+            raise Misconfigured(
+                "Pydantic AI cannot use this model.", hint="Check its name, its provider's package and its key."
+            ) from error
+        self._model = model
+        self.name = model if isinstance(model, str) else known.model_id
+        self.window = window or known.context_window or _WINDOW
+        self._temperature = temperature
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        with bounded(self.name, call.timeout):
+            try:
+                response = await self._request(call)
+            except ContentFilterError:
+                return ModelAnswer(text="", model=self.name, stop=Stop.REFUSED)
+            except FallbackExceptionGroup as group:
+                raise self._failure_of_all(group, call.timeout) from None
+            except (AgentRunError, UserError) as error:
+                raise self._failure(error, call.timeout) from None
+        return self._read(response, call)
+
+    async def _request(self, call: ModelCall) -> ModelResponse:
+        model = infer_model(self._model)
+        settings = ModelSettings(max_tokens=call.max_tokens)
+        if self._temperature is not None:
+            settings["temperature"] = self._temperature
+        if "timeout" not in model.unsupported_settings:
+            settings["timeout"] = call.timeout
+        if "max_retries" not in model.unsupported_settings:
+            settings["max_retries"] = 0
+        async with model:
+            return await model_request(
+                model,
+                [ModelRequest.user_text_prompt(clean(call.prompt), instructions=clean(call.system) or None)],
+                model_settings=settings,
+                model_request_parameters=_parameters(call),
+            )
+
+    def _read(self, response: ModelResponse, call: ModelCall) -> ModelAnswer:
+        if response.finish_reason == "error" or response.state != "complete":
+            raise unreachable(self.name)
+        called = [part.args for part in response.tool_calls if part.tool_name == call.schema_name]
+        return ModelAnswer(
+            text=_written(called[0]) if called else response.text or "",
+            model=response.model_name or self.name,
+            input_tokens=response.usage.input_tokens,
+            output_tokens=response.usage.output_tokens,
+            stop=_STOPS.get(response.finish_reason or "", Stop.END),
+        )
+
+    def _failure(self, error: Exception, timeout: float) -> ModelError:
+        if isinstance(error, (ModelTimeoutError, ModelRequestTimeout)):
+            return too_late(self.name, timeout)
+        if isinstance(error, UserError):
+            return ModelUnavailable(
+                f"Pydantic AI will not send this to {self.name}.", hint="Check what the model supports, and its key."
+            )
+        if isinstance(error, ModelHTTPError):
+            return from_status(self.name, error.status_code, _waiting(error), error.body)
+        if isinstance(error, ModelRequestRejectedError) and not isinstance(error, _OURS_TO_FIX):
+            return turned_down(self.name, type(error).__name__)
+        return unreachable(self.name, retry_after=error.retry_after if isinstance(error, ModelAPIError) else None)
+
+    def _failure_of_all(self, group: FallbackExceptionGroup, timeout: float) -> ModelError:
+        failures = [self._failure(error, timeout) for error in group.exceptions]
+        # One that is only down for now may take the request later, even if the others never will.
+        return next((failure for failure in failures if isinstance(failure, ModelUnavailable)), failures[0])
+
+
+def _parameters(call: ModelCall) -> ModelRequestParameters:
+    if call.schema is None:
+        return ModelRequestParameters()
+    schema = dict(call.schema)
+    # Both ways are offered: each model takes the one it is best at, and drops the other.
+    return ModelRequestParameters(
+        output_mode="auto",
+        output_object=OutputObjectDefinition(json_schema=schema, name=call.schema_name),
+        output_tools=[
+            ToolDefinition(
+                name=call.schema_name, parameters_json_schema=schema, description="Give the answer.", kind="output"
+            )
+        ],
+    )
+
+
+def _written(arguments: str | dict[str, Any] | None) -> str:
+    # Not by args_as_json_str, which would wrap what is malformed in an object that is not.
+    return arguments or "" if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
+
+
+def _waiting(error: ModelHTTPError) -> Mapping[str, str]:
+    return {} if error.retry_after is None else {"retry-after": str(error.retry_after)}

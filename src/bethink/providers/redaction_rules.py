@@ -1,0 +1,164 @@
+"""All rules together: what is cut out of a text, and where."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from bethink.providers.redaction_tokens import Span, shaped
+from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
+from bethink.providers.redaction_words import HINTS, named
+
+_URL = re.compile(r"""://[^\s:/@"'<>`?]{0,64}:([^\s/"'<>`?]{1,128})@(?=[\w\[{$%-])""")
+
+
+def _is_given(value: str) -> bool:
+    return is_assigned_password(value, quoted=True)
+
+
+def _is_url_password(value: str) -> bool:
+    return len(value) >= 3 and not stands_for_one(value) and not value.startswith(":")
+
+
+def _is_random(value: str) -> bool:
+    return is_token(value, least=16)
+
+
+def _is_seed(value: str) -> bool:
+    letters = value.replace(" ", "").replace("-", "")
+    return any(map(str.isdigit, letters)) or (letters == value and len(value) in (16, 26, 32, 52, 64))
+
+
+def _always(value: str) -> bool:
+    return not stands_for_one(value)
+
+
+_CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]]] = [
+    ("otp_seed", ("otpauth:",), re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"), _always),
+    (
+        "otp_seed",
+        ("otp", "2fa", "mfa", "authenticator", "two-factor"),
+        re.compile(
+            r"(?i:otp|2fa|mfa|authenticator|two-factor)[^\n]{0,48}?(?<![A-Za-z0-9])"
+            r"([A-Z2-7]{16,128}|(?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?![A-Za-z0-9])"
+        ),
+        _is_seed,
+    ),
+    (
+        "pin",
+        ("pin ", "pin:", "pin=", "pin-", "pincode", " code"),
+        re.compile(
+            r"(?<![A-Za-z])(?:pin|(?:door|gate|alarm|garage|entry|safe|unlock)[ ]code)(?:[ -]?code|[ -]?number)?"
+            r"(?:[ \t]+(?:is|was|ist|lautet)|[ \t]?[:=])[ \t]{0,3}"
+            r"([0-9]{4,8})(?![0-9]|[.:-][0-9])",
+            re.IGNORECASE,
+        ),
+        str.isdigit,
+    ),
+    (
+        "password",
+        ("login", "log in", "logged in", "sign in", "creds", "credentials", "zugangsdaten", "identifiants"),
+        re.compile(
+            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants)"
+            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont)\b){0,3}[ \t:]{1,3}"
+            r"[\w.@-]{2,40}(?: ?/ | ?: ?)(\S{6,128})",
+            re.IGNORECASE,
+        ),
+        is_password,
+    ),
+    ("password", ("sshpass",), re.compile(r"sshpass -p ?[\"']?([^\s\"']{3,128})"), _is_given),
+    (
+        "password",
+        ("curl", "wget"),
+        re.compile(r"\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:([^\s\"']{4,128})"),
+        _is_given,
+    ),
+    ("password", ("mysql",), re.compile(r"\s-p([^\s\"'=-][^\s\"']{3,128})"), is_password),
+    ("password", ("redis-cli",), re.compile(r"\s-a[ ][\"']?([^\s\"']{4,128})"), _is_given),
+    ("password", ("wifi:",), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
+    (
+        "password",
+        ("app password",),
+        re.compile(r"(?i:app password)\W{1,4}(?:is\s)?((?:[a-z]{4} ){3}[a-z]{4})\b"),
+        _always,
+    ),
+    (
+        "password",
+        ("passphrase",),
+        re.compile(
+            r"(?i:passphrase)(?:[ \t][\w ]{0,40}?\b(?:is|was))?[ \t]{0,3}[:=]?[ \t]{0,3}"
+            r"(?:[\"'`]|(?<=[:=])|(?<=[:=] )|(?<=is ))([a-z]{3,12}(?:[ ][a-z]{3,12}){3,9})(?=[\"'`.,;]|\s*\n|\s*\Z)"
+        ),
+        _always,
+    ),
+    (
+        "session",
+        ("cookie",),
+        re.compile(r"(?:sess(?:ion)?[-_.]?(?:id)?|sid|jwt|auth)=([^\s;,\"']{16,512})", re.IGNORECASE),
+        _is_random,
+    ),
+    (
+        "signature",
+        ("sig=", "signature="),
+        re.compile(r"[?&](?:sig|signature|x-amz-signature)=([\w%+/=-]{30,512})", re.IGNORECASE),
+        _is_random,
+    ),
+    (
+        "secret",
+        ('variable "',),
+        re.compile(
+            r"variable \"[^\"\n]{0,60}(?:password|secret|token|key)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
+            r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
+        ),
+        _is_given,
+    ),
+]
+_PHRASE = re.compile(
+    r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"
+    r"[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?"
+)
+_PHRASE_HINTS = ("phrase", "mnemonic", "word")
+_PHRASE_WORD = re.compile(r"(?:[0-9]{1,2}[.):][ ]?)?([a-z]{3,8})(?:[ \t,]{1,3}|\r?\n)?+")
+_PHRASE_ENDS = frozenset((*("the", "and", "for", "are", "was", "has", "not", "but", "from", "have", "which", "your"),))
+_PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
+
+
+def _phrases(text: str, lowered: str) -> Iterator[Span]:
+    for found in _PHRASE.finditer(lowered):
+        ends: list[int] = []
+        at = found.end()
+        while len(ends) < 25 and (word := _PHRASE_WORD.match(text, at)) and word[1] not in _PHRASE_ENDS:
+            ends.append(word.end(1))
+            at = word.end()
+        length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
+        if length:
+            yield Span(found.end(), ends[length - 1], "seed_phrase")
+
+
+def secrets(text: str) -> list[Span]:
+    """Find what has to go: no two overlap, and they come in order."""
+    found = list(shaped(text))
+    if "://" in text and "@" in text:
+        found += [Span(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
+    lowered = text.replace("İ", "i").lower()  # the one letter that grows when it is lowered: places must stay the same
+    for kind, hints, pattern, judge in _CONTEXTS:
+        for hint in hints:
+            if hint in lowered:
+                found += [Span(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
+                break
+    if any(hint in lowered for hint in _PHRASE_HINTS):
+        found += _phrases(text, lowered)
+    if any(hint in lowered for hint in HINTS):
+        found += named(text, lowered)
+    return _apart(found) if found else found
+
+
+def _apart(found: list[Span]) -> list[Span]:
+    """Join what overlaps; it is called what the first of its rules called it."""
+    kept: list[tuple[int, Span]] = []
+    for rank, span in sorted(enumerate(found), key=lambda entry: entry[1].start):
+        if not kept or span.start >= kept[-1][1].end:
+            kept.append((rank, span))
+            continue
+        first, last = kept[-1]
+        kind = last.kind if first < rank else span.kind
+        kept[-1] = min(first, rank), Span(last.start, max(last.end, span.end), kind)
+    return [span for _, span in kept]

@@ -1,0 +1,165 @@
+"""Secrets that show by their own shape: what providers put in front of a key, private key blocks, signed tokens."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from bethink.providers.redaction_values import scrambled
+
+
+class Span(NamedTuple):
+    """Where a secret stands in a text, and what it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_PREFIXES = {
+    "anthropic_key": ["sk-ant-"],
+    "openai_key": ["sk-"],
+    "google_key": ["AIza", "GOCSPX-", "ya29.", "1//0"],
+    "github_token": ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+    "gitlab_token": [
+        "glpat-",
+        "glrt-",
+        "gldt-",
+        "glcbt-",
+        "glptt-",
+        "glft-",
+        "glsoat-",
+        "glimt-",
+        "glagent-",
+        "gloas-",
+    ],
+    "slack_token": ["xoxa-", "xoxb-", "xoxe-", "xoxe.xoxb-", "xoxe.xoxp-", "xoxp-", "xoxr-", "xoxs-", "xapp-"],
+    "stripe_key": ["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
+    "npm_token": ["npm_"],
+    "pypi_token": ["pypi-"],
+    "hugging_face_token": ["hf_", "api_org_"],
+    "digitalocean_token": ["dop_v1_", "doo_v1_", "dor_v1_"],
+    "databricks_token": ["dapi"],
+    "vault_token": ["hvs.", "hvb.", "hvr."],
+    "shopify_token": ["shpat_", "shpca_", "shppa_", "shpss_"],
+    "square_token": ["sq0atp-", "sq0csp-"],
+    "mailgun_key": ["key-"],
+    "linear_key": ["lin_api_", "lin_oauth_"],
+    "notion_token": ["ntn_", "secret_"],
+    "figma_token": ["figd_", "figo_", "figu_"],
+    "sentry_token": ["sntrys_", "sntryu_"],
+    "groq_key": ["gsk_"],
+    "replicate_token": ["r8_"],
+    "supabase_key": ["sbp_", "sb_secret_"],
+    "doppler_token": ["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
+    "atlassian_token": ["ATATT3", "ATCTT3", "ATBB"],
+    "docker_token": ["dckr_pat_", "dckr_oat_"],
+    "pulumi_token": ["pul-"],
+    "grafana_token": ["glsa_", "glc_"],
+    "postman_key": ["PMAK-"],
+    "netlify_token": ["nfp_"],
+    "planetscale_token": ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
+    "heroku_key": ["HRKU-"],
+    "fly_token": ["fm1_", "fm2_", "fo1_"],
+    "tailscale_key": ["tskey-"],
+    "model_key": ["pplx-", "xai-", "nvapi-", "csk-", "fw_", "jina_", "tgp_v1_", "lsv2_pt_", "lsv2_sk_", "tvly-"],
+    "vector_key": ["pcsk_"],
+    "mail_key": ["xkeysib-", "re_", "mlsn.", "lob_live_"],
+    "build_token": ["CCIPAT_", "bkua_", "sqp_", "squ_", "sqa_", "sgp_", "pnu_", "ops_eyJ", "rubygems_", "cio", "oy2"],
+    "cloud_key": ["rnd_", "napi_", "mdb_sa_sk_", "CCDB1_", "rpa_", "e2b_", "phx_", "AKCp", "tfp_", "CFPAT-"],
+    "payment_key": ["FLWSECK-", "EZAK", "EZTK", "access-production-", "access-sandbox-"],
+    "signing_key": ["signkey-prod-", "signkey-test-"],
+    "dropbox_token": ["sl."],
+}
+_SHAPES = {
+    "aws_key": (("AKIA", "ASIA", "ABIA", "ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    "age_key": (("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,64}+"),
+    "new_relic_key": (("NRAK-", "NRII-", "NRRA-"), r"NR(?:AK|II|RA)-[A-Z0-9]{27}(?![A-Za-z0-9])"),
+    "twilio_key": (("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    "sendgrid_key": (("SG.",), r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
+    "telegram_token": ((":AA",), r"[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])"),
+    "google_key": ((":APA91b",), r"[\w-]{8,30}+:APA91b[\w-]{100,200}+"),
+    "discord_token": ((".",), r"[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    "terraform_token": ((".atlasv1.",), r"[A-Za-z0-9]{10,20}+\.atlasv1\.[\w-]{50,80}+"),
+    "airtable_token": (("pat",), r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    "azure_secret": (("8Q~", "7Q~"), r"[\w.~-]{3}[78]Q~[\w.~-]{30,36}+"),
+    "mailchimp_key": (("-us",), r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])"),
+    "dynatrace_token": (("dt0",), r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    "cloudflare_key": (("v1.0-",), r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160}+"),
+    "hubspot_token": (("pat-",), r"pat-[a-z]{2}[0-9]-[0-9a-f-]{36}"),
+    "access_token": (("EAA",), r"(?<![+/])EAA[A-Za-z][\w-]{55,255}+(?![+/=])"),
+    "webhook": (
+        ("hooks.slack.com/", "/api/webhooks/", ".webhook.office.com/"),
+        r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{20,200}+"
+        r"|(?:\w{1,12}\.)?discord(?:app)?\.com/api/webhooks/[0-9]{10,20}/[\w-]{20,100}+"
+        r"|[\w-]{1,60}\.webhook\.office\.com/[\w/@-]{40,400}+)",
+    ),
+}
+
+
+def either(words: Iterable[str]) -> str:
+    """Write an alternation that branches on the first character, longest word first: it fails quickly."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], []).append(re.escape(word[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items())
+
+
+_KINDS = {prefix: kind for kind, prefixes in _PREFIXES.items() for prefix in prefixes}
+_PREFIXED = re.compile(
+    rf"(?<![A-Za-z0-9])({either(_KINDS)})[A-Za-z0-9_-]{{16,}}+(?:\.[A-Za-z0-9_-]{{16,}}+|=[0-9A-F]{{8}}|==?)?"
+)
+_SHAPED = [
+    (kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{shape})", re.ASCII)) for kind, (hints, shape) in _SHAPES.items()
+]
+_HINTS = (*_KINDS, *(hint for _, hints, _ in _SHAPED for hint in hints), "eyJ")
+_SHORTEST = 19
+_NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token"}
+_JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}", re.ASCII)
+_MARKER = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,60}+)-----")
+_BODY = re.compile(r"[A-Za-z0-9+/]{16}")
+_LINES = re.compile(
+    r"(?:(?:\r?\n|\\r|\\n|[ \t]){1,8}+"
+    r"(?:[A-Za-z0-9+/]{16,}+={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{1,100}))*+"
+    r"(?:(?:\r?\n|\\r|\\n){1,2}[A-Za-z0-9+/]{1,15}={0,2}(?=\r?\n|\\r|\\n|[\"']|\Z))?"
+)
+_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![^\r\n]))+)")
+
+
+def shaped(text: str) -> Iterator[Span]:
+    """Find the secrets that need no word beside them."""
+    if "-----BEGIN " in text:
+        yield from _private_keys(text)
+    if "Private-Lines:" in text:
+        yield from (Span(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
+    # In most messages no word is long enough to be a token: that is seen at once.
+    if max(map(len, text.split()), default=0) >= _SHORTEST and any(hint in text for hint in _HINTS):
+        yield from _tokens(text)
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    for found in _PREFIXED.finditer(text):
+        prefix = found.group(1)
+        if scrambled(found.group()[len(prefix) :], least=9, run=6):
+            yield Span(*found.span(), _KINDS[prefix])
+    for kind, hints, shape in _SHAPED:
+        if any(hint in text for hint in hints):
+            for found in shape.finditer(text):
+                if kind in _NOT_SCRAMBLED or scrambled(found.group(), run=6):
+                    yield Span(*found.span(), kind)
+    if "eyJ" in text:
+        yield from (Span(*found.span(), "jwt") for found in _JWT.finditer(text))
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    markers = list(_MARKER.finditer(text))
+    for index, begin in enumerate(markers):
+        if begin[1] == "END" or "PRIVATE KEY" not in begin[2]:
+            continue
+        after = markers[index + 1] if index + 1 < len(markers) else None
+        if after is not None and after[1] == "END":
+            end = after.end()
+        else:
+            lines = _LINES.match(text, begin.end())
+            end = lines.end() if lines else begin.end()
+        if _BODY.search(text, begin.end(), end):
+            yield Span(begin.start(), end, "private_key")

@@ -1,0 +1,1 @@
+"""The two databases, and the threads that own their connections."""

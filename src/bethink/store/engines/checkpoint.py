@@ -1,0 +1,108 @@
+"""Folds SQLite's write-ahead log into its file beside the writer, so that an append does not wait for it."""
+
+import threading
+from collections.abc import Callable
+
+import apsw
+
+from bethink.errors import BethinkError
+from bethink.logs import logger
+
+_WORTH_IT = 1000
+"""Pages in the log from which on folding it is worth a pass: SQLite's own figure."""
+
+_TOO_MANY = 8000
+"""A writer that never pauses outruns the passes beside it: from here on it finishes one itself."""
+
+_PATIENCE = 200
+"""Milliseconds that a writer waits for readers when it empties the log; the thread goes on trying after that."""
+
+_AGAIN = 1.0
+"""Seconds between two tries to empty the log."""
+
+_log = logger("store")
+
+
+class Checkpointer:
+    """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], *, busy_timeout: int) -> None:
+        self._connect = connect
+        self._busy_timeout = busy_timeout
+        self._wake = threading.Event()
+        self._closing = False
+        self._unclean = False
+        self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def watch(self, writer: apsw.Connection) -> None:
+        """Take over from SQLite's own checkpoints on the writer's connection."""
+        writer.set_wal_hook(self._committed)
+
+    def clear(self, writer: apsw.Connection) -> None:
+        """Empty the log after something was forgotten. While somebody reads an older state, that is tried again."""
+        if not self._empty(writer):
+            self._unclean = True
+            self._wake.set()
+
+    def close(self) -> None:
+        """Let the pass that is running finish. The last connection to close folds what is left."""
+        self._closing = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        # Called when the commit has happened: nothing here may raise, or a stored message would look refused.
+        if pages >= _TOO_MANY:
+            _fold(writer)
+        elif pages >= _WORTH_IT:
+            self._wake.set()
+        return apsw.SQLITE_OK
+
+    def _serve(self) -> None:
+        connection: apsw.Connection | None = None
+        while True:
+            self._wake.wait(_AGAIN if self._unclean else None)
+            self._wake.clear()
+            if self._closing:
+                break
+            try:
+                connection = connection or self._connect()
+            except (apsw.Error, BethinkError) as error:
+                _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
+            else:
+                _fold(connection)
+                self._empty_again(connection)
+        if connection is not None:
+            connection.close()
+
+    def _empty_again(self, connection: apsw.Connection) -> None:
+        if self._unclean:
+            self._unclean = False  # before the try: what is forgotten during it is said anew
+            if not self._empty(connection):
+                self._unclean = True
+
+    def _empty(self, connection: apsw.Connection) -> bool:
+        """Fold the whole log into the file and cut it to nothing; say whether nobody was in the way."""
+        connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error:
+            return False
+        finally:
+            connection.set_busy_timeout(self._busy_timeout)
+        return True
+
+
+def _fold(connection: apsw.Connection) -> None:
+    # What was committed is safe in the log: a pass that fails, or meets another's, is only a longer log.
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.BusyError:
+        return
+    except apsw.Error as error:
+        _log.warning("the write-ahead log could not be folded: %s", type(error).__name__)
