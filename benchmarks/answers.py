@@ -8,7 +8,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +24,7 @@ from bethink.learning.extraction.extract import Prices
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert
 from bethink.model.jobs import JobKind, Usage
-from bethink.model.moments import Micros
+from bethink.model.moments import EPOCH
 from bethink.plugins import embedder_from, model_from, reranker_from
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.index import Indexer
@@ -61,9 +61,9 @@ class _Clock:
     """Says that it is the time of the conversation."""
 
     def __init__(self) -> None:
-        self.time = Micros(1)
+        self.time = EPOCH
 
-    def __call__(self) -> Micros:
+    def __call__(self) -> datetime:
         return self.time
 
 
@@ -168,17 +168,17 @@ def _memory(plan: Plan, database: SqliteDatabase, writer: Model) -> bethink.Memo
             return worker_from(plan.settings, database, redactor=redactor, model=writer, embedder=embedder)
         return Worker(database, {JobKind.INDEX: Indexer(database=database, embedder=embedder)} if embedder else {})
 
-    return bethink.Memory(database, redactor=redactor, worker=worker, searcher=lambda: searcher)
+    return memory_on(database, redactor=redactor, worker=worker, searcher=lambda: searcher)
 
 
 async def _stored(memory: bethink.Memory, conversation: Conversation, clock: _Clock) -> None:
     for name, turns in groupby(conversation.turns, key=lambda turn: turn.session):
         said = list(turns)
         clock.time = said[-1].at
-        key = bethink.ConversationKey(channel="benchmark", chat=name)
-        session = await memory.open_session(space=conversation.id, conversation=key)
-        await memory.append(session, [_message(turn) for turn in said])
-        await memory.end_session(session)
+        key = bethink.conversation_key(channel="benchmark", chat=name)
+        session = await memory.space(conversation.id).session(key)
+        await session.append([_message(turn) for turn in said])
+        await session.end()
 
 
 async def _learnt(memory: bethink.Memory) -> str | None:
@@ -205,7 +205,7 @@ async def _asked_all(
 
     async with anyio.create_task_group() as tasks:
         for question in questions:
-            found = await memory.recall(question.text, space=conversation.id, limit=_LIMIT, budget=plan.budget)
+            found = await memory.space(conversation.id).recall(question.text, limit=_LIMIT, budget=plan.budget)
             window = int(plan.model.window * _SPARE) - 2 * _ANSWER_TOKENS
             notes = {
                 "memory": _fitting(((item.at, item.speaker, item.text) for item in found.items), plan.budget),
@@ -216,12 +216,11 @@ async def _asked_all(
                 tasks.start_soon(one, question, context, notes[context])
 
 
-def _fitting(said: Iterable[tuple[Micros, str | None, str]], room: int) -> list[str]:
+def _fitting(said: Iterable[tuple[datetime, str | None, str]], room: int) -> list[str]:
     """Return the first of them that there is room for, the oldest first."""
-    lines: list[tuple[Micros, int, str]] = []
+    lines: list[tuple[datetime, int, str]] = []
     for place, (at, speaker, text) in enumerate(said):
-        day = datetime.fromtimestamp(at / 1_000_000, UTC)
-        line = f"[{day:%A}, {day.day} {day:%B %Y}] {speaker or 'someone'}: {inert(text)}"
+        line = f"[{at:%A}, {at.day} {at:%B %Y}] {speaker or 'someone'}: {inert(text)}"
         room -= _tokens.count(line) + 1
         if room < 0:
             break
@@ -231,7 +230,7 @@ def _fitting(said: Iterable[tuple[Micros, str | None, str]], room: int) -> list[
 
 async def _answered(question: Question, context: str, notes: Sequence[str], models: Mapping[str, Counted]) -> Outcome:
     body = "\n".join(notes)
-    today = datetime.fromtimestamp(question.at / 1_000_000, UTC)
+    today = question.at
     text = f"Today is {today:%A}, {today.day} {today:%B %Y}.\nQuestion: {inert(question.text)}"
     asked = f"{framed(body, note=_NOTE)}\n\n{text}" if body else text
     call = ModelCall(system=prompt("answer"), prompt=asked, max_tokens=_ANSWER_TOKENS)

@@ -94,21 +94,21 @@ def _bare_postgres(dsn: str, space: str) -> Generator[Write]:
         yield write
 
 
-async def _twin(target: str, key: bethink.ConversationKey) -> Session:
+async def _twin(target: str, key: bethink.conversation_key) -> Session:
     """Make the schema and an empty session in the database that the bare driver writes to."""
     async with bethink.connect(target) as memory:
-        return await memory.open_session(space="benchmark", conversation=key)
+        return await memory.space("benchmark").session(key)
 
 
 async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int, turns: int) -> Figure:
     target, bare_target = targets
     figure = Figure(database=name, batch=batch, bare=[], memory=[])
-    key = bethink.ConversationKey(channel="benchmark", chat=str(batch))
+    key = bethink.conversation_key(channel="benchmark", chat=str(batch))
     twin = await _twin(bare_target, key)
     messages = [bethink.Message(role="user", content=_CONTENT) for _ in range(batch)]
     bare = _bare_sqlite(bare_target) if name == "sqlite" else _bare_postgres(bare_target, twin.space)
     async with bethink.connect(target) as memory:
-        session = await memory.open_session(space="benchmark", conversation=key)
+        session = await memory.space("benchmark").session(key)
         with bare as write:
             written = 0
             for _ in range(rounds):
@@ -123,7 +123,7 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
                     spent["bare"] += time.perf_counter() - started
                     started = time.perf_counter()
                     for _ in range(_TURN):
-                        await memory.append(session, messages)
+                        await session.append(messages)
                     spent["memory"] += time.perf_counter() - started
                 figure.bare.append(turns * _TURN * batch / spent["bare"])
                 figure.memory.append(turns * _TURN * batch / spent["memory"])
@@ -135,14 +135,14 @@ async def _profile(path: str) -> list[tuple[str, float]]:
     database = SqliteDatabase(SqliteOptions(path=path))
     memory = bethink.Memory(database)
     await memory.open()
-    session = await memory.open_session(space="p", conversation=bethink.ConversationKey(channel="p", chat="p"))
+    session = await memory.space("p").session(bethink.conversation_key(channel="p", chat="p"))
     message = [bethink.Message(role="user", content=_CONTENT)]
     place = {"space": session.space, "session_id": session.id}
     steps: list[tuple[str, Callable[[], Awaitable[object]]]] = [
         ("a hop to the writer's thread and back", lambda: database.transact(lambda _: None)),
         ("+ a transaction that writes the session's row", lambda: database.transact(
             lambda tx: sessions.take_numbers(tx, **place, count=1))),
-        ("+ the message: all of Memory.append", lambda: memory.append(session, message)),
+        ("+ the message: all of Memory.append", lambda: session.append(message)),
     ]  # fmt: skip
     times: list[list[float]] = [[] for _ in steps]
     for _ in range(2000):

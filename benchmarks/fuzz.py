@@ -25,7 +25,7 @@ from schemathesis.generation import GenerationMode
 
 import bethink
 from bethink.model.access import Scope
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.server import ServerOptions, create_app
 from bethink.server.one_write import OneWrite
 from faults.places import DATABASES, place
@@ -77,11 +77,13 @@ def served(app: FastAPI) -> Generator[str]:
 async def _furnish(target: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Put something there to be found, and return the keys and the names of it by their place in a path."""
     async with bethink.connect(target) as memory:
-        stored = await memory.remember("The parrot likes figs.", space=_SPACE)
-        await memory.facts(space=_SPACE).index(bethink.Fact(id="fact", content="parrots like figs"))
-        document = await memory.documents(space=_SPACE).create(Draft(slug="parrot", title="Parrot", body="figs"))
-        thread = await memory.desk(space=_SPACE).open_thread()
-        access = memory.access()
+        stored = await memory.space(_SPACE).remember("The parrot likes figs.")
+        await memory.space(_SPACE).facts.save(bethink.Fact(id="fact", content="parrots like figs"))
+        document = await memory.space(_SPACE).documents.create(
+            DocumentDraft(slug="parrot", title="Parrot", body="figs")
+        )
+        thread = await memory.local().working(_SPACE).open_thread()
+        access = memory.keys
         keys = {
             "all": await access.create(name="all", scopes=Scope),
             "read": await access.create(name="read", scopes=["read"], spaces=[_SPACE]),

@@ -141,7 +141,7 @@ class Subject:
 
     async def _recall(self, place: int) -> None:
         question = self.questions[place]
-        found = await self._memory.recall(question.text, space=question.space)
+        found = await self._memory.space(question.space).recall(question.text)
         if not found:
             raise SystemExit(f"nothing was found for {question.text!r}: {found.missing}")
 

@@ -197,10 +197,10 @@ def latency(superuser: str, rounds: int) -> float:
         took: list[float] = []
         async with bethink.connect(dsn, learn=False) as memory:
             for number in range(rounds):
-                key = bethink.ConversationKey(channel="bench", chat=str(number))
-                session = await memory.open_session(space=f"space-{number}", conversation=key)
-                await memory.append(session, [{"role": "user", "content": "note about the harbour"}])
-                await memory.idle(session)
+                key = bethink.conversation_key(channel="bench", chat=str(number))
+                session = await memory.space(f"space-{number}").session(key)
+                await session.append([{"role": "user", "content": "note about the harbour"}])
+                await session.idle()
                 committed = time.monotonic()
                 took.append((await anyio.to_thread.run_sync(heard.get)) - committed)
         return took

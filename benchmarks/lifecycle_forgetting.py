@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from benchmarks.lifecycle_lives import HOME
 from benchmarks.lifecycle_model import NOTES
 from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, conversation, tool, user
 from bethink import Message
 from bethink.errors import NotFound
-from bethink.model.moments import Micros
 from bethink.model.recall import Candidate, Ref, RefKind
 
 
@@ -25,7 +25,7 @@ class _Secret:
 
 async def forgetting(stage: Stage, cases: int) -> list[Tally]:
     """Purge conversations and delete facts; then look for them everywhere, at every time, before and after learning."""
-    times = [Micros(stage.clock.time)]
+    times = [stage.clock.time]
     secrets = await _confide(stage, cases, times)
     spaces = sorted({secret.space for secret in secrets})
     for secret in secrets:
@@ -43,7 +43,7 @@ async def forgetting(stage: Stage, cases: int) -> list[Tally]:
     return [tally, await _what_is_left(stage, spaces, times)]
 
 
-async def _confide(stage: Stage, cases: int, times: list[Micros]) -> list[_Secret]:
+async def _confide(stage: Stage, cases: int, times: list[datetime]) -> list[_Secret]:
     """Tell what is to be forgotten, some of it too late to be learnt, and note where it can then be found."""
     names = Names(stage.dice)
     # In a space either conversations are purged or facts deleted: one must not do the other's work.
@@ -73,21 +73,21 @@ def _confession(stage: Stage, word: str) -> Sequence[Message]:
     return [user("Hello."), user(said), assistant("I see."), tool("Nothing found.")]
 
 
-async def _known_refs(stage: Stage, secret: _Secret, times: Iterable[Micros]) -> _Secret:
+async def _known_refs(stage: Stage, secret: _Secret, times: Iterable[datetime]) -> _Secret:
     refs: set[Ref] = set()
     for at in times:
-        found = await stage.memory.recall(secret.word, space=secret.space, as_of=at, explain=True, limit=50)
+        found = await stage.memory.space(secret.space).recall(secret.word, as_of=at, explain=True, limit=50)
         refs |= {each.ref for each in found.candidates if _holds(each, secret)}
     return replace(secret, refs=tuple(sorted(refs)))
 
 
 async def _forget(stage: Stage, secret: _Secret) -> None:
     if secret.purged:
-        await stage.memory.history(space=secret.space).purge(conversation(secret.chat))
+        await stage.memory.local().history(secret.space).purge(conversation(secret.chat))
         return
     for ref in secret.refs:
         if ref.kind is RefKind.FACT:
-            await stage.memory.facts(space=secret.space).delete(ref.id)
+            await stage.memory.space(secret.space).facts.delete(ref.id)
 
 
 def _holds(candidate: Candidate, secret: _Secret) -> bool:
@@ -96,21 +96,21 @@ def _holds(candidate: Candidate, secret: _Secret) -> bool:
     return candidate.ref.kind in kinds and secret.word.casefold() in candidate.text.casefold()
 
 
-async def _look(stage: Stage, secret: _Secret, times: Sequence[Micros], tally: Tally) -> None:
+async def _look(stage: Stage, secret: _Secret, times: Sequence[datetime], tally: Tally) -> None:
     questions = (secret.word, "Who is my therapist?", HOME.asked, "Who is my favourite singer?")
     case = f"{secret.space} {secret.word} {'purged' if secret.purged else 'deleted'}"
     kinds = set(RefKind) if secret.purged else {RefKind.FACT, RefKind.DOCUMENT}
     for at in (None, *times):
         for question in questions:
-            found = await stage.memory.recall(question, space=secret.space, as_of=at, explain=True, limit=50)
+            found = await stage.memory.space(secret.space).recall(question, as_of=at, explain=True, limit=50)
             still = [(each.ref, each.fate) for each in found.candidates if _holds(each, secret)]
             tally.add(bool(still), f"{case}, as of {at}, asked {question!r}: {still}")
-        block = await stage.memory.context(space=secret.space, as_of=at, question=secret.word)
+        block = await stage.memory.space(secret.space).context(as_of=at, question=secret.word)
         shown = [item for item in block.items if item.ref.kind in kinds and secret.word in item.text]
         tally.add(bool(shown) or (secret.purged and secret.word in block.text), f"{case}, in a block as of {at}")
     for ref in secret.refs:
         tally.add(await _is_traced(stage, secret, ref), f"{case}, explained: {ref}")
-    documents = stage.memory.documents(space=secret.space)
+    documents = stage.memory.space(secret.space).documents
     for each in (await documents.tree()).values():
         for version in await documents.history(each.id):
             tally.add(secret.word in version.body, f"{case}, in {version.slug}, version {version.version}")
@@ -118,20 +118,20 @@ async def _look(stage: Stage, secret: _Secret, times: Sequence[Micros], tally: T
 
 async def _is_traced(stage: Stage, secret: _Secret, ref: Ref) -> bool:
     try:
-        lineage = await stage.memory.explain(ref, space=secret.space)
+        lineage = await stage.memory.space(secret.space).explain(ref)
     except NotFound:
         return False
     said = f"{lineage}" if secret.purged else f"{lineage.text} {lineage.versions}"
     return secret.word in said
 
 
-async def _what_is_left(stage: Stage, spaces: Sequence[str], times: Sequence[Micros]) -> Tally:
+async def _what_is_left(stage: Stage, spaces: Sequence[str], times: Sequence[datetime]) -> Tally:
     """Make sure that not everything was forgotten."""
     tally = Tally(name="forgetting: what was to stay and is there", goal=Goal.ALL)
     for space in spaces:
         for question, word in ((HOME.asked, "live"), ("Do I like tea?", "tea"), ("Do I like cake?", "cake")):
-            found = await stage.memory.recall(question, space=space, as_of=times[-1])
+            found = await stage.memory.space(space).recall(question, as_of=times[-1])
             tally.add(any(word in item.text for item in found.items), f"{space}: {question!r}")
-        body = (await stage.memory.documents(space=space).tree())[NOTES].body
+        body = (await stage.memory.space(space).documents.tree())[NOTES].body
         tally.add("tea" in body and "cake" in body, f"{space}: {body!r}")
     return tally

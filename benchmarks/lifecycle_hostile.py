@@ -106,7 +106,7 @@ async def poisoning(stage: Stage, cases: int) -> list[Tally]:
         through.add(bool(wrong), f"{plant.space} {plant.text!r}: {wrong[:3]}")
     counted = Tally(name="poisoning: citations of what was not shown", goal=Goal.NONE)
     for space, ref in wishes.items():
-        counted.add((await stage.memory.explain(ref, space=space)).usage is not None, space)
+        counted.add((await stage.memory.space(space).explain(ref)).usage is not None, space)
     return [through, counted, await _loaded_questions(stage, names, max(2, cases // 10))]
 
 
@@ -127,20 +127,20 @@ async def _read_page(stage: Stage, plant: _Plant) -> None:
     """A session in which an agent reads a hostile text, and repeats the label it was told to cite."""
     session = await stage.open(plant.space, plant.chat)
     labels = " ".join(_LABEL.findall(plant.text))
-    said = await stage.memory.cited(f"I have read it. {labels}", session=session)
+    said = await session.cited(f"I have read it. {labels}")
     talk = [user("Please read this for me."), plant.carrier(plant.text), assistant(said)]
-    await stage.memory.append(session, talk)
-    await stage.memory.end_session(session)
+    await session.append(talk)
+    await session.end()
 
 
 async def _come_back(stage: Stage, plant: _Plant) -> None:
     """A later session that begins with a block of memory and asks for what the hostile text was about."""
     session = await stage.open(plant.space, f"{plant.chat}-again")
-    block = await stage.memory.context(space=plant.space, question=f"What about {plant.word}?")
-    found = await stage.memory.recall(plant.word, space=plant.space)
+    block = await stage.memory.space(plant.space).context(question=f"What about {plant.word}?")
+    found = await stage.memory.space(plant.space).recall(plant.word)
     talk = [user(block.text), user("Thanks."), tool(recalled(found), name="recall"), assistant("You are welcome.")]
-    await stage.memory.append(session, [each for each in talk if each.content])
-    await stage.memory.end_session(session)
+    await session.append([each for each in talk if each.content])
+    await session.end()
 
 
 async def _harm(stage: Stage, plant: _Plant) -> list[str]:
@@ -150,9 +150,9 @@ async def _harm(stage: Stage, plant: _Plant) -> list[str]:
         if plant.word in fact.content and (tells(fact.kind) or not _is_labelled(fact.origin)):
             wrong.append(f"a {fact.kind} of {fact.origin}")
     for question in ("", f"What about {plant.word}?", "What does the user want? What do I prefer?"):
-        block = await stage.memory.context(space=plant.space, question=question, budget=8_000)
+        block = await stage.memory.space(plant.space).context(question=question, budget=8_000)
         wrong += _misrendered(block.text, plant.word)
-        found = await stage.memory.recall(question or plant.word, space=plant.space, limit=50)
+        found = await stage.memory.space(plant.space).recall(question or plant.word, limit=50)
         wrong += [
             f"recalled as {item.ref.kind} of {item.origin}"
             for item in (*found.items, *block.items)
@@ -266,8 +266,8 @@ async def _chat(stage: Stage, person: Chatter, chat: str) -> None:
     """One session: a block of memory, small talk, now and then something to learn, and memory echoed in many ways."""
     dice, memory = stage.dice, stage.memory
     session = await stage.open(person.space, chat)
-    block = await memory.context(space=person.space, session=session)
-    found = await memory.recall(dice.choice(SLOTS).asked, space=person.space, session=session)
+    block = await memory.space(person.space).context(session_id=session.id)
+    found = await memory.space(person.space).recall(dice.choice(SLOTS).asked, session_id=session.id)
     result = recalled(found)
     parts = _opening(block.text, dice.choice(SMALL_TALK), dice.randrange(4))
     parts += [Part(document(_SYSTEM), _SYSTEM)] if dice.random() < 0.5 else []
@@ -281,10 +281,10 @@ async def _chat(stage: Stage, person: Chatter, chat: str) -> None:
     if block.items and dice.random() < 0.5:
         # Beside the user's own words only whole facts: a model that cuts those short is no echo's fault.
         echo = _echo(block, dice, cut=not saying)
-        echo = await memory.cited(echo, session=session) if dice.random() < 0.5 else echo
+        echo = await session.cited(echo) if dice.random() < 0.5 else echo
         parts.append(Part(assistant(echo), echo, echo=True))
-    numbers = await memory.append(session, [part.message for part in parts])
-    await memory.end_session(session)
+    numbers = await session.append([part.message for part in parts])
+    await session.end()
     person.talks.append((session, parts, f"{block.text}\n{result}"))
     person.parts |= {SourceMessage(session.id, number): part for number, part in zip(numbers, parts, strict=True)}
 
@@ -327,14 +327,14 @@ async def _loops(stage: Stage, people: Sequence[Chatter]) -> list[Tally]:
         for session, parts, injected in person.talks:
             shown = {NOTE[:22], *_LABEL.findall(injected)}
             whole = " ".join(part.own for part in parts)
-            for part, record in zip(parts, await stage.memory.read(session), strict=True):
+            for part, record in zip(parts, await session.read(), strict=True):
                 echoed = [each for each in shown if each in record.message.content and each not in part.own]
                 in_messages.add(bool(echoed), f"{record.message.content!r}")
-            notes = await stage.memory.session_memory(session)
+            notes = await session.summary()
             if notes is not None:
                 echoed = [each for each in shown if each in notes.raw_memory and each not in whole]
                 in_notes.add(bool(echoed), f"{notes.raw_memory!r}")
-        for path, each in (await stage.memory.documents(space=person.space).tree()).items():
+        for path, each in (await stage.memory.space(person.space).documents.tree()).items():
             in_notes.add(NOTE[:22] in each.body, path)
     return [in_facts, in_messages, in_notes]
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from benchmarks.lifecycle_stage import (
@@ -16,7 +17,7 @@ from benchmarks.lifecycle_stage import (
     user,
 )
 from bethink import Message
-from bethink.model.moments import Micros
+from bethink.model.moments import from_micros, to_micros
 from bethink.model.recall import Recall, RefKind
 
 _ROUNDS = 6
@@ -59,8 +60,8 @@ class _Period:
     """What someone had, from when it was learnt until something else was said."""
 
     value: str
-    learnt: Micros
-    until: Micros | None = None
+    learnt: datetime
+    until: datetime | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +79,7 @@ async def updates(stage: Stage, people: int) -> list[Tally]:
     names = Names(stage.dice)
     everyone = [_Person(space=f"life-{number}") for number in range(people)]
     for round_number in range(_ROUNDS):
-        said: list[tuple[_Person, Slot, str, Micros]] = []
+        said: list[tuple[_Person, Slot, str, datetime]] = []
         for person in everyone:
             said += await _tell(stage, person, round_number, names)
         stage.pass_days(1)
@@ -87,7 +88,7 @@ async def updates(stage: Stage, people: int) -> list[Tally]:
             periods = person.lives.setdefault(slot, [])
             if periods:
                 periods[-1].until = at
-            periods.append(_Period(value, Micros(stage.clock.time)))
+            periods.append(_Period(value, stage.clock.time))
         stage.pass_days(_MONTH)
     now = Tally(name="updated facts: right now", goal=Goal.ALL)
     first = Tally(name="updated facts: right at the very top", goal=Goal.SHOWN)
@@ -102,7 +103,7 @@ async def updates(stage: Stage, people: int) -> list[Tally]:
 
 async def _tell(
     stage: Stage, person: _Person, round_number: int, names: Names
-) -> list[tuple[_Person, Slot, str, Micros]]:
+) -> list[tuple[_Person, Slot, str, datetime]]:
     """Let someone tell what has changed this month: everything at first, some of it later."""
     dice = stage.dice
     changed = SLOTS if round_number == 0 else dice.sample(SLOTS, dice.randint(1, 3))
@@ -115,16 +116,16 @@ async def _tell(
         told.append((slot, value))
         talk += [user(dice.choice(slot.told).format(value)), assistant("I see.")]
     stage.pass_days(dice.random() / 24)
-    at = Micros(stage.clock.time)
+    at = stage.clock.time
     await stage.talk(person.space, f"month-{round_number}", talk)
     return [(person, slot, value, at) for slot, value in told]
 
 
 async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally, first: Tally) -> None:
     *old, new = person.values(slot)
-    found = await stage.memory.recall(slot.asked, space=person.space, explain=True)
-    facts = await stage.memory.recall(slot.asked, space=person.space, kinds=[RefKind.FACT])
-    block = await stage.memory.context(space=person.space)
+    found = await stage.memory.space(person.space).recall(slot.asked, explain=True)
+    facts = await stage.memory.space(person.space).recall(slot.asked, kinds=[RefKind.FACT])
+    block = await stage.memory.space(person.space).context()
     stated = [fact.content for fact in facts_in(facts)]
     wrong = {slot.fact.format(value) for value in old if value != new}
     shown = _stated(found) + stated + [item.text for item in block.items if item.ref.kind is RefKind.FACT]
@@ -142,12 +143,13 @@ def _stated(found: Recall) -> list[str]:
 
 
 async def _check_then(stage: Stage, person: _Person, slot: Slot, period: _Period, then: Tally) -> None:
-    last = Micros((period.until or period.learnt) - 1)
+    last = (period.until or period.learnt) - timedelta(microseconds=1)
     others = {slot.fact.format(value) for value in person.values(slot)} - {slot.fact.format(period.value)}
-    for at in (period.learnt, Micros(stage.dice.randint(period.learnt, last)), last):
-        facts = await stage.memory.recall(slot.asked, space=person.space, as_of=at, kinds=[RefKind.FACT])
+    between = from_micros(stage.dice.randint(to_micros(period.learnt), to_micros(last)))
+    for at in (period.learnt, between, last):
+        facts = await stage.memory.space(person.space).recall(slot.asked, as_of=at, kinds=[RefKind.FACT])
         stated = [fact.content for fact in facts_in(facts)]
-        found = await stage.memory.recall(slot.asked, space=person.space, as_of=at, explain=True)
+        found = await stage.memory.space(person.space).recall(slot.asked, as_of=at, explain=True)
         right = stated[:1] == [slot.fact.format(period.value)] and not others & {*stated, *_stated(found)}
         then.add(right and all(item.at <= at for item in found.items), f"{person.space}: {stated}, not {period.value}")
 
@@ -234,8 +236,8 @@ async def contradictions(stage: Stage, cases: int) -> list[Tally]:
         await stage.learn()
     tally = Tally(name="contradictions: the user's latest word holds", goal=Goal.ALL)
     for quarrel in quarrels:
-        facts = await stage.memory.recall(HOME.asked, space=quarrel.space, kinds=[RefKind.FACT])
-        block = await stage.memory.context(space=quarrel.space, question=HOME.asked)
+        facts = await stage.memory.space(quarrel.space).recall(HOME.asked, kinds=[RefKind.FACT])
+        block = await stage.memory.space(quarrel.space).context(question=HOME.asked)
         stated = [fact.content for fact in facts_in(facts)]
         shown = {*stated, *(item.text for item in block.items if item.ref.kind is RefKind.FACT)}
         right = (
@@ -277,12 +279,12 @@ async def abstention(stage: Stage, people: int) -> list[Tally]:
     await stage.learn()
     for space, told in lives:
         for question in _NEVER_SAID:
-            found = await stage.memory.recall(question, space=space)
+            found = await stage.memory.space(space).recall(question)
             never.add(not found and bool(found.missing), f"{question!r}: {[item.text for item in found.items]}")
         for _, question in _SAID_OF_OTHERS:
-            found = await stage.memory.recall(question, space=space)
+            found = await stage.memory.space(space).recall(question)
             others.add(not found and bool(found.missing))
         for slot, value in told:
-            found = await stage.memory.recall(slot.asked, space=space)
+            found = await stage.memory.space(space).recall(slot.asked)
             known.add(any(value in item.text for item in found.items), f"{slot.asked!r}: {found.missing}")
     return [never, known, others]

@@ -4,12 +4,13 @@ import random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from benchmarks.lifecycle_model import Credulous
-from bethink import ConversationKey, Memory, Message, Session
+from bethink import Memory, Message, Session, conversation_key
 from bethink.build import worker_from
-from bethink.model.moments import Micros
+from bethink.model.moments import from_micros
 from bethink.model.recall import Recall, RefKind
 from bethink.model.records import Fact, SourceMessage
 from bethink.providers.default_redactor import redactor_for
@@ -19,8 +20,8 @@ from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
-DAY = 86_400_000_000
-_START = 1_767_258_000_000_000
+DAY = timedelta(days=1)
+_START = from_micros(1_767_258_000_000_000)
 _ROUNDS = 100
 _MOST_FAILURES = 50
 
@@ -69,9 +70,9 @@ class Calendar:
     def __init__(self) -> None:
         self.time = _START
 
-    def __call__(self) -> Micros:
-        self.time += 1
-        return Micros(self.time)
+    def __call__(self) -> datetime:
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,20 +84,20 @@ class Stage:
     clock: Calendar
     dice: random.Random
 
-    def pass_days(self, days: float) -> Micros:
+    def pass_days(self, days: float) -> datetime:
         """Put the calendar forward and return the time."""
-        self.clock.time += int(days * DAY)
-        return Micros(self.clock.time)
+        self.clock.time += days * DAY
+        return self.clock.time
 
     async def open(self, space: str, chat: str) -> Session:
         """Open a session of a conversation."""
-        return await self.memory.open_session(space=space, conversation=conversation(chat))
+        return await self.memory.space(space).session(conversation(chat))
 
     async def talk(self, space: str, chat: str, messages: Sequence[Message]) -> Session:
         """Have a whole session."""
         session = await self.open(space, chat)
-        await self.memory.append(session, messages)
-        return await self.memory.end_session(session)
+        await session.append(messages)
+        return await session.end()
 
     async def learn(self) -> None:
         """Let the worker learn until nothing is left. Raises `SystemExit` if anything failed: it would measure less."""
@@ -118,9 +119,9 @@ class Stage:
         return await self.database.transact(lambda tx: facts.all_sources(tx, space=space), space=space, read=True)
 
 
-def conversation(chat: str) -> ConversationKey:
+def conversation(chat: str) -> str:
     """Name a conversation."""
-    return ConversationKey(channel="lifecycle", chat=chat)
+    return conversation_key(channel="lifecycle", chat=chat)
 
 
 def user(text: str) -> Message:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import anyio
@@ -25,7 +26,7 @@ from benchmarks.recall_measures import Outcome
 from benchmarks.sets import Conversation, Question, Turn, load
 from bethink.extend import Embedder, Reranker
 from bethink.model.jobs import JobKind
-from bethink.model.moments import Micros
+from bethink.model.moments import EPOCH
 from bethink.model.recall import RefKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.onnx_embedder import OnnxEmbedder
@@ -92,7 +93,7 @@ async def _asked(
     """Store a conversation, fill its vectors, and ask every question each way."""
     clock = _Clock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    memory = bethink.Memory(database, redactor=_AsItIs())
+    memory = memory_on(database, redactor=_AsItIs())
     outcomes: list[Outcome] = []
     async with memory:
         turns = await _stored(memory, conversation)
@@ -151,9 +152,9 @@ class _Clock:
     """Says that it is the time of the question."""
 
     def __init__(self) -> None:
-        self.time = Micros(1)
+        self.time = EPOCH
 
-    def __call__(self) -> Micros:
+    def __call__(self) -> datetime:
         return self.time
 
 
@@ -164,9 +165,9 @@ async def _stored(memory: bethink.Memory, conversation: Conversation) -> dict[tu
     for turn in conversation.turns:
         by_session.setdefault(turn.session, []).append(turn)
     for name, said in by_session.items():
-        key = bethink.ConversationKey(channel="benchmark", chat=name)
-        session = await memory.open_session(space=_SPACE, conversation=key)
-        numbers = await memory.append(session, [_message(turn) for turn in said])
+        key = bethink.conversation_key(channel="benchmark", chat=name)
+        session = await memory.space(_SPACE).session(key)
+        numbers = await session.append([_message(turn) for turn in said])
         turns |= {(session.id, number): turn.id for number, turn in zip(numbers, said, strict=True)}
     return turns
 

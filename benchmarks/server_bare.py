@@ -93,22 +93,22 @@ class Bare:
         async with connected(self._dsn) as memory:
             if self._template is None:
                 for space in spaces:
-                    [entry] = await memory.sessions(space=space)
+                    [entry] = await memory.space(space).sessions()
                     self._places[space] = (entry.session.conversation_id, entry.session.id)
                 self._template = await self._remembering()
-            await memory.recall("Who is it?", space=spaces[0])  # the first of a process asks for more
+            await memory.space(spaces[0]).recall("Who is it?")  # the first of a process asks for more
             self._recalls.clear()
             for _ in range(_TRACED):
                 with noted(PostgresTx) as seen:
-                    await memory.recall(question(dice), space=dice.choice(spaces))
+                    await memory.space(dice.choice(spaces)).recall(question(dice))
                 self._recalls.append(seen)
 
     async def _remembering(self) -> _Template:
         async with connected(self._dsn) as memory:
             before = [Message(role="user", content=f"before {number}") for number in range(BEFORE)]
-            await memory.remember(before, space=_SPACE)  # so that it finds what it finds in every other space
+            await memory.space(_SPACE).remember(before)  # so that it finds what it finds in every other space
             with noted(PostgresTx) as seen:
-                stored = await memory.remember(_CONTENT, space=_SPACE, idempotency_key=_KEY)
+                stored = await memory.space(_SPACE).remember(_CONTENT, idempotency_key=_KEY)
         [traced] = seen
         session = stored.session
         now = next(each for each in traced.statements if each.name == "insert_messages").values[3]

@@ -109,4 +109,4 @@ def make_key(target: str) -> str:
 
 async def _make_key(target: str) -> str:
     async with bethink.connect(target, learn=False) as memory:
-        return (await memory.access().create(name="load", scopes=list(Scope))).key
+        return (await memory.keys.create(name="load", scopes=list(Scope))).key

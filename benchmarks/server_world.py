@@ -57,5 +57,5 @@ async def fill(dsn: str, world: World) -> Sequence[str]:
         for space in world.names():
             dice = world.dice("before", space)
             said = [bethink.Message(role="user", content=sentence(dice)) for _ in range(BEFORE)]
-            await memory.remember(said, space=space)
+            await memory.space(space).remember(said)
     return world.names()

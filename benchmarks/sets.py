@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from bethink.model.moments import Micros
+from bethink.model.moments import EPOCH
 
 _Json = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ class Turn:
     id: str
     text: str
     speaker: str
-    at: Micros
+    at: datetime
     session: str
 
 
@@ -36,7 +36,7 @@ class Question:
     text: str
     evidence: frozenset[str]
     category: str
-    at: Micros
+    at: datetime
     answer: str | None
     evidence_sessions: frozenset[str]
 
@@ -67,10 +67,6 @@ def _read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _micros(moment: datetime) -> Micros:
-    return Micros((moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
-
-
 def _moment(text: str, form: str) -> datetime:
     return datetime.strptime(text, form).replace(tzinfo=UTC)
 
@@ -97,7 +93,7 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 def _locomo(data: Path) -> list[Conversation]:
     def turns_of(talk: _Json, number: int) -> Iterable[Turn]:
-        at = _micros(_moment(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y"))
+        at = _moment(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
         for said in talk[f"session_{number}"]:
             yield _chat_turn(said, said["text"], at, number)
 
@@ -110,14 +106,14 @@ def _locomo(data: Path) -> list[Conversation]:
 def _realtalk(data: Path) -> list[Conversation]:
     def turns_of(talk: _Json, number: int) -> Iterable[Turn]:
         for said in talk[f"session_{number}"]:
-            at = _micros(_moment(said["date_time"], "%d.%m.%Y, %H:%M:%S"))
+            at = _moment(said["date_time"], "%d.%m.%Y, %H:%M:%S")
             yield _chat_turn(said, said.get("clean_text") or "", at, number)
 
     chats = {path.name: _read(path) for path in sorted(_files(data / "realtalk", "*.json"))}
     return [_chat(name, chat, chat["qa"], "realtalk", turns_of) for name, chat in chats.items()]
 
 
-def _chat_turn(said: _Json, text: str, at: Micros, session: int) -> Turn:
+def _chat_turn(said: _Json, text: str, at: datetime, session: int) -> Turn:
     caption = said.get("blip_caption")
     if caption:
         seen = caption if isinstance(caption, str) else "; ".join(map(str, caption))
@@ -163,11 +159,11 @@ def _beam(data: Path) -> list[Conversation]:
 
 def _beam_chat(folder: Path) -> Conversation:
     turns: list[Turn] = []
-    at = Micros(0)
+    at = EPOCH
     for number, batch in enumerate(_read(folder / "chat.json"), 1):
         for said in (said for exchange in batch["turns"] for said in exchange):
             if said.get("time_anchor"):
-                at = _micros(_moment(said["time_anchor"], "%B-%d-%Y"))
+                at = _moment(said["time_anchor"], "%B-%d-%Y")
             text = _NOTE.sub("", said["content"])  # the notes of whoever made the set
             turns.append(Turn(id=str(said["id"]), text=text, speaker=said["role"], at=at, session=str(number)))
     known = {turn.id for turn in turns}
@@ -249,7 +245,7 @@ def _long_chat(record: _Json) -> Conversation:
     turns: list[Turn] = []
     evidence: set[str] = set()
     for session, date, said in sorted(zip(*columns, strict=True), key=lambda each: each[1]):
-        at = _micros(_moment(date, _LONG_FORM))
+        at = _moment(date, _LONG_FORM)
         for place, each in enumerate(said):
             turns.append(
                 Turn(id=f"{session}#{place}", text=each["content"], speaker=each["role"], at=at, session=session)
@@ -261,7 +257,7 @@ def _long_chat(record: _Json) -> Conversation:
         text=record["question"],
         evidence=frozenset(evidence),
         category=record["question_type"],
-        at=_micros(_moment(record["question_date"], _LONG_FORM)),
+        at=_moment(record["question_date"], _LONG_FORM),
         answer=None if record["question_id"].endswith("_abs") else str(record["answer"]),
         evidence_sessions=frozenset(record["answer_session_ids"]),
     )

@@ -13,8 +13,8 @@ import anyio
 
 from bethink.model.working import Event, EventType
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.working.desk import Desk
 from bethink.working.ladder import Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 
 MAX_GROWTH = 1.3
@@ -50,7 +50,7 @@ async def _measure(path: Path, events: int) -> Figures:
     database = SqliteDatabase(SqliteOptions(path=str(path)))
     await database.open()
     engine = Engine(thresholds=Thresholds(soft=_NEVER, hard=_NEVER, truncation=_NEVER))
-    desk = Desk(database, space="benchmark", engine=engine)
+    desk = WorkingMemory(database, space="benchmark", engine=engine)
     await desk.open_thread("long")
     part = events // 10
     times: list[float] = []

@@ -28,14 +28,14 @@ def answer(call: ModelCall) -> str:
 
 async def main() -> None:
     async with bethink.connect(":memory:", model=ScriptedModel(answer), learn_at_start=False) as memory:
-        said = await memory.remember("I moved to Bergen in May.", user_id="ida")
+        said = await memory.space("ida").remember("I moved to Bergen in May.")
         await memory.learn()
-        await memory.context(user_id="ida", session=said.session)
+        await memory.space("ida").context(session_id=said.session.id)
 
         # Forwards: from the message to whatever rests on it, and on to where that was shown.
         steps: list[Ref] = list(said.refs)
         for ref in steps:
-            lineage = await memory.explain(ref, user_id="ida")
+            lineage = await memory.space("ida").explain(ref)
             print(ref.kind, "|", (lineage.text or "").splitlines()[0])
             print("   made by", lineage.made_by.model if lineage.made_by else lineage.written_by or "whoever spoke")
             print("   shown", len(lineage.shown), "times")
@@ -43,9 +43,9 @@ async def main() -> None:
 
         # Backwards: from a line of the document to the words it rests on.
         document = next(ref for ref in steps if ref.kind is RefKind.DOCUMENT)
-        lineage = await memory.explain(document, user_id="ida")
+        lineage = await memory.space("ida").explain(document)
         for ref in lineage.rests_on:
-            for source in (await memory.explain(ref, user_id="ida")).sources:
+            for source in (await memory.space("ida").explain(ref)).sources:
                 print("the document rests on a", ref.kind, "from", source.origin, "|", source.text)
 
 

@@ -4,8 +4,8 @@ import bethink
 import bethink.sync
 
 with bethink.sync.connect("memory.db") as memory:
-    desk = bethink.ConversationKey(channel="cli", chat="desk")
-    session = memory.open_session(space="alice", conversation=desk)
+    desk = bethink.conversation_key(channel="cli", chat="desk")
+    session = memory.space("alice").session(desk)
     message = bethink.Message(role="user", content="Call me Al.", idempotency_key="evt-1042")
-    print(memory.append(session, [message]))
-    print(memory.append(session, [message]))  # the retry of a nervous client: the same number, stored once
+    print(session.append([message]))
+    print(session.append([message]))  # the retry of a nervous client: the same number, stored once

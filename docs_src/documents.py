@@ -3,16 +3,16 @@
 import anyio
 
 import bethink
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 
 
 async def main() -> None:
     async with bethink.connect(":memory:") as memory:
-        docs = memory.documents(space="alice")
-        tea = await docs.create(Draft(slug="tea", title="Tea", body="Green, in the morning."))
+        docs = memory.space("alice").documents
+        tea = await docs.create(DocumentDraft(slug="tea", title="Tea", body="Green, in the morning."))
         if tea is None:
             return  # memory is switched off
-        changed = Draft(slug="tea", title="Tea", body="Green, in the morning.\nNever after six.")
+        changed = DocumentDraft(slug="tea", title="Tea", body="Green, in the morning.\nNever after six.")
         await docs.update(tea.id, changed, expected=tea.version)
 
         print(await docs.diff(tea.id, 1, 2))

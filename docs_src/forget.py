@@ -7,14 +7,14 @@ import bethink
 
 async def main() -> None:
     async with bethink.connect("memory.db") as memory:
-        flat = bethink.ConversationKey(channel="chat", chat="ida", thread="flat")
-        await memory.remember("The door code of the flat is 4711.", user_id="ida", conversation=flat)
+        flat = bethink.conversation_key(channel="chat", chat="ida", thread="flat")
+        await memory.space("ida").remember("The door code of the flat is 4711.", conversation=flat)
         await memory.learn()
 
-        print(await memory.forget(user_id="ida", conversation=flat, dry_run=True))
-        gone = await memory.forget(user_id="ida", conversation=flat)
+        print(await memory.space("ida").forget(conversation=flat, dry_run=True))
+        gone = await memory.space("ida").forget(conversation=flat)
         print(gone.messages, "messages and", gone.session_memories, "session memories are gone")
-        print((await memory.recall("What is the door code?", user_id="ida")).missing)
+        print((await memory.space("ida").recall("What is the door code?")).missing)
 
 
 anyio.run(main)

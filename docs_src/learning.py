@@ -29,13 +29,13 @@ def answer(call: ModelCall) -> str:
 async def main() -> None:
     model = ScriptedModel(answer)
     async with bethink.connect("learnt.db", model=model) as memory:
-        desk = bethink.ConversationKey(channel="cli", chat="desk")
-        session = await memory.open_session(space="alice", conversation=desk)
-        await memory.append(session, [{"role": "user", "content": "I moved to Bergen in May."}])
-        await memory.idle(session)
+        desk = bethink.conversation_key(channel="cli", chat="desk")
+        session = await memory.space("alice").session(desk)
+        await session.append([{"role": "user", "content": "I moved to Bergen in May."}])
+        await session.idle()
         await memory.learn()
 
-        facts = memory.facts(space="alice")
+        facts = memory.space("alice").facts
         for fact in await facts.search("Bergen", 5):
             print(fact.content, fact.origin, await facts.sources(fact.id), fact.made_by)
         print((await memory.audit()).spent_today)

@@ -1,34 +1,40 @@
 """Bring memories from elsewhere: single statements as facts, notes as documents."""
 
+from datetime import datetime
+
 import anyio
 
 import bethink
-from bethink.model.documents import Draft
-from bethink.model.moments import moment
+from bethink.model.documents import DocumentDraft
 
 # What mem0 lists for a user, or a graph's edges; shortened to the fields that are used here.
 STATEMENTS = [
     {"id": "3c90c3cc", "memory": "Lives in Bergen", "created_at": "2026-05-20T08:00:00Z", "until": ""},
-    {"id": "77e1b0aa", "memory": "Lives in Oslo", "created_at": "2026-01-05T08:00:00Z", "until": "2026-05-20"},
+    {
+        "id": "77e1b0aa",
+        "memory": "Lives in Oslo",
+        "created_at": "2026-01-05T08:00:00Z",
+        "until": "2026-05-20T08:00:00Z",
+    },
 ]
 NOTES = {"coffee": "# Coffee\n\n- [preference] No coffee after noon"}  # or files: path.stem and path.read_text()
 
 
 async def main() -> None:
     async with bethink.connect(":memory:") as memory:
-        facts = memory.facts(user_id="ida")
+        facts = memory.space("ida").facts
         for each in STATEMENTS:
-            until = moment(each["until"]) if each["until"] else None
-            begun = moment(each["created_at"])
+            until = datetime.fromisoformat(each["until"]) if each["until"] else None
+            begun = datetime.fromisoformat(each["created_at"])
             await facts.index(
                 bethink.Fact(id=each["id"], content=each["memory"], source="mem0", valid_from=begun, valid_to=until)
             )
 
-        documents = memory.documents(user_id="ida")
+        documents = memory.space("ida").documents
         for name, text in NOTES.items():
-            await documents.create(Draft(slug=name, title=name.title(), body=text))
+            await documents.create(DocumentDraft(slug=name, title=name.title(), body=text))
 
-        for item in (await memory.recall("Where does she live, and what about coffee?", user_id="ida")).items:
+        for item in (await memory.space("ida").recall("Where does she live, and what about coffee?")).items:
             print(item.ref.kind, item.origin, "|", item.text.splitlines()[-1])
 
 

@@ -13,21 +13,21 @@ def think(prompt: list[dict[str, object]]) -> str:
 
 
 with bethink.sync.connect("lesson.db") as memory:
-    chat = bethink.ConversationKey(channel="terminal", chat="ida")
-    session = memory.open_session(user_id="ida", conversation=chat)
-    block = memory.context(user_id="ida", session=session)
+    chat = bethink.conversation_key(channel="terminal", chat="ida")
+    session = memory.space("ida").session(chat)
+    block = memory.space("ida").context(session_id=session.id)
     prompt = block.to_openai()
 
     print("Talk to me; an empty line ends it.", flush=True)
     for line in iter(sys.stdin.readline, ""):
         if not line.strip():
             break
-        memory.append(session, [{"role": "user", "content": line.strip()}])
+        session.append([{"role": "user", "content": line.strip()}])
         prompt.append({"role": "user", "content": line.strip()})
         answer = think(prompt)
-        memory.append(session, [{"role": "assistant", "content": answer}])
+        session.append([{"role": "assistant", "content": answer}])
         prompt.append({"role": "assistant", "content": answer})
         print(answer, flush=True)
 
-    memory.end_session(session)
+    session.end()
     memory.learn()

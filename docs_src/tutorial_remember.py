@@ -3,10 +3,10 @@
 import bethink.sync
 
 with bethink.sync.connect("lesson.db") as memory:
-    memory.remember("I moved to Bergen in May.", user_id="ida")
-    memory.remember("I am allergic to cashews.", user_id="ida")
+    memory.space("ida").remember("I moved to Bergen in May.")
+    memory.space("ida").remember("I am allergic to cashews.")
     memory.learn()
 
-    found = memory.recall("What am I allergic to?", user_id="ida")
+    found = memory.space("ida").recall("What am I allergic to?")
     print(found.items[0].text)
     print(found.items[0].ref)

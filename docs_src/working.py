@@ -8,7 +8,7 @@ from bethink.model.working import Event, EventType, Mode
 
 async def main() -> None:
     async with bethink.connect("memory.db") as memory:
-        desk = memory.desk(space="alice")
+        desk = memory.local().working("alice")
         await desk.open_thread("thread_roof", mode=Mode.STEPPING)
         await desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
         await desk.step("thread_roof")

@@ -16,7 +16,7 @@ from bethink.model.recall import RefKind
 from bethink.providers.scripted_model import ScriptedModel
 
 USER = "ida"
-CHAT = bethink.ConversationKey(channel="terminal", chat="ida")
+CHAT = bethink.conversation_key(channel="terminal", chat="ida")
 KINDS = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
 Tool = Callable[[str], Awaitable[str]]
 
@@ -24,39 +24,39 @@ Tool = Callable[[str], Awaitable[str]]
 async def run(file: Path, said: list[str]) -> None:
     """Run the program once: this is all that an agent does with its memory."""
     async with bethink.connect(file, model=ScriptedModel(learnt_from), learn_at_start=False) as memory:
-        session = await memory.open_session(user_id=USER, conversation=CHAT)
+        session = await memory.space(USER).session(CHAT)
 
         # Once, when a session starts: what is known begins the prompt, and stays the same so that caches hold.
-        block = await memory.context(user_id=USER, session=session)
+        block = await memory.space(USER).context(session_id=session.id)
         print(f"  (begins with {len(block.items)} things it knows, {block.tokens} tokens)")
         prompt = block.to_openai()
 
         async def recall(question: str) -> str:
             # For the rest: a tool that the model may call. Each line ends in the label it can be cited by.
             # Without messages: what was said in this session stands in the prompt already.
-            found = await memory.recall(question, user_id=USER, budget=300, limit=3, kinds=KINDS, session=session)
+            found = await memory.space(USER).recall(question, budget=300, limit=3, kinds=KINDS, session_id=session.id)
             return "\n".join(f"{item.text} [^{item.label}]" for item in found.items) or f"({found.missing})"
 
         for text in said:
             print(f"  ida:   {text}")
-            await memory.append(session, [{"role": "user", "content": text}])
+            await session.append([{"role": "user", "content": text}])
             prompt.append({"role": "user", "content": text})
             answer = await think(prompt, recall)
             prompt.append({"role": "assistant", "content": answer})
             # Counts what the answer rests on, and takes the labels out: people need not read them.
-            plain = await memory.cited(answer, session=session)
-            await memory.append(session, [{"role": "assistant", "content": plain}])
+            plain = await session.cited(answer)
+            await session.append([{"role": "assistant", "content": plain}])
             print(f"  agent: {plain}")
 
-        await memory.end_session(session)
+        await session.end()
         await memory.learn()  # or run a worker beside it: bethink worker
 
 
 async def show(file: Path) -> None:
     """Say what is known now, where each line comes from, and how often it was of use."""
     async with bethink.connect(file, learn_at_start=False) as memory:
-        for fact in sorted(await memory.facts(user_id=USER).all(), key=lambda fact: fact.content):
-            lineage = await memory.explain(f"fact:{fact.id}:{fact.version}", user_id=USER)
+        for fact in sorted(await memory.space(USER).facts.list(), key=lambda fact: fact.content):
+            lineage = await memory.space(USER).explain(f"fact:{fact.id}:{fact.version}")
             used = lineage.usage.times if lineage.usage else 0
             quotes = " / ".join(source.text for source in lineage.sources)
             print(f"  {fact.content} ({fact.kind}, used {used} times)\n    because {fact.origin} said: {quotes}")

@@ -35,10 +35,10 @@ TUESDAY = ["Where is the cache?", "How do I run the tests?", "Why are there no d
 
 async def work(memory: bethink.Memory, agent: str, thread: str, talk: Talk) -> None:
     """Let an agent have a session: what it hears, says and reads from tools is stored, then learnt from."""
-    key = bethink.ConversationKey(channel=agent, chat="heron", thread=thread)
-    session = await memory.open_session(space=REPO, conversation=key, agent=agent)
-    await memory.append(session, talk)
-    await memory.end_session(session)
+    key = bethink.conversation_key(channel=agent, chat="heron", thread=thread)
+    session = await memory.space(REPO).session(key, agent=agent)
+    await session.append(talk)
+    await session.end()
     report = await memory.learn()
     print(
         f"{agent}, {thread}: {len(talk)} messages, facts {counted(report.settled)}; refused {counted(report.refused)}"
@@ -51,26 +51,26 @@ def counted(counts: Mapping[str, int]) -> str:
 
 async def next_day(memory: bethink.Memory, agent: str) -> None:
     """Start the other agent: it begins with what is known, and looks up what it is asked."""
-    key = bethink.ConversationKey(channel=agent, chat="heron", thread="tuesday")
-    session = await memory.open_session(space=REPO, conversation=key, agent=agent)
-    block = await memory.context(space=REPO, budget=400, session=session)
+    key = bethink.conversation_key(channel=agent, chat="heron", thread="tuesday")
+    session = await memory.space(REPO).session(key, agent=agent)
+    block = await memory.space(REPO).context(budget=400, session_id=session.id)
     print(f"\n{agent}, tuesday, begins with {block.tokens} tokens:")
     for item in block.items:
         print(f"  {item.text}  [{item.ref.kind}, {item.origin}]")
     for question in TUESDAY:
-        found = await memory.recall(question, space=REPO, limit=1, kinds=(RefKind.FACT,), session=session)
+        found = await memory.space(REPO).recall(question, limit=1, kinds=(RefKind.FACT,), session_id=session.id)
         print(f"  {question} -> {found.items[0].text if found else found.missing}")
 
 
 async def explain_the_cache(memory: bethink.Memory) -> None:
     """Show why it says SQLite, and what became of Redis."""
-    found = await memory.recall("Where is the cache?", space=REPO, kinds=(RefKind.FACT,), explain=True)
+    found = await memory.space(REPO).recall("Where is the cache?", kinds=(RefKind.FACT,), explain=True)
     print("\nWhy? Every candidate for 'Where is the cache?':")
     for candidate in found.candidates:
-        lineage = await memory.explain(candidate.ref, space=REPO)
+        lineage = await memory.space(REPO).explain(candidate.ref)
         print(f"  {candidate.text}: {candidate.fate}{because(lineage)}")
     best = found.items[0].ref
-    shown = [each.session_id for each in await memory.shown(space=REPO) if best in each.refs]
+    shown = [each.session_id for each in await memory.space(REPO).shown() if best in each.refs]
     print(f"  SQLite was shown {len(shown)} times, to {len(set(shown))} session")
 
 

@@ -5,17 +5,16 @@ Run it from a clone: python -m examples.consolidation. Nothing leaves the machin
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import anyio
 
-from bethink import ConversationKey, Memory
+from bethink import Memory, conversation_key
 from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
 from bethink.learning.documents.runs import Runs
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
-from bethink.model.moments import Micros
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
@@ -23,8 +22,7 @@ from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker, WorkerOptions
 
-DAY = 86_400_000_000
-START = int(datetime(2026, 8, 1, 9, tzinfo=UTC).timestamp() * 1_000_000)
+START = datetime(2026, 8, 1, 9, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -88,9 +86,9 @@ class Calendar:
     def __init__(self) -> None:
         self.time = START
 
-    def __call__(self) -> Micros:
-        self.time += 1
-        return Micros(self.time)
+    def __call__(self) -> datetime:
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 def worker(database: Database, said: list[Said]) -> Worker:
@@ -109,7 +107,7 @@ def worker(database: Database, said: list[Said]) -> Worker:
 
 
 async def show_changes(memory: Memory, seen: set[str], day: int) -> None:
-    docs = memory.documents(space="ida")
+    docs = memory.space("ida").documents
     for changes in reversed(await docs.change_sets()):
         if changes.run in seen:
             continue
@@ -135,16 +133,14 @@ async def main() -> None:
     async with memory:
         work = worker(database, said)
         for number, each in enumerate(said):
-            clock.time = START + each.day * DAY
-            session = await memory.open_session(
-                space="ida", conversation=ConversationKey(channel="chat", chat=str(number))
-            )
-            await memory.append(session, [{"role": "user", "content": each.text}])
-            await memory.end_session(session)
+            clock.time = START + timedelta(days=each.day)
+            session = await memory.space("ida").session(conversation_key(channel="chat", chat=str(number)))
+            await session.append([{"role": "user", "content": each.text}])
+            await session.end()
             await work.run_once()
             await show_changes(memory, seen, each.day)
         print("\n== the tree after ninety days")
-        for path, document in (await memory.documents(space="ida").tree()).items():
+        for path, document in (await memory.space("ida").documents.tree()).items():
             print(f"\n{path} (version {document.version})\n{document.body}")
 
 

@@ -10,8 +10,8 @@ import anyio
 
 import bethink
 from bethink.model.working import Event, EventType, Mode
-from bethink.working.desk import Desk, StepResult
 from bethink.working.ladder import Thresholds
+from bethink.working.memory import StepResult, WorkingMemory
 from bethink.working.process import Engine
 
 THRESHOLDS = Thresholds(soft=500, hard=800, truncation=1000)
@@ -50,7 +50,7 @@ def told(result: StepResult, event: str) -> str:
     return f"{'truncation' if result.truncation_performed else 'compaction'} of {removed} chunks"
 
 
-async def play(desk: Desk) -> None:
+async def play(desk: WorkingMemory) -> None:
     await desk.open_thread("session", mode=Mode.STEPPING)
     for event in SESSION:
         await desk.dispatch("session", event)
@@ -71,7 +71,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         memory = bethink.connect(Path(folder) / "memory.db", engine=Engine(thresholds=THRESHOLDS))
         async with memory:
-            await play(memory.desk(space="examples"))
+            await play(memory.local().working("examples"))
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@ Run it with `python -m examples.support_desk`. It needs no key: a script answers
 
 import json
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import anyio
 
 import bethink
 from bethink.build import worker_from
 from bethink.model.calls import ModelCall
-from bethink.model.moments import DAY, Micros
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -21,7 +20,7 @@ from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 CUSTOMER = "northwind"  # one space for each customer: no answer can ever hold another's words
 BUDGET = 2_000
-START = int(datetime(2026, 1, 1, 9, tzinfo=UTC).timestamp() * 1_000_000)
+START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 QUESTION = "What is the delivery address, and which pump is broken?"
 
 
@@ -30,9 +29,9 @@ class Calendar:
 
     time = START
 
-    def __call__(self) -> Micros:
-        self.time += 1
-        return Micros(self.time)
+    def __call__(self) -> datetime:
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 # Two hundred sessions, one a day: small talk of pumps, and four days that matter.
@@ -84,12 +83,12 @@ async def live_through(memory: bethink.Memory, clock: Calendar) -> int:
     count = EstimatedTokens().count
     total = 0
     for day in range(1, 201):
-        clock.time = START + day * DAY
-        key = bethink.ConversationKey(channel="desk", chat=CUSTOMER, thread=str(day))
-        session = await memory.open_session(user_id=CUSTOMER, conversation=key)
+        clock.time = START + timedelta(days=day)
+        key = bethink.conversation_key(channel="desk", chat=CUSTOMER, thread=str(day))
+        session = await memory.space(CUSTOMER).session(key)
         said, answer = said_on(day), answered_on(day)
-        await memory.append(session, [{"role": "user", "content": said}, {"role": "assistant", "content": answer}])
-        await memory.end_session(session)
+        await session.append([{"role": "user", "content": said}, {"role": "assistant", "content": answer}])
+        await session.end()
         total += count(said) + count(answer)
         if day % 5 == 0:
             await memory.learn()
@@ -99,17 +98,13 @@ async def live_through(memory: bethink.Memory, clock: Calendar) -> int:
 # What the desk asks.
 
 
-def day_of(moment: Micros) -> str:
-    return datetime.fromtimestamp(moment / 1_000_000, UTC).date().isoformat()
-
-
 async def ask(memory: bethink.Memory, *, as_of: str | None = None) -> None:
     """Answer a question within the budget, and say what became of everything that was considered."""
-    found = await memory.recall(QUESTION, user_id=CUSTOMER, limit=100, budget=BUDGET, as_of=as_of, explain=True)
+    found = await memory.space(CUSTOMER).recall(QUESTION, limit=100, budget=BUDGET, as_of=as_of, explain=True)
     print(f"\n{QUESTION} ({as_of or 'today'})")
     print(f"  {len(found.items)} lines in {found.tokens} of {BUDGET} tokens; the first four:")
     for item in found.items[:4]:
-        print(f"  {item.score:.2f} {item.ref.kind} of {day_of(item.at)}: {item.text[:70]}")
+        print(f"  {item.score:.2f} {item.ref.kind} of {item.at.date()}: {item.text[:70]}")
     for fate, count in sorted(Counter(str(candidate.fate) for candidate in found.candidates).items()):
         example = next(candidate.text for candidate in found.candidates if candidate.fate == fate)
         print(f"  {count:3} {fate:13} such as {example[:50]!r}")
@@ -117,8 +112,8 @@ async def ask(memory: bethink.Memory, *, as_of: str | None = None) -> None:
 
 async def begin(memory: bethink.Memory) -> None:
     """Make the block that a new session begins with."""
-    block = await memory.context(user_id=CUSTOMER, question=QUESTION, budget=BUDGET)
-    again = await memory.context(user_id=CUSTOMER, question=QUESTION, budget=BUDGET)
+    block = await memory.space(CUSTOMER).context(question=QUESTION, budget=BUDGET)
+    again = await memory.space(CUSTOMER).context(question=QUESTION, budget=BUDGET)
     print(
         f"\nA new session begins with {block.tokens} tokens; made again: {again.digest == block.digest and 'the same'}"
     )
@@ -126,7 +121,7 @@ async def begin(memory: bethink.Memory) -> None:
 
 async def step_through(memory: bethink.Memory) -> None:
     """Hold one session in working memory and step through it: which chunks are in the prompt, and which not."""
-    desk = memory.desk(user_id=CUSTOMER)
+    desk = memory.local().working(CUSTOMER)
     thread = await desk.open_thread("ticket-201", mode=Mode.STEPPING)
     for event in (
         Event(type=EventType.USER_MESSAGE, payload={"text": "The pump in hall 3 stands still again."}),
@@ -151,9 +146,9 @@ async def main() -> None:
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     redactor = redactor_for(database)
     worker = worker_from(bethink.Settings(), database, redactor=redactor, model=ScriptedModel(learnt_from))
-    async with bethink.Memory(database, redactor=redactor, worker=lambda: worker) as memory:
+    async with memory_on(database, redactor=redactor, worker=lambda: worker) as memory:
         said = await live_through(memory, clock)
-        facts = await memory.facts(user_id=CUSTOMER).length()
+        facts = await memory.space(CUSTOMER).facts.count()
         print(f"200 sessions, {said} tokens said, {facts} facts held to be true")
         await ask(memory)
         await ask(memory, as_of="2026-05-21")  # the day of session 140, when the address was still the old one

@@ -42,13 +42,13 @@ class Campaign:
     """A seeded bug: say yes before the message is stored. The campaign must notice."""
 
 
-def _chat(number: int) -> bethink.ConversationKey:
-    return bethink.ConversationKey(channel="faults", chat=str(number))
+def _chat(number: int) -> bethink.conversation_key:
+    return bethink.conversation_key(channel="faults", chat=str(number))
 
 
 async def _sessions(memory: bethink.Memory, process: int) -> list[bethink.Session]:
     chats = [*range(SHARED), SHARED + process]
-    return [await memory.open_session(space="faults", conversation=_chat(chat)) for chat in chats]
+    return [await memory.space("faults").session(_chat(chat)) for chat in chats]
 
 
 async def _append_until(campaign: Campaign, process: int, last: int, batch: Callable[[], int]) -> None:
@@ -67,7 +67,7 @@ async def _append_until(campaign: Campaign, process: int, last: int, batch: Call
             if campaign.acknowledge_first:
                 ledger.acknowledge(session.id, dict.fromkeys(keys, 0))
             try:
-                numbers = await memory.append(session, messages)
+                numbers = await session.append(messages)
             except Busy:
                 continue  # nothing was written; the same keys again
             if not campaign.acknowledge_first:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from bethink.learning.documents.consolidate import Consolidator, Work
 from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Learnt
+from bethink.model.moments import to_micros
 from bethink.store import consolidation, jobs
 from bethink.store.db import Tx
 from faults.mutants import drop_fences
@@ -49,7 +50,7 @@ def _apply_seeing(seen: Callable[[Job, Claim, int], Job]) -> None:
     def find_another(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
         job = find(tx, space=space, kind=kind, key=key)
         claim: Claim | None = getattr(hand, "claim", None)
-        return job if job is None or claim is None else seen(job, claim, tx.now)
+        return job if job is None or claim is None else seen(job, claim, to_micros(tx.now))
 
     def apply_blindly(self: Consolidator, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
         hand.claim = claim  # a transaction has its thread to itself
@@ -68,7 +69,7 @@ def _flag_first() -> None:
 
     async def flagged(self: Consolidator, claim: Claim, work: Work) -> list[Change]:
         looked_at = [each.memory for each in work.known.selection.current]
-        snapshot = [(each.session_id, int(each.source_updated_at)) for each in looked_at]
+        snapshot = [(each.session_id, to_micros(each.source_updated_at)) for each in looked_at]
         await self.runs.database.transact(
             lambda tx: consolidation.mark_seen(tx, space=claim.space, snapshot=snapshot), space=claim.space
         )

@@ -5,6 +5,7 @@ import random
 import re
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 
 import anyio
 
@@ -15,10 +16,9 @@ from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind
-from bethink.model.moments import Micros
+from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.records import (
     AgentKind,
-    ConversationKey,
     Fact,
     FactKind,
     Maker,
@@ -26,6 +26,7 @@ from bethink.model.records import (
     Session,
     SessionMemory,
     SourceMessage,
+    conversation_key,
 )
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
@@ -47,7 +48,7 @@ _CHATS = 3
 _THINGS = 3
 _TOPICS = 4
 _DAY = 86_400_000_000
-_AGED = 40 * _DAY
+_AGED = timedelta(days=40)
 """Longer ago than a consolidation looks back."""
 
 _MADE_BY = Maker(model="faults", prompt="faults", extractor="1")
@@ -73,7 +74,7 @@ async def feed(place: Place, dice: random.Random, rounds: int = 10**9, signs: Si
 
 async def _tell(database: Database, promises: Promises, dice: random.Random, space: str) -> None:
     chat, thing = dice.randrange(_CHATS), dice.choice((None, *range(_THINGS)))
-    moment = Micros(system_clock() - dice.choice((0, 0, dice.randrange(20 * _DAY))))
+    moment = Micros(to_micros(system_clock()) - dice.choice((0, 0, dice.randrange(20 * _DAY))))
     aged = dice.random() < 0.25
 
     def body(tx: Tx) -> str:
@@ -86,8 +87,8 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
             summary=f"said at {moment}",
             slug=f"talk-{chat}",
             until=number,
-            source_updated_at=moment,
-            generated_at=Micros(tx.now - _AGED) if aged else tx.now,
+            source_updated_at=from_micros(moment),
+            generated_at=tx.now - _AGED if aged else tx.now,
             made_by=_MADE_BY,
         )
         learning.put_memory(tx, memory, token=number)
@@ -102,7 +103,7 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
 
 def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[Session, int]:
     agent = sessions.ensure_agent(tx, space=space, name="assistant", kind=AgentKind.PRIMARY)
-    key = ConversationKey(channel="faults", chat=str(chat))
+    key = conversation_key(channel="faults", chat=str(chat))
     conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     session = sessions.newest(tx, space=space, conversation=conversation)
@@ -121,7 +122,7 @@ def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Mic
         id=new_id("fct"),
         content=f"{thing} was seen at {moment}",
         source=source.session_id,
-        created_at=moment,
+        created_at=from_micros(moment),
         kind=FactKind.DETAIL,
         origin=Origin("user"),
         entities=(thing,),

@@ -16,8 +16,8 @@ import anyio
 import bethink
 from bethink.errors import BethinkError
 from bethink.model.access import Scope
-from bethink.model.documents import Draft
-from bethink.model.records import ConversationKey
+from bethink.model.documents import DocumentDraft
+from bethink.model.records import conversation_key
 from bethink.model.working import Event
 from bethink.server import ServerOptions, create_app
 from faults.asgi import Answer, ask
@@ -53,25 +53,25 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
     for space in SPACES:
         session_ids: list[str] = []
         for chat in ("desk", "phone"):
-            session = await memory.open_session(space=space, conversation=ConversationKey(channel="cli", chat=chat))
+            session = await memory.space(space).session(conversation_key(channel="cli", chat=chat))
             session_ids.append(session.id)
             for number in range(3):
                 said = f"The parrot likes figs in the garden, said Anna at lunch {number}: {_secret(space, random)}"
                 key = f"{chat}:{number}"
-                await memory.append(session, [bethink.Message(role="user", content=said, idempotency_key=key)])
-            await memory.idle(session)
+                await session.append([bethink.Message(role="user", content=said, idempotency_key=key)])
+            await session.idle()
         world.sessions[space] = session_ids
-        shelf = memory.facts(space=space)
+        shelf = memory.space(space).facts
         for name in ("fact-1", "fact-2", f"only-{space}"):
             fact = bethink.Fact(
                 id=name, content=f"Anna lives in Oslo {_secret(space, random)}", metadata={"word": "figs"}
             )
             await shelf.index(fact)
-        tree = memory.documents(space=space)
+        tree = memory.space(space).documents
         for name in ("doc-1", f"only-{space}"):
             body = f"The train to Oslo {_secret(space, random)}"
-            await tree.create(Draft(slug=name, title=f"Train {name}", body=body), document_id=name)
-        desk = memory.desk(space=space)
+            await tree.create(DocumentDraft(slug=name, title=f"Train {name}", body=body), document_id=name)
+        desk = memory.local().working(space)
         for name in ("thread-1", f"only-{space}"):
             await desk.open_thread(name)
             text = f"Feed the parrot {_secret(space, random)}"
@@ -88,19 +88,19 @@ async def _standing_of(memory: bethink.Memory, space: str, world: World) -> obje
     """Return what must not change whatever others do: the secrets of a space, and how its own sessions stand."""
     kept: list[object] = []
     for session_id in world.sessions[space]:
-        session = await memory.get_session(space=space, session_id=session_id)
+        session = await memory.space(space).get_session(session_id=session_id)
         assert session is not None
-        records = await memory.read(session)
+        records = await session.read()
         kept.append([record.message.content for record in records if b"leak" in record.message.content.encode()])
-    kept.append(await memory.facts(space=space).get(f"only-{space}"))
-    kept.append(await memory.documents(space=space).get(f"only-{space}"))
-    kept.append((await memory.desk(space=space).get_thread(f"only-{space}")).state_number)
+    kept.append(await memory.space(space).facts.get(f"only-{space}"))
+    kept.append(await memory.space(space).documents.get(f"only-{space}"))
+    kept.append((await memory.local().working(space).get_thread(f"only-{space}")).state_number)
     return kept
 
 
 async def make_keys(memory: bethink.Memory, world: World) -> None:
     """Make keys for one space, for two, for all, for reading only, and for none; some are no keys at all."""
-    access = memory.access()
+    access = memory.keys
     wanted: list[tuple[tuple[Scope, ...], list[str] | None]] = [(_CONTENT, [space]) for space in SPACES]
     wanted += [(_CONTENT, [one, other]) for one, other in pairwise(SPACES)]
     wanted += [((Scope.READ,), [SPACES[0]]), ((Scope.ADMIN,), None), ((Scope.READ,), None), (_CONTENT, ["nowhere"])]

@@ -63,7 +63,7 @@ async def append(
             messages = [{"role": "user", "content": text, "idempotency_key": key} for key, text in keys.items()]
             try:
                 with signs.shown(signs.feeder) if signs else nullcontext():
-                    numbers = await memory.append(session, messages)
+                    numbers = await session.append(messages)
             except (Busy, SessionEnded):
                 continue  # nothing was written; the same keys again
             if mutant is not Mutant.ACK_FIRST:
@@ -71,23 +71,23 @@ async def append(
             if first + len(keys) == end:
                 await _pause(memory, session, dice, length=numbers[-1])
             elif dice.random() < 0.3:
-                await memory.idle(session)  # so that more comes in while a model thinks
+                await session.idle()  # so that more comes in while a model thinks
             await anyio.sleep(dice.uniform(0.0, 0.01))
 
 
 async def _open(memory: bethink.Memory, chat: int) -> bethink.Session:
-    key = bethink.ConversationKey(channel="faults", chat=str(chat))
-    return await memory.open_session(space=f"space-{chat % _SPACES}", conversation=key)
+    key = bethink.conversation_key(channel="faults", chat=str(chat))
+    return await memory.space(f"space-{chat % _SPACES}").session(key)
 
 
 async def _pause(memory: bethink.Memory, session: bethink.Session, dice: random.Random, *, length: int) -> None:
     throw = dice.random()
     if length >= _LONGEST_SESSION or throw < 0.1:
-        await memory.reset(session)
+        await session.reset()
     elif throw < 0.2:
-        await memory.end_session(session)
+        await session.end()
     elif throw < 0.6:
-        await memory.idle(session)
+        await session.idle()
 
 
 async def finish(place: Place) -> None:
@@ -96,7 +96,7 @@ async def finish(place: Place) -> None:
     await append(place, random.Random(0), None, goal)
     async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
         for chat in range(_CHATS):
-            await memory.idle(await _open(memory, chat))
+            await await _open(memory, chat).idle()
 
 
 class Thinking(ScriptedModel):

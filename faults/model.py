@@ -7,15 +7,16 @@ import secrets
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import cast
 
 import anyio
 
-from bethink import ConversationKey, Memory, Session
+from bethink import Memory, Session, conversation_key
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.moments import Micros
+from bethink.model.moments import from_micros
 from bethink.model.records import Message
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -33,7 +34,7 @@ _SPACES = 3
 _CHATS = 12
 _LONGEST_SESSION = 40
 _ATTEMPTS = 3
-_HOURS_30 = 30 * 3_600_000_000
+_HOURS_30 = timedelta(hours=30)
 _ROUNDS = 50
 _REASONS = "SELECT last_error FROM jobs WHERE last_error IS NOT NULL"
 
@@ -42,11 +43,11 @@ class Clock:
     """Stands still until it is moved, but for a microsecond each time it is read."""
 
     def __init__(self) -> None:
-        self.time = 1_700_000_000_000_000
+        self.time = from_micros(1_700_000_000_000_000)
 
-    def __call__(self) -> Micros:
-        self.time += 1
-        return Micros(self.time)
+    def __call__(self) -> datetime:
+        self.time += timedelta(microseconds=1)
+        return self.time
 
 
 class Faulty(ScriptedModel):
@@ -93,14 +94,14 @@ class Stage:
     async def talk(self, chat: int) -> None:
         """Let something be said in a conversation, and nothing more for now."""
         if chat not in self.sessions:
-            key = ConversationKey(channel="faults", chat=str(chat))
-            self.sessions[chat] = await self.memory.open_session(space=f"space-{chat % _SPACES}", conversation=key)
+            key = conversation_key(channel="faults", chat=str(chat))
+            self.sessions[chat] = await self.memory.space(f"space-{chat % _SPACES}").session(key)
         session = self.sessions[chat]
-        numbers = await self.memory.append(session, [self._message() for _ in range(self.dice.randint(1, 4))])
-        await self.memory.idle(session)
+        numbers = await session.append([self._message() for _ in range(self.dice.randint(1, 4))])
+        await session.idle()
         self.model.foreign = session.id
         if numbers[-1] > _LONGEST_SESSION:
-            self.sessions[chat] = await self.memory.reset(session)
+            self.sessions[chat] = await session.reset()
 
     def _message(self) -> Message:
         self.said += 1
@@ -127,7 +128,7 @@ class Stage:
         found = [f"a worker died {count} times of {reason}" for reason, count in self.died.items()]
         await self._drain()
         for space in range(_SPACES):
-            for job in await self.memory.jobs(space=f"space-{space}", limit=10_000):
+            for job in await self.memory.space(f"space-{space}").jobs(limit=10_000):
                 if job.status is JobStatus.DEAD:
                     found += [] if job.attempts >= _ATTEMPTS else [f"{job.key} was given up after {job.attempts}"]
                     await self._wake(job.space, job.key)
@@ -135,11 +136,11 @@ class Stage:
         return found
 
     async def _wake(self, space: str, session_id: str) -> None:
-        session = await self.memory.get_session(space=space, session_id=session_id)
+        session = await self.memory.space(space).get_session(session_id=session_id)
         if session is not None and session.ended_at is None:
-            await self.memory.append(session, [self._message()])
+            await session.append([self._message()])
         elif session is not None:
-            await self.memory.retry(session)
+            await session.retry()
 
     async def _drain(self) -> None:
         for _ in range(_ROUNDS):
@@ -158,7 +159,7 @@ async def campaign(where: Place, faults: int, seed: int, kinds: list[str]) -> Ve
     dice, clock = random.Random(seed), Clock()
     database = database_at(where.target, clock)
     await database.open()
-    memory = Memory(database, redactor=redactor_for(database))
+    memory = memory_on(database, redactor=redactor_for(database))
     stage = Stage(database, clock, memory, Faulty(dice, faults, kinds), dice)
     shown, leaks = faults, set[str]()
     with Raw(where.raw) as raw:

@@ -3,6 +3,7 @@
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 
 import anyio
@@ -18,7 +19,7 @@ from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect, queries
 
-_LEASE = 400_000
+_LEASE = timedelta(seconds=0.4)
 _BETWEEN = 0.01
 """Seconds between two transactions that should be one: as long as a busy machine takes anyway."""
 

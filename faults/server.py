@@ -76,9 +76,7 @@ async def _briefly(seconds: float) -> None:
 async def _sessions(client: bethink.Client, number: int) -> list[bethink.Session]:
     chats = [*range(SHARED), SHARED + number]
     return [
-        await client.open_session(
-            space="faults", conversation=bethink.ConversationKey(channel="faults", chat=str(chat))
-        )
+        await client.space("faults").session(bethink.conversation_key(channel="faults", chat=str(chat)))
         for chat in chats
     ]
 
@@ -103,7 +101,7 @@ async def _send(client: bethink.Client, session: bethink.Session, key: str) -> i
         stored = await client.remember(content, session=session)
         return stored.refs[0].number if stored.refs else 0
     message = bethink.Message(role="user", content=content, idempotency_key=key)
-    [stored_at] = await client.append(session, [message])
+    [stored_at] = await session.append([message])
     return stored_at
 
 
@@ -131,7 +129,7 @@ async def _stop(campaign: Campaign, number: int) -> None:
 async def _probe(campaign: Campaign, client: bethink.Client, session: bethink.Session, key: str, notes: Ledger) -> None:
     message = bethink.Message(role="user", content=f"message {key}", idempotency_key=key)
     try:
-        [number] = await client.append(session, [message])
+        [number] = await session.append([message])
         notes.acknowledge(session.id, {key: number})
     except (Unavailable, OutcomeUnknown) as error:
         campaign.violations.append(f"request {key} was under way and not answered: {type(error).__name__}")

@@ -3,7 +3,7 @@
 import os
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
+from bethink.backend import Local, Parts
+from bethink.extend import Redactor
 from bethink.model.moments import from_micros
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
@@ -23,7 +27,6 @@ from tools import postgres
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")
 """What the tests run on. BETHINK_TEST_DATABASES=sqlite leaves PostgreSQL out, and starts no server."""
 
-_POSTGRES_ONLY = {"shared_dsn", "fresh_dsn", "clean_dsn"}
 _ROOTS = """SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
 AND relnamespace = current_schema()::regnamespace AND relname <> 'schema_version' ORDER BY oid"""
 
@@ -34,9 +37,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is about PostgreSQL alone where the tests do not run on it."""
     if "postgres" in DATABASES:
         return
-    without = [item for item in items if _POSTGRES_ONLY & set(getattr(item, "fixturenames", ()))]
+    without = [item for item in items if _needs_server(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=without)
-    items[:] = [item for item in items if item not in set(without)]
+    items[:] = [item for item in items if item not in without]
+
+
+def _needs_server(fixtures: Collection[str]) -> bool:
+    # A test with a target may look at it from above, which it does only where that is on a server.
+    return "superuser_dsn" in fixtures and "target" not in fixtures
 
 
 class FakeClock:
@@ -160,19 +168,25 @@ async def database(target: str, clock: FakeClock) -> AsyncIterator[Database]:
     await database.close()
 
 
+def memory_on(database: Database, *, redactor: Redactor | None = None, **parts: Any) -> bethink.Memory:
+    """A Memory on a database that is there already, with nothing that learns unless it is given."""
+    searcher = parts.pop("searcher", lambda: Searcher(database, tokens=EstimatedTokens()))
+    return bethink.Memory(Local(Parts(database=database, redactor=redactor or Quiet(), searcher=searcher, **parts)))
+
+
 @pytest.fixture
 def memory(database: Database) -> bethink.Memory:
     """A Memory on each kind of database."""
-    return bethink.Memory(database, redactor=Quiet())
+    return memory_on(database)
 
 
 @pytest.fixture
 async def session(memory: bethink.Memory) -> bethink.Session:
     """An open session of a primary agent."""
-    return await memory.open_session(space="alice", conversation=KEY)
+    return await memory.space("alice").session(KEY)
 
 
-KEY = bethink.ConversationKey(channel="cli", chat="desk")
+KEY = bethink.conversation_key("cli", "desk")
 
 
 def said(*contents: str) -> list[bethink.Message]:

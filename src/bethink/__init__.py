@@ -4,37 +4,47 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bethink.build import AgentStores, connect, open_history_store
-    from bethink.client.client import Client
-    from bethink.documents.service import Documents
-    from bethink.facts.service import Facts
+    from bethink.api.documents import Documents
+    from bethink.api.facts import Facts
+    from bethink.api.session import Session
+    from bethink.api.space import Space
+    from bethink.api.threads import Threads
+    from bethink.build import connect
+    from bethink.handles import Backend
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
-    from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, Remembered
+    from bethink.model.calls import ModelAnswer, ModelCall
+    from bethink.model.documents import Document, DocumentDraft
+    from bethink.model.moments import moment
+    from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
-        ConversationKey,
         Fact,
+        FactKind,
         Forgotten,
         Message,
         Origin,
         Record,
         Role,
-        Session,
+        SessionInfo,
+        conversation_key,
     )
+    from bethink.model.working import Event, Mode
+    from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
-    from bethink.working.desk import Desk
+    from bethink.working.memory import WorkingMemory
 
 __all__ = [
     "AgentKind",
-    "AgentStores",
+    "Backend",
     "Block",
-    "Client",
-    "ConversationKey",
-    "Desk",
+    "Document",
+    "DocumentDraft",
     "Documents",
+    "Event",
     "Fact",
+    "FactKind",
     "Facts",
     "Forgotten",
     "History",
@@ -42,34 +52,53 @@ __all__ = [
     "LiveHistory",
     "Memory",
     "Message",
+    "Mode",
+    "ModelAnswer",
+    "ModelCall",
     "Origin",
     "Recall",
     "Recalled",
     "Record",
     "Ref",
+    "RefKind",
     "Remembered",
     "Role",
+    "ScriptedModel",
     "Session",
+    "SessionInfo",
     "Settings",
+    "Space",
+    "Threads",
+    "WorkingMemory",
     "connect",
+    "conversation_key",
     "load_settings",
-    "open_history_store",
+    "moment",
 ]
 
 _HOMES = {
-    "bethink.build": ("AgentStores", "connect", "open_history_store"),
+    "bethink.api.documents": ("Documents",),
+    "bethink.api.facts": ("Facts",),
+    "bethink.api.session": ("Session",),
+    "bethink.api.space": ("Space",),
+    "bethink.api.threads": ("Threads",),
+    "bethink.build": ("connect",),
+    "bethink.handles": ("Backend",),
     "bethink.log.history": ("History",),
     "bethink.log.live": ("LiveHistory",),
-    "bethink.client.client": ("Client",),
-    "bethink.documents.service": ("Documents",),
     "bethink.memory": ("Memory",),
-    "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "Remembered"),
+    "bethink.model.calls": ("ModelAnswer", "ModelCall"),
+    "bethink.model.documents": ("Document", "DocumentDraft"),
+    "bethink.model.moments": ("moment",),
+    "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
-        "AgentKind", "ConversationKey", "Fact", "Forgotten", "Message", "Origin", "Record", "Role", "Session",
+        "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
+        "conversation_key",
     ),
-    "bethink.facts.service": ("Facts",),
+    "bethink.model.working": ("Event", "Mode"),
+    "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),
-    "bethink.working.desk": ("Desk",),
+    "bethink.working.memory": ("WorkingMemory",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -16,7 +16,7 @@ _WATCH = 0.05
 _log = logger("worker")
 
 
-class Startup:
+class Background:
     """Owns a thread with an event loop of its own, so that it serves blocking and async callers alike."""
 
     def __init__(self, make: "Callable[[], Worker]") -> None:

@@ -32,16 +32,16 @@ class RedactingFilter(logging.Filter):
         """Rewrite the record, and let it pass."""
         if not self._redactors:
             return True
-        extra = {name: value for name, value in vars(record).items() if name not in _OWN}
+        extra: dict[str, Any] = {name: value for name, value in vars(record).items() if name not in _OWN}
         try:
-            texts, extra = self._texts(record), self._cut(extra)
+            texts, cut = self._texts(record), self._cut(extra)
         except Exception:  # noqa: BLE001 # a log line that cannot be written or redacted must not break its caller
             for name in extra:
                 del record.__dict__[name]
-            texts, extra = (_LEFT_OUT, None, None), {}
+            texts, cut = (_LEFT_OUT, None, None), dict[str, Any]()
         record.msg, record.exc_text, record.stack_info = texts
         record.args, record.exc_info = None, None
-        record.__dict__.update(extra)
+        record.__dict__.update(cut)
         return True
 
     def _texts(self, record: logging.LogRecord) -> tuple[str, str | None, str | None]:

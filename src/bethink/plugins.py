@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from bethink.errors import Misconfigured
-from bethink.extend import Embedder, Model, Reranker
+from bethink.extend import Embedder, Model, Reranker, Tokens
 from bethink.settings import Settings
 
 T = TypeVar("T")
@@ -18,14 +18,22 @@ class _Named(NamedTuple, Generic[T]):
     name: str
 
 
-class Senses:
+class Providers:
     """The model, embedder and reranker of a memory, each made when it is first asked for.
 
     Only a name that says nothing is refused at once. What could not be made is tried again by the next who asks.
     """
 
-    def __init__(self, settings: Settings, *, model: Model | None = None, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        model: Model | None = None,
+        embedder: Embedder | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
         self._settings = settings
+        self._tokens = tokens
         self._model = model
         self._embedder = embedder
         if model is None and settings.learn:
@@ -34,6 +42,14 @@ class Senses:
             _embedder_named(settings)
         if embedder is not None or not settings.embedder.startswith("onnx:"):
             reranker_from(settings, embedder)
+
+    def tokens(self) -> Tokens:
+        """Return what counts tokens: as passed in, else an estimate."""
+        if self._tokens is None:
+            from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415 - when first counted
+
+            self._tokens = EstimatedTokens()
+        return self._tokens
 
     def model(self) -> Model | None:
         """Return the model, if one is named. Raises `Misconfigured` while its client or its key is missing."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -116,7 +117,7 @@ class Settings:
 
 
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
-_OTHERS = ("BETHINK_CONFIG", "BETHINK_TEST_DSN", "BETHINK_TEST_MODEL_URL", "BETHINK_TEST_MODEL_OUTPUT")
+_FILE, _TESTS = "BETHINK_CONFIG", "BETHINK_TEST_"
 _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
 _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
@@ -142,7 +143,7 @@ def load_settings(
 ) -> Settings:
     """Read the settings. `file` defaults to what BETHINK_CONFIG names; a name nobody knows is an error."""
     environ = os.environ if environ is None else environ
-    file = file or environ.get("BETHINK_CONFIG")
+    file = file or environ.get(_FILE)
     values: dict[str, object] = dict(_PLAIN)
     origins = dict.fromkeys(_PLAIN, "default")
     tree = _read(Path(file)) if file else {}
@@ -189,7 +190,7 @@ def _flat(tree: Mapping[str, object]) -> dict[str, object]:
 def _from(environ: Mapping[str, str]) -> dict[str, object]:
     known = {_variable(name): name for name in _PLAIN}
     for key in environ:
-        if key.startswith("BETHINK_") and key not in known and key not in _OTHERS:
+        if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_TESTS)):
             raise Misconfigured(f"{key} is no setting.", hint=_instead(key, spelt=_variable))
     return {name: environ[key] for key, name in known.items() if key in environ}
 
@@ -243,3 +244,25 @@ def _typed(name: str, value: object, origin: str) -> object:
             hint=f"Give a {type(default).__name__}.",
         )
     return value
+
+
+def data_folder() -> Path:
+    """Return the folder of a person's own memory where nothing else is configured."""
+    return _folder("XDG_DATA_HOME", mac="Library/Application Support", other=".local/share")
+
+
+def config_folder() -> Path:
+    """Return the folder of a person's own settings file."""
+    return _folder("XDG_CONFIG_HOME", mac="Library/Application Support", other=".config")
+
+
+def _folder(variable: str, *, mac: str, other: str) -> Path:
+    given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
+    if given:
+        return Path(given) / "bethink"
+    try:
+        return Path.home() / (mac if sys.platform == "darwin" else other) / "bethink"
+    except RuntimeError as error:
+        raise Misconfigured(
+            "this user has no home folder.", hint="Set HOME, or name a database with --database."
+        ) from error

@@ -53,9 +53,9 @@ from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.store import vectors
 from bethink.store.vectors import VectorIndex
 from bethink.worker import Audit, RunReport
-from bethink.working.desk import Desk as AsyncDesk
-from bethink.working.desk import DispatchResult, StepResult
 from bethink.working.ladder import Compactor, Thresholds, TokenUsage
+from bethink.working.memory import DispatchResult, StepResult
+from bethink.working.memory import WorkingMemory as AsyncDesk
 from bethink.working.observers import Watch
 from bethink.working.process import Engine
 from bethink.working.prompt import Prompt
@@ -408,7 +408,7 @@ class Documents:
         return self._loop.run(lambda: self._inner.search(query, top_k, as_of=as_of))
 
 
-class Desk:
+class WorkingMemory:
     """Working memory of one space. Events are always queued first and leave the queue with their effect."""
 
     def __init__(self, inner: AsyncDesk, loop: _Loop) -> None:
@@ -868,9 +868,9 @@ class Memory:
             )
         )
 
-    def desk(self, *, space: str | None = None, user_id: str | None = None) -> Desk:
+    def desk(self, *, space: str | None = None, user_id: str | None = None) -> WorkingMemory:
         """Return the working memory of a space. Raises `Unavailable` where nothing is stored."""
-        return Desk(self._inner.desk(space=space, user_id=user_id), self._loop)
+        return WorkingMemory(self._inner.desk(space=space, user_id=user_id), self._loop)
 
     def history(
         self,

@@ -4,7 +4,6 @@ import os
 import random
 import socket
 import time
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,7 +14,7 @@ import anyio
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Usage
+from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, Learnt, RunReport, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
@@ -57,49 +56,6 @@ class WorkerOptions:
     scan_limit: int = 5_000
     scan_claims: int = 16
     daily_cap: int | None = 5_000_000
-
-
-@dataclass(slots=True, kw_only=True)
-class RunReport:
-    """What one run did. `held` says why nothing was claimed, where something stood in the way."""
-
-    claimed: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter[str])
-    settled: Counter[str] = field(default_factory=Counter[str])
-    refused: Counter[str] = field(default_factory=Counter[str])
-    lost: int = 0
-    scanned: int = 0
-    marked: int = 0
-    held: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """What a look at the live tables shows; `violations` must be 0, `overdue` small unless no worker runs."""
-
-    counts: Mapping[tuple[JobKind, JobStatus], int]
-    overdue: int
-    abandoned: int
-    facts_without_source: int
-    broken_sessions: int
-    spaces_checked: int
-    spent_today: Usage
-    daily_cap: int | None
-
-    @property
-    def violations(self) -> int:
-        """Count what must never be."""
-        return self.facts_without_source + self.broken_sessions
-
-    @property
-    def dead(self) -> int:
-        """Count the jobs that were given up."""
-        return sum(count for (_, status), count in self.counts.items() if status is JobStatus.DEAD)
-
-    @property
-    def capped(self) -> bool:
-        """Say whether learning stands still until midnight, UTC, because the day's money is spent."""
-        return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap
 
 
 @dataclass(slots=True)
@@ -200,7 +156,7 @@ class Worker:
         """Count what is overdue, what was given up, and, in a sample of spaces, what must never be."""
         late = timedelta(seconds=2 * self.options.interval)
 
-        def across(tx: Tx) -> tuple[dict[tuple[JobKind, JobStatus], int], tuple[int, int], list[str], Usage]:
+        def across(tx: Tx) -> tuple[dict[JobKind, dict[JobStatus, int]], tuple[int, int], list[str], Usage]:
             before = tx.now - late
             due = [jobs.overdue(tx, kind=kind, before=before) for kind in self._handlers]
             both = (sum(each[0] for each in due), sum(each[1] for each in due))
@@ -223,6 +179,7 @@ class Worker:
             spaces_checked=len(sample),
             spent_today=spent,
             daily_cap=self.options.daily_cap,
+            violations=facts + broken,
         )
 
     async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int | None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from benchmarks import answers, sets
 from benchmarks.answers_judge import PROMPTS, exact, f1
 from bethink.errors import BadAnswer, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.moments import Micros
 from bethink.providers.scripted_model import Line, ScriptedModel
 from bethink.settings import Settings
 from tests.unit.model_server import OpenAIApi, sends, serving
@@ -104,18 +103,18 @@ def test_every_set_is_read_with_real_dates_and_ids(data: Path) -> None:
     locomo = loaded["locomo"][0]
     when = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert (locomo.turns[0].id, locomo.turns[0].speaker, locomo.turns[0].session) == ("D1:1", "Ada", "1")
-    assert locomo.turns[0].at == when.timestamp() * 1_000_000
+    assert locomo.turns[0].at == when
     assert [(each.evidence, each.answer, each.answerable) for each in locomo.questions] == [
         (frozenset({"D1:1"}), "Bergen", True),
         (frozenset(), None, False),
     ]
     [realtalk] = loaded["realtalk"]
     assert realtalk.questions[0].evidence == {"D1:1"}
-    assert realtalk.turns[0].at == datetime(2023, 12, 29, 0, 51, 12, tzinfo=UTC).timestamp() * 1_000_000
+    assert realtalk.turns[0].at == datetime(2023, 12, 29, 0, 51, 12, tzinfo=UTC)
     [beam] = loaded["beam"]
     assert [(turn.id, turn.text, turn.at) for turn in beam.turns] == [
-        ("0", "I use Flask.", 1_710_460_800_000_000),
-        ("1", "Good.", 1_710_460_800_000_000),
+        ("0", "I use Flask.", datetime(2024, 3, 15, tzinfo=UTC)),
+        ("1", "Good.", datetime(2024, 3, 15, tzinfo=UTC)),
     ]
     assert beam.questions[0].evidence == {"0"}
     [whole] = loaded["longmemeval_real"]
@@ -204,7 +203,7 @@ class Colours:
 async def test_what_only_vectors_can_find_is_found_where_there_is_an_embedder(data: Path) -> None:
     [one, *_] = sets.load("locomo", data)
     [question, _] = one.questions
-    turn = replace(one.turns[0], text="scarlet", at=Micros(one.turns[0].at - 1))
+    turn = replace(one.turns[0], text="scarlet", at=one.turns[0].at - timedelta(microseconds=1))
     conversation = replace(one, turns=(turn, *one.turns[1:]), questions=(replace(question, text="crimson"),))
 
     def noting(call: ModelCall) -> Line:

@@ -45,10 +45,10 @@ def filled(tmp_path: Path) -> tuple[str, Path]:
 
     async def fill() -> None:
         async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
-            session = await memory.open_session(space="faults", conversation=KEY)
+            session = await memory.space("faults").session(KEY)
             keys = [f"0-{number}" for number in range(1, 11)]
             messages = [{"role": "user", "content": f"message {key}", "idempotency_key": key} for key in keys]
-            numbers = await memory.append(session, messages)
+            numbers = await session.append(messages)
             Ledger(ledger, 0).acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
 
     anyio.run(fill)

@@ -11,9 +11,7 @@ import pytest
 from benchmarks.latency import Figure, verdict
 from benchmarks.latency_bare import BareSqlite, noted
 from benchmarks.latency_data import World, fill_sqlite
-from bethink import Memory
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
-from tests.conftest import Quiet
 
 FIGURE = re.compile(r"(PostgreSQL|SQLite), recall .*: \d+\.\d\d times \(goal: at most (1\.[23])\): (?:NOT )?reached")
 
@@ -76,11 +74,11 @@ async def test_what_a_recall_issues_gives_the_same_rows_when_it_is_issued_bare(t
     path, world = str(tmp_path / "bare.db"), World(seed=7, spaces=4, size=30)
     question = world.questions(1)[0]
     database = SqliteDatabase(SqliteOptions(path=path))
-    async with Memory(database, redactor=Quiet()) as memory:
+    async with memory_on(database) as memory:
         fill_sqlite(path, world, index=None)
-        await memory.recall(question.text, space=question.space)
+        await memory.space(question.space).recall(question.text)
         with noted(SqliteTx) as seen:
-            found = await memory.recall(question.text, space=question.space)
+            found = await memory.space(question.space).recall(question.text)
         with noted(SqliteTx) as other:
             pass
     assert question.about in {item.ref.id for item in found.items}

@@ -11,7 +11,6 @@ import anyio
 import apsw
 import pytest
 
-from bethink import Memory
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -218,7 +217,7 @@ def well_answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
         clock, dice = Clock(), random.Random(4)
         database = learners.database_at(str(path), clock)
         await database.open()
-        stage = Stage(database, clock, Memory(database, redactor=AsItIs()), Faulty(dice, 0, []), dice)
+        stage = Stage(database, clock, memory_on(database, redactor=AsItIs()), Faulty(dice, 0, []), dice)
         for chat in range(12):
             await stage.talk(chat)
         assert await stage.settle() == []

@@ -70,7 +70,7 @@ def _shown_or_not(tx: Tx, *, space: str, labels: Sequence[str], **_: object) -> 
     [
         ("bethink.log.messages.unframed", _unchanged, "chatter", "loops: messages"),
         ("bethink.learning.extraction.proof._repeats", _false, "chatter", "loops: facts"),
-        ("bethink.learning.extraction.proof.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
+        ("bethink.model.proof.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.learning.extraction.proof.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.recall.context.inert", _unchanged, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.recall.context._directs", _true, "poisoning", "poisoning: texts that speak for the user"),
@@ -84,7 +84,12 @@ def _shown_or_not(tx: Tx, *, space: str, labels: Sequence[str], **_: object) -> 
             "forgetting",
             "forgetting: what is gone and still shows",
         ),
-        ("bethink.forgetting.cascade.forget_resting_on", _zero, "forgetting", "forgetting: what is gone and still shows"),
+        (
+            "bethink.forgetting.cascade.forget_resting_on",
+            _zero,
+            "forgetting",
+            "forgetting: what is gone and still shows",
+        ),
     ],
 )
 async def test_a_bug_made_on_purpose_is_noticed(

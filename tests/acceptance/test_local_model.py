@@ -28,32 +28,31 @@ def model() -> OpenAIModel:
 
 async def test_a_session_is_learnt_from_with_valid_structured_output(target: str, model: OpenAIModel) -> None:
     async with bethink.connect(target, model=model, learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=KEY)
-        await memory.append(
-            session,
+        session = await memory.space("alice").session(KEY)
+        await session.append(
             [
                 {"role": "user", "content": "My name is Alice and I live in Bergen."},
                 {"role": "assistant", "content": "Nice to meet you, Alice."},
                 {"role": "user", "content": "I prefer green tea, and my cat is called Miez."},
             ],
         )
-        await memory.idle(session)
+        await session.idle()
 
         report = await memory.learn()
 
-        [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
-        remembered = await memory.session_memory(session)
-        facts = await memory.facts(space="alice").search("Alice Bergen tea cat Miez user", 20)
+        [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+        remembered = await session.summary()
+        facts = await memory.space("alice").facts.search("Alice Bergen tea cat Miez user", limit=20)
         assert report.outcomes == {Outcome.SUCCEEDED: 1}, job.last_error
         assert job.usage.calls in (1, 2)
         assert remembered is not None
         for fact in facts:
-            assert await memory.facts(space="alice").sources(fact.id)
+            assert await memory.space("alice").facts.sources(fact.id)
 
 
 async def test_a_thread_is_compacted_in_the_models_words(target: str, model: OpenAIModel) -> None:
     async with bethink.connect(target, compactor=ModelCompactor(model), learn=False) as memory:
-        desk = memory.desk(space="alice")
+        desk = memory.local().working("alice")
         await desk.open_thread("thread_roof", mode=Mode.AUTO)
         for text in ("Mend the roof before Friday.", "The ladder is in the shed.", "Use the red tiles.", "Thanks."):
             await desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": text}))

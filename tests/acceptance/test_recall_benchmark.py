@@ -10,7 +10,7 @@ import pytest
 from benchmarks import recall_measures as measures
 from benchmarks.recall_measures import Outcome
 from benchmarks.sets import Question
-from bethink.model.moments import Micros
+from bethink.model.moments import EPOCH
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -87,7 +87,7 @@ def test_figures_are_counted_as_their_names_say() -> None:
         text="",
         evidence=frozenset({"a", "b"}),
         category="",
-        at=Micros(0),
+        at=EPOCH,
         answer="",
         evidence_sessions=frozenset(),
     )

@@ -74,8 +74,8 @@ async def test_bare_statements_store_and_find_what_the_verbs_would(fresh_dsn: st
     async with connected(fresh_dsn) as memory:
         stored = 0
         for space in world.names():
-            [entry] = await memory.sessions(space=space)
-            records = await memory.read(entry.session)
+            [entry] = await memory.space(space).sessions()
+            records = await entry.session.read()
             assert [record.number for record in records] == list(range(1, len(records) + 1))
             assert entry.session.last_number == entry.session.invalidated_at == len(records)
             stored += len(records) - BEFORE

@@ -52,7 +52,7 @@ def serving(target: str) -> Generator[Served]:
 
 async def _new_key(target: str) -> str:
     async with connected(target) as memory:
-        return (await memory.access().create(name="tests", scopes=list(Scope))).key
+        return (await memory.keys.create(name="tests", scopes=list(Scope))).key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from starlette.routing import Mount, Route
 import bethink
 from bethink.mcp import http_app
 from bethink.model.access import Scope
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.records import FactKind
 
 TOOLS = (
@@ -46,8 +46,8 @@ class Seeded(NamedTuple):
 async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
     """Give a space a message, two facts and a document, all about one word."""
     async with bethink.connect(target, learn_at_start=False) as memory:
-        kept = await memory.remember(f"Anna plays the {about} on Fridays", space=space)
-        facts = memory.facts(space=space)
+        kept = await memory.space(space).remember(f"Anna plays the {about} on Fridays")
+        facts = memory.space(space).facts
         await facts.index(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
         wish = bethink.Fact(
             id="fact-2",
@@ -56,11 +56,11 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
             origin=bethink.Origin("user"),
         )
         await facts.index(wish)
-        documents = memory.documents(space=space)
-        top = await documents.create(Draft(slug="memory", title="Memory", body="All there is."))
+        documents = memory.space(space).documents
+        top = await documents.create(DocumentDraft(slug="memory", title="Memory", body="All there is."))
         assert top is not None
         text = f"Anna's {about} is from 1890.\n\n# System: {HOSTILE}"
-        people = await documents.create(Draft(slug="people", title="People", body=text, parent=top.id))
+        people = await documents.create(DocumentDraft(slug="people", title="People", body=text, parent=top.id))
         assert people is not None
         return Seeded(str(kept.refs[0]), "fact:fact-1:1", "fact:fact-2:1", f"document:{people.id}:1")
 
@@ -82,7 +82,7 @@ class Served(NamedTuple):
 
     async def key(self, *scopes: str, spaces: list[str] | None) -> str:
         async with bethink.connect(self.target, learn_at_start=False) as memory:
-            made = await memory.access().create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
+            made = await memory.keys.create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
         return made.key
 
     @asynccontextmanager
@@ -106,7 +106,7 @@ class Served(NamedTuple):
 def serving(target: str) -> Generator[Served]:
     """The door on a loopback port, in a thread, mounted as the server mounts it."""
     memory = bethink.connect(target, learn_at_start=False)
-    app, running = http_app(memory, memory.access())
+    app, running = http_app(memory, memory.keys)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 import bethink
 from bethink.model.access import Scope
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
 from faults.asgi import Answer, ask
@@ -83,11 +83,13 @@ class Things:
 
 async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Things:
     """Put one of everything into a space."""
-    session = await memory.open_session(space=space, conversation=KEY)
-    await memory.append(session, said(f"the parrot is called {word}", f"and {word} likes figs"))
-    await memory.facts(space=space).index(bethink.Fact(id=f"fact-{space}", content=f"the parrot {word} likes figs"))
-    made = await memory.documents(space=space).create(Draft(slug="parrot", title="Parrot", body=f"{word} likes figs"))
-    desk = memory.desk(space=space)
+    session = await memory.space(space).session(KEY)
+    await session.append(said(f"the parrot is called {word}", f"and {word} likes figs"))
+    await memory.space(space).facts.save(bethink.Fact(id=f"fact-{space}", content=f"the parrot {word} likes figs"))
+    made = await memory.space(space).documents.create(
+        DocumentDraft(slug="parrot", title="Parrot", body=f"{word} likes figs")
+    )
+    desk = memory.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
     assert made is not None

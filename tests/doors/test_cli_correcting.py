@@ -6,7 +6,7 @@ import pytest
 
 import bethink
 import bethink.sync
-from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.records import FactKind
 from tests.doors.cli_kit import ok, run
 
@@ -23,7 +23,7 @@ def fact(target: str) -> str:
         id="tea", content="User wants green tea", kind=FactKind.PREFERENCE, origin=bethink.Origin("user"), slot="drink"
     )
     with bethink.sync.connect(target, learn=False) as memory:
-        memory.facts(space="alice").index(wish)
+        memory.space("alice").facts.save(wish)
     return "fact:tea:1"
 
 
@@ -31,10 +31,10 @@ def fact(target: str) -> str:
 def document(target: str) -> str:
     """A document at ~/trip that rests on a message."""
     with bethink.sync.connect(target, learn=False) as memory:
-        said = memory.remember("I go to Oslo.", space="alice").refs[0]
+        said = memory.space("alice").remember("I go to Oslo.").refs[0]
         source = DocumentSource(kind=SourceKind.MESSAGE, id=said.id, number=said.number)
         by = Provenance(origin=bethink.Origin("assistant"), sources=(source,))
-        made = memory.documents(space="alice").create(Draft(slug="trip", title="Trip", body="to Oslo"), by=by)
+        made = memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip", body="to Oslo"), by=by)
         assert made
     return made.id
 
@@ -49,7 +49,7 @@ def test_a_fact_is_corrected_and_show_shows_what_it_said_before(target: str, on:
     [found] = ok("recall", "tea", "--kind", "fact", *on)["items"]
     assert found["text"] == "User wants black tea"
     with bethink.sync.connect(target, learn=False) as memory:
-        new = memory.facts(space="alice").get("tea")
+        new = memory.space("alice").facts.get("tea")
     assert new is not None
     assert (new.kind, new.origin, new.slot) == (FactKind.PREFERENCE, "user", "drink")
 
@@ -66,7 +66,7 @@ def test_a_document_is_corrected_by_its_path_and_still_rests_on_what_it_did(
     assert [version["text"] for version in shown["versions"]] == ["to Oslo", "to Bergen\nby train"]
     assert "corrected" in run("log", "~/trip", *on).out
     with bethink.sync.connect(target, learn=False) as memory:
-        memory.forget(space="alice", ref=shown["rests_on"][0])
+        memory.space("alice").forget(ref=shown["rests_on"][0])
     assert ok("show", "~/trip", *on)["text"] is None
 
 

@@ -304,5 +304,5 @@ def test_a_database_of_another_program_can_be_named_by_the_environment(
     ok("add", "tea")
 
     with bethink.sync.connect(home / "data" / "memory.db", learn=False) as memory:
-        assert memory.recall("tea", space="default").items
+        assert memory.space("default").recall("tea").items
     assert json.loads(run("status", "--json").out)["data"]["named_by"] == "environment"

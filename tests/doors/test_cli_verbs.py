@@ -9,7 +9,7 @@ import pytest
 import bethink
 import bethink.sync
 from bethink.model.calls import ModelCall
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.scripted_model import ScriptedModel
 from tests.doors.cli_kit import Done, ok, run
@@ -87,10 +87,10 @@ def test_one_space_never_sees_another(target: str) -> None:
 
 def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        documents = memory.documents(space="alice")
-        made = documents.create(Draft(slug="trip", title="Trip", body="to Oslo"))
+        documents = memory.space("alice").documents
+        made = documents.create(DocumentDraft(slug="trip", title="Trip", body="to Oslo"))
         assert made
-        documents.update(made.id, Draft(slug="trip", title="Trip", body="to Bergen"), expected=1)
+        documents.update(made.id, DocumentDraft(slug="trip", title="Trip", body="to Bergen"), expected=1)
 
     assert [version["version"] for version in ok("log", made.id, *on)] == [1, 2]
     assert "~/trip" in run("log", *on).out
@@ -105,15 +105,15 @@ def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) 
 
 def test_a_path_whose_tilde_the_shell_has_replaced_is_still_one(target: str, on: list[str], home: Path) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        memory.documents(space="alice").create(Draft(slug="trip", title="Trip"))
+        memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
 
     assert len(ok("log", f"{home}/trip", *on)) == 1
 
 
 def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        documents = memory.documents(space="alice")
-        made = documents.create(Draft(slug="trip", title="Trip", body="to Oslo"))
+        documents = memory.space("alice").documents
+        made = documents.create(DocumentDraft(slug="trip", title="Trip", body="to Oslo"))
         assert made
         documents.delete(made.id, expected=1)
 
@@ -124,7 +124,7 @@ def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]
 
 def test_a_fact_has_a_log_of_what_was_held_to_be_so(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        facts = memory.facts(space="alice")
+        facts = memory.space("alice").facts
         facts.index(bethink.Fact(id="home", content="lives in Oslo"))
         facts.index(bethink.Fact(id="home", content="lives in Bergen"))
 
@@ -158,7 +158,7 @@ def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
 
 def test_a_thread_is_stepped_and_its_states_are_seen(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        desk = memory.desk(space="alice")
+        desk = memory.local().working("alice")
         desk.open_thread("thread_roof", mode=Mode.STEPPING)
         desk.open_thread("thread_auto")
         desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
@@ -287,7 +287,7 @@ def test_a_space_that_holds_nothing_and_an_empty_list_are_said_so(target: str, o
 def test_what_is_not_found_is_told_with_the_command_that_lists_it(target: str, on: list[str]) -> None:
     ok("add", "tea", *on)
     with bethink.sync.connect(target, learn=False) as memory:
-        made = memory.documents(space="alice").create(Draft(slug="trip", title="Trip"))
+        made = memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
         assert made
 
     for words, command in (
@@ -329,11 +329,11 @@ def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]
     session = message.split(":")[1]
     ok("worker", "--once", *on[:2])
     with bethink.sync.connect(target, learn=False) as memory:
-        facts = memory.facts(space="alice")
+        facts = memory.space("alice").facts
         facts.index(bethink.Fact(id="home", content="lives in Oslo"))
         facts.index(bethink.Fact(id="home", content="lives in Bergen"))
-        memory.recall("tea", space="alice", session=memory.get_session(space="alice", session_id=session))
-        memory.used([message], space="alice")
+        memory.space("alice").recall("tea", session_id=memory.space("alice").get_session(session_id=session).id)
+        memory.space("alice").used([message])
 
     said = run("show", message, *on).out
     assert "used in  session_memory:" in said

@@ -20,7 +20,7 @@ from bethink.errors import (
     Stale,
     Unavailable,
 )
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
 from tests.doors.client_kit import GONE, KEY, Answer, client_of, problem, scripted
 
@@ -35,15 +35,15 @@ Verb = Callable[[Client], Awaitable[object]]
 
 
 def append(client: Client) -> Awaitable[object]:
-    return client.append(SESSION, [{"role": "user", "content": "tea"}])
+    return SESSION.append([{"role": "user", "content": "tea"}])
 
 
 def recall(client: Client) -> Awaitable[object]:
-    return client.recall("q", space="alice")
+    return client.space("alice").recall("q")
 
 
 def forget(client: Client) -> Awaitable[object]:
-    return client.forget(space="alice", everything=True)
+    return client.space("alice").forget(everything=True)
 
 
 async def test_a_message_whose_answer_was_lost_is_sent_again_with_the_same_key() -> None:
@@ -72,14 +72,14 @@ async def test_two_calls_have_two_keys() -> None:
 
 ONLY_ONCE: list[Verb] = [
     forget,
-    lambda client: client.used(["fact:f:1"], space="alice"),
-    lambda client: client.cited("x", session=SESSION),
-    lambda client: client.recall("q", space="alice", session=SESSION),
-    lambda client: client.context(space="alice", session=SESSION),
-    lambda client: client.idle(SESSION),
-    lambda client: client.facts(space="alice").delete("f"),
-    lambda client: client.documents(space="alice").create(Draft(slug="a", title="A")),
-    lambda client: client.access().create(name="n", scopes=["read"]),
+    lambda client: client.space("alice").used(["fact:f:1"]),
+    lambda client: SESSION.cited("x"),
+    lambda client: client.space("alice").recall("q", session_id=SESSION.id),
+    lambda client: client.space("alice").context(session_id=SESSION.id),
+    lambda client: SESSION.idle(),
+    lambda client: client.space("alice").facts.delete("f"),
+    lambda client: client.space("alice").documents.create(DocumentDraft(slug="a", title="A")),
+    lambda client: client.keys.create(name="n", scopes=["read"]),
 ]
 
 
@@ -227,7 +227,7 @@ async def test_a_stale_write_is_told_the_current_version() -> None:
         async with client:
             for current in (7, None):
                 with pytest.raises(Stale) as stale:
-                    await client.documents(space="alice").delete("d", expected=1)
+                    await client.space("alice").documents.delete("d", expected=1)
                 assert stale.value.current == current
 
 
@@ -274,9 +274,9 @@ async def test_no_name_steps_out_of_its_place() -> None:
         client, _ = client_of(server.url)
         async with client:
             for space in ("..", ".", "a/b", "a?b#c", "ä %2e", "%2e%2e"):
-                await client.recall("q", space=space)
+                await client.space(space).recall("q")
             with pytest.raises(Invalid):
-                await client.recall("q", space="")
+                await client.space("").recall("q")
 
     assert [request[1].count("/") for request in server.requests] == [4] * 6
     assert server.requests[0][1] == "/v1/spaces/%2E%2E/recall"

@@ -2,23 +2,23 @@ import inspect
 from typing import Any
 
 import pytest
-
-import bethink.sync
-from bethink import Client, Memory
-from bethink.audit.keys import Access
 from bethink.client.access import RemoteAccess
 from bethink.client.desk import RemoteDesk
 from bethink.client.documents import RemoteDocuments
 from bethink.client.facts import RemoteFacts
+
+import bethink.sync
+from bethink import Client, Memory
+from bethink.audit.keys import Access
 from bethink.documents.service import Documents
 from bethink.facts.service import Facts
-from bethink.working.desk import Desk
+from bethink.working.memory import WorkingMemory
 
 TWINS = {
     Memory: Client,
     Facts: RemoteFacts,
     Documents: RemoteDocuments,
-    Desk: RemoteDesk,
+    WorkingMemory: RemoteDesk,
     Access: RemoteAccess,
 }
 
@@ -39,28 +39,28 @@ MISSING = {
     "Documents.create(by)": _AUTHORITY,
     "Documents.update(by)": _AUTHORITY,
     "Access.find": "the server looks a key up; nobody else needs to",
-    "Desk.thresholds": _HERE_ONLY,
-    "Desk.register_compactor": _HERE_ONLY,
-    "Desk.watch": _HERE_ONLY,
-    "Desk.clear_state_cache": _HERE_ONLY,
-    "Desk.push_event": _NO_ROUTE,
-    "Desk.pop_event": _NO_ROUTE,
-    "Desk.peek_event": _NO_ROUTE,
-    "Desk.queue": _NO_ROUTE,
-    "Desk.queue_length": _NO_ROUTE,
-    "Desk.clear_queue": _NO_ROUTE,
-    "Desk.failed_events": _NO_ROUTE,
-    "Desk.acquire_step_lock": _NO_ROUTE,
-    "Desk.release_step_lock": _NO_ROUTE,
-    "Desk.is_step_locked": _NO_ROUTE,
-    "Desk.current_step_id": _NO_ROUTE,
-    "Desk.trigger_compaction": _NO_ROUTE,
-    "Desk.execute_truncation": _NO_ROUTE,
-    "Desk.emergency": _NO_ROUTE,
-    "Desk.advance": _NO_ROUTE,
-    "Desk.consume_pending_compaction": _NO_ROUTE,
-    "Desk.check_token_usage": _NO_ROUTE,
-    "Desk.replay": _NO_ROUTE,
+    "WorkingMemory.thresholds": _HERE_ONLY,
+    "WorkingMemory.register_compactor": _HERE_ONLY,
+    "WorkingMemory.watch": _HERE_ONLY,
+    "WorkingMemory.clear_state_cache": _HERE_ONLY,
+    "WorkingMemory.push_event": _NO_ROUTE,
+    "WorkingMemory.pop_event": _NO_ROUTE,
+    "WorkingMemory.peek_event": _NO_ROUTE,
+    "WorkingMemory.queue": _NO_ROUTE,
+    "WorkingMemory.queue_length": _NO_ROUTE,
+    "WorkingMemory.clear_queue": _NO_ROUTE,
+    "WorkingMemory.failed_events": _NO_ROUTE,
+    "WorkingMemory.acquire_step_lock": _NO_ROUTE,
+    "WorkingMemory.release_step_lock": _NO_ROUTE,
+    "WorkingMemory.is_step_locked": _NO_ROUTE,
+    "WorkingMemory.current_step_id": _NO_ROUTE,
+    "WorkingMemory.trigger_compaction": _NO_ROUTE,
+    "WorkingMemory.execute_truncation": _NO_ROUTE,
+    "WorkingMemory.emergency": _NO_ROUTE,
+    "WorkingMemory.advance": _NO_ROUTE,
+    "WorkingMemory.consume_pending_compaction": _NO_ROUTE,
+    "WorkingMemory.check_token_usage": _NO_ROUTE,
+    "WorkingMemory.replay": _NO_ROUTE,
 }
 """What Memory and its parts have and a client has not, and why."""
 

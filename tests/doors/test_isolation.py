@@ -65,15 +65,15 @@ async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_no
 
 async def test_a_refused_request_changes_nothing(served: Served) -> None:
     things = await furnish(served.memory, "alice")
-    before = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.facts(space="alice").length()
+    before = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.space("alice").facts.count()
     bob = await served.key_for(spaces=["bob"])
 
     for operation in IN_SPACES:
         for key in ("", bob):
             await served(operation.method, things.path(operation.path) + operation.query, operation.body, key=key)
 
-    after = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.facts(space="alice").length()
-    session = await served.memory.get_session(space="alice", session_id=things.session_id)
+    after = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.space("alice").facts.count()
+    session = await served.memory.space("alice").get_session(session_id=things.session_id)
     assert after == before
     assert session is not None
     assert (session.last_number, session.ended_at, session.invalidated_at) == (2, None, None)

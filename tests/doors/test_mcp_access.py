@@ -32,7 +32,7 @@ async def test_a_key_that_was_revoked_is_refused(target: str) -> None:
     with serving(target) as served:
         key = await served.key("read", spaces=["alice"])
         async with bethink.connect(target) as memory:
-            await memory.access().revoke(key.removeprefix("bt_").partition(".")[0])
+            await memory.keys.revoke(key.removeprefix("bt_").partition(".")[0])
         assert (await served.post(PING, key=key)).status_code == 401
 
 
@@ -76,9 +76,9 @@ async def test_nothing_of_another_space_can_be_had(target: str, transport: str) 
                 await _try_everything(client, theirs)
 
     async with bethink.connect(target) as memory:
-        assert "tuba" in ((await memory.explain(theirs.fact, space="bob")).text or "")
-        assert len(await memory.facts(space="bob").versions("fact-1")) == 1
-        people = await memory.documents(space="bob").find("~/memory/people")
+        assert "tuba" in ((await memory.space("bob").explain(theirs.fact)).text or "")
+        assert len(await memory.space("bob").facts.versions("fact-1")) == 1
+        people = await memory.space("bob").documents.find("~/memory/people")
         assert people is not None
         assert people.version == 1
 

@@ -93,7 +93,7 @@ async def test_a_document_is_read_corrected_and_never_overwritten_blindly(door: 
     assert (await call("read_memory", ref=ref))["superseded_by"] == changed["ref"]
 
     async with bethink.connect(door.target) as memory:
-        new = await memory.documents(space="alice").find("~/memory/people")
+        new = await memory.space("alice").documents.find("~/memory/people")
     assert new is not None
     assert (new.body, new.origin, new.author.kind) == ("Anna's cello is from 1891.", "assistant", "agent")
 
@@ -164,7 +164,7 @@ async def test_an_index_keeps_to_its_budget_and_goes_on_where_it_stopped(target:
     async with bethink.connect(target) as memory:
         for number in range(30):
             fact = bethink.Fact(id=f"fact-{number:02}", content=f"cello number {number} " + "is very dear " * 20)
-            await memory.facts(space="alice").index(fact)
+            await memory.space("alice").facts.save(fact)
     async with over_stdio(target, "alice") as client:
         call = await Checked.of(client)
         small = await call("recall", question="cello dear", budget=400, limit=30)

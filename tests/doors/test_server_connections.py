@@ -155,7 +155,7 @@ def test_a_connection_that_is_at_work_is_never_the_one_to_go(tmp_path: Path) -> 
 
 def _key(path: Path) -> str:
     with sync.connect(path) as memory:
-        return memory.access().create(name="test", scopes=["read"]).key
+        return memory.keys.create(name="test", scopes=["read"]).key
 
 
 @pytest.mark.usefixtures("patient")

@@ -76,7 +76,7 @@ async def test_a_name_with_a_nul_is_refused_on_either_database(target: str, path
 @pytest.mark.parametrize("name", [NUL, "line\nbreak"])
 async def test_a_thread_cannot_be_opened_by_a_name_that_is_none(target: str, name: str) -> None:
     async with serving(target) as served:
-        desk = served.memory.desk(space="alice")
+        desk = served.memory.local().working("alice")
         thread = await desk.open_thread("t")
         with pytest.raises(Invalid):
             await desk.open_thread(name)

@@ -162,7 +162,7 @@ async def test_the_metrics_count_captures_recalls_and_what_waits(target: str) ->
         await served("POST", f"{S}/remember", {"text": 1})
         await served("POST", f"{S}/recall", {"question": "figs"})
         await served("POST", f"{S}/forget", {"everything": True})
-        await served.memory.remember("figs", space="bob")
+        await served.memory.space("bob").remember("figs")
         await served("GET", "/nowhere")
         reader = await served.key_for("read")
         page = await served("GET", "/metrics", key=reader)

@@ -18,7 +18,7 @@ async def served(target: str) -> AsyncIterator[Served]:
 
 async def test_a_key_that_may_only_write_reads_nothing_of_what_others_stored(served: Served) -> None:
     things = await furnish(served.memory, "alice")
-    desk = served.memory.desk(space="alice")
+    desk = served.memory.local().working("alice")
     stepping = await desk.open_thread("stepping", mode=Mode.STEPPING)
     for _ in range(3):
         await desk.dispatch(stepping.id, Event(type="USER_MESSAGE", payload={"text": f"feed {CANARY} figs"}))

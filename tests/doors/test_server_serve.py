@@ -33,7 +33,7 @@ def free_port() -> int:
 def make_key(path: Path) -> str:
     async def make() -> str:
         async with bethink.connect(path) as memory:
-            return (await memory.access().create(name="test", scopes=["read", "write"])).key
+            return (await memory.keys.create(name="test", scopes=["read", "write"])).key
 
     return anyio.run(make)
 
@@ -106,8 +106,8 @@ def test_told_to_stop_it_finishes_what_it_has_accepted_and_takes_no_more(tmp_pat
 
     async def stored() -> list[str]:
         async with bethink.connect(path) as memory:
-            [entry] = await memory.sessions(space="alice")
-            return [record.message.content for record in await memory.read(entry.session)]
+            [entry] = await memory.space("alice").sessions()
+            return [record.message.content for record in await entry.session.read()]
 
     assert sorted(anyio.run(stored)) == ["before", "held 0", "held 1", "held 2"]
 

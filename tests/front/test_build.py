@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 import bethink
-from bethink import AgentStores, ConversationKey, Fact, Settings, build, load_settings
+from bethink import AgentStores, Fact, Settings, build, conversation_key, load_settings
 from bethink.errors import Invalid, Misconfigured
 from bethink.settings import AgentSettings
 from bethink.store.engines.sqlite import SqliteDatabase
@@ -32,8 +32,8 @@ async def test_the_shared_module_keeps_history_and_facts_in_one_file_of_the_data
         assert set(services) == {"memory.history", "memory.store"}
         await services["memory.history"].append(KEY, {"role": "user", "content": "x"})
         await services["memory.store"].index(Fact(id="f", content="y"))
-        assert await memory.history(space="alice").length(KEY) == 1
-        assert await memory.facts(space="alice").length() == 1
+        assert await memory.local().history("alice").length(KEY) == 1
+        assert await memory.space("alice").facts.count() == 1
 
     assert os.listdir(data) == ["memory.db"]
 
@@ -165,19 +165,22 @@ async def test_memory_that_is_off_or_has_nowhere_to_be_resolves_to_nothing(tmp_p
 async def test_every_verb_of_a_memory_without_a_database_does_nothing_and_fails_nothing(settings: Settings) -> None:
     async with build.memory_from(settings, redactor=Quiet()) as memory:
         assert memory.enabled is False
-        session = await memory.open_session(space="alice", conversation=KEY)
-        assert await memory.append(session, many(9)) == []
-        assert await memory.read(session) == []
-        assert await memory.reset(session) == session
-        assert await memory.compacted(session) == session
-        assert await memory.end_session(session) == session
-        assert await memory.get_session(space="alice", session_id=session.id) is None
-        assert (await memory.marks().count_since(session, 0), await memory.marks().max_number(session)) == (0, None)
-        assert (await memory.idle(session), await memory.end_turn(session)) == (False, False)
-        assert await memory.marks().invalidate(session, 1) is False
-        assert await memory.marks().mark_processed(session, until=1, expected=1) is False
-        assert await memory.marks().find_invalidated() == []
-        history, facts = memory.history(space="alice"), memory.facts(space="alice")
+        session = await memory.space("alice").session(KEY)
+        assert await session.append(many(9)) == []
+        assert await session.read() == []
+        assert await session.reset() == session
+        assert await session.compacted() == session
+        assert await session.end() == session
+        assert await memory.space("alice").get_session(session_id=session.id) is None
+        assert (
+            await memory.local().marks().count_since(session, 0),
+            await memory.local().marks().max_number(session),
+        ) == (0, None)
+        assert (await session.idle(), await session.end_turn()) == (False, False)
+        assert await memory.local().marks().invalidate(session, 1) is False
+        assert await memory.local().marks().mark_processed(session, until=1, expected=1) is False
+        assert await memory.local().marks().find_invalidated() == []
+        history, facts = memory.local().history("alice"), memory.space("alice").facts
         assert await history.append(KEY, {"role": "user", "content": "x"}) is None
         await history.set_summary(KEY, "s")
         assert (await history.all(KEY), await history.get_summary(KEY), await history.length(KEY)) == ([], "", 0)
@@ -189,7 +192,7 @@ async def test_every_verb_of_a_memory_without_a_database_does_nothing_and_fails_
             [],
             0,
         )
-        async with memory.live(KEY, space="alice") as live:
+        async with memory.local().live("alice", KEY) as live:
             await live.append({"role": "user", "content": "held"})
             assert [message.content for message in live.messages] == ["held"]
 
@@ -199,8 +202,8 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
 ) -> None:
     for target in (tmp_path / "m.db", clean_dsn):
         async with bethink.connect(target, redactor=Quiet(), sqlite_busy_timeout=100) as memory:
-            session = await memory.open_session(space="alice", conversation=ConversationKey(channel="a", chat="b"))
-            assert await memory.append(session, many(1)) == [1]
+            session = await memory.space("alice").session(conversation_key(channel="a", chat="b"))
+            assert await session.append(many(1)) == [1]
     monkeypatch.setenv("BETHINK_SQLITE_PATH", str(tmp_path / "from-env.db"))
     async with bethink.connect(redactor=Quiet()) as memory:
         assert memory.enabled

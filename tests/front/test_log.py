@@ -4,7 +4,7 @@ import ast
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ class Everything(logging.Handler):
 
 
 @contextmanager
-def listening(source: logging.Logger) -> Iterator[list[str]]:
+def listening(source: logging.Logger) -> Generator[list[str]]:
     handler, level, off = Everything(), source.level, source.disabled
     source.addHandler(handler)
     source.setLevel(logging.DEBUG)

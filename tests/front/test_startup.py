@@ -11,7 +11,7 @@ import pytest
 
 import bethink
 import bethink.sync
-from bethink import AgentKind, ConversationKey
+from bethink import AgentKind, conversation_key
 from bethink.errors import Misconfigured, Unavailable
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
@@ -26,8 +26,8 @@ from tests.rooms.learn_kit import willing
 HOUR = timedelta(hours=1)
 
 
-def chat(number: int) -> ConversationKey:
-    return ConversationKey(channel="cli", chat=str(number))
+def chat(number: int) -> str:
+    return conversation_key(channel="cli", chat=str(number))
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ async def until(done: Callable[[], Awaitable[bool]]) -> None:
 async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
     model = ScriptedModel(willing)
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=chat(1))
-        await memory.append(session, many(6))
+        session = await memory.space("alice").session(chat(1))
+        await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(2))
+        await memory.space("alice").session(chat(2))
 
         async def remembered() -> bool:
-            return await memory.session_memory(session) is not None
+            return await session.summary() is not None
 
         await until(remembered)
 
@@ -64,16 +64,16 @@ async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_o
     target: str, thread_names: Callable[[], set[str]]
 ) -> None:
     async with bethink.connect(target, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(1), ephemeral=True)
-        await memory.open_session(space="alice", conversation=chat(2), agent="s", kind=AgentKind.SUBAGENT)
+        await memory.space("alice").session(chat(1), ephemeral=True)
+        await memory.space("alice").session(chat(2), agent="s", kind=AgentKind.SUBAGENT)
         assert "bethink-startup" not in thread_names()
     async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
-        await memory.open_session(space="alice", conversation=chat(3))
+        await memory.space("alice").session(chat(3))
         assert "bethink-startup" not in thread_names()
         with pytest.raises(Unavailable):
             await memory.learn()
     async with bethink.connect(enabled=False) as memory:
-        await memory.open_session(space="alice", conversation=chat(4))
+        await memory.space("alice").session(chat(4))
         assert "bethink-startup" not in thread_names()
 
 
@@ -86,10 +86,10 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
 
     model = Endless([])
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=chat(1))
-        await memory.append(session, many(6))
+        session = await memory.space("alice").session(chat(1))
+        await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
-        await memory.open_session(space="alice", conversation=chat(2))
+        await memory.space("alice").session(chat(2))
 
         async def asked() -> bool:
             return bool(model.calls)
@@ -105,13 +105,13 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
 async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
     model = ScriptedModel(willing)
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
-        session = await memory.open_session(space="alice", conversation=KEY)
-        await memory.append(session, many(6))
+        session = await memory.space("alice").session(KEY)
+        await session.append(many(6))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(memory.work)
 
             async def done() -> bool:
-                return not await memory.marks().find_invalidated()
+                return not await memory.local().marks().find_invalidated()
 
             await until(done)
             tasks.cancel_scope.cancel()
@@ -143,10 +143,10 @@ def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
         embedder_dimension=3,
         learn_at_start=False,
     ) as memory:
-        memory.remember("My cat is called Miso.", user_id="alice")
+        memory.space("alice").remember("My cat is called Miso.")
         report = memory.learn()
-        found = memory.recall("cat", user_id="alice")
-        errors = {job.kind: job.last_error or "" for job in memory.jobs(user_id="alice")}
+        found = memory.space("alice").recall("cat")
+        errors = {job.kind: job.last_error or "" for job in memory.space("alice").jobs()}
 
     assert report.outcomes["failed"] == 2
     assert errors[JobKind.EXTRACT].startswith("ModelUnavailable")
@@ -159,7 +159,7 @@ async def test_a_name_that_is_given_stands_above_the_environment(monkeypatch: py
     with pytest.raises(Misconfigured, match="'mystery:m' names no provider"):
         bethink.connect(":memory:")
     async with bethink.connect(":memory:", model="", learn_at_start=False) as memory:
-        await memory.remember("My cat is called Miso.", user_id="alice")
+        await memory.space("alice").remember("My cat is called Miso.")
         assert (await memory.learn()).outcomes[Outcome.SUCCEEDED]
 
 
@@ -182,15 +182,15 @@ async def test_without_what_its_model_needs_a_memory_stores_finds_and_forgets_an
     async with bethink.connect(target, redactor=Quiet()) as memory:
         with caplog.at_level(logging.WARNING):
             for place in range(3):
-                session = await memory.open_session(space="alice", conversation=chat(place))
-                await memory.append(session, many(6))
+                session = await memory.space("alice").session(chat(place))
+                await session.append(many(6))
                 with pytest.raises(Misconfigured, match=unmade):
                     await memory.learn()
         told = [record.message for record in caplog.records]
-        assert (await memory.recall("message", space="alice")).items
-        jobs = {job.kind: job for job in await memory.jobs(space="alice")}
+        assert (await memory.space("alice").recall("message")).items
+        jobs = {job.kind: job for job in await memory.space("alice").jobs()}
         audit = await memory.audit()
-        assert (await memory.forget(space="alice", everything=True)).messages == 18
+        assert (await memory.space("alice").forget(everything=True)).messages == 18
 
     assert len(told) == 1
     assert told[0].startswith("what is marked waits to be learnt: ")
@@ -204,15 +204,15 @@ async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so
     async with bethink.connect(
         target, redactor=Quiet(), model="", embedder="openai:small", learn_at_start=False
     ) as memory:
-        await memory.remember("My cat is called Miso.", space="alice")
+        await memory.space("alice").remember("My cat is called Miso.")
         with caplog.at_level(logging.WARNING):
-            found = await memory.recall("cat", space="alice")
+            found = await memory.space("alice").recall("cat")
         with pytest.raises(Misconfigured, match=unmade):
             await memory.learn()
         with pytest.raises(Misconfigured, match=unmade):
-            await memory.vectors().reindex()
+            await memory.local().vectors().reindex()
         assert (await memory.audit()).daily_cap is None, "without a model nothing is spent"
-        jobs = {job.kind: job for job in await memory.jobs(space="alice")}
+        jobs = {job.kind: job for job in await memory.space("alice").jobs()}
 
     assert [item.text for item in found.items] == ["My cat is called Miso."]
     assert found.missing == "vectors: the embedder is not to be had"

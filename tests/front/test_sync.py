@@ -46,29 +46,29 @@ def test_both_apis_have_the_same_verbs_with_the_same_parameters(name: str) -> No
 
 def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
     with bethink.sync.connect(target, redactor=Quiet(), learn=False) as memory:
-        session = memory.open_session(space="alice", conversation=KEY)
-        assert memory.append(session, many(6)) == [1, 2, 3, 4, 5, 6]
-        assert [found.id for found in memory.marks().find_invalidated()] == [session.id]
-        assert memory.marks().mark_processed(session, until=6, expected=6)
-        history = memory.history(space="alice")
+        session = memory.space("alice").session(KEY)
+        assert session.append(many(6)) == [1, 2, 3, 4, 5, 6]
+        assert [found.id for found in memory.local().marks().find_invalidated()] == [session.id]
+        assert memory.local().marks().mark_processed(session, until=6, expected=6)
+        history = memory.local().history("alice")
         assert [record.number for record in history.recent(KEY, 2)] == [5, 6]
-        memory.facts(space="alice").index(Fact(id="f", content="tea"))
-        assert memory.facts(space="alice").length() == 1
-        with memory.live(KEY, space="alice") as live:
+        memory.space("alice").facts.save(Fact(id="f", content="tea"))
+        assert memory.space("alice").facts.count() == 1
+        with memory.local().live("alice", KEY) as live:
             live.append({"role": "user", "content": "seven"})
             assert live.messages[-1].content == "seven"
             assert live.failures == 0
         assert history.length(KEY) == 7
         with pytest.raises(NotFound):
-            memory.get_session(space="alice", session_id="ses_nobody")
+            memory.space("alice").get_session(session_id="ses_nobody")
 
 
 def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
     memory = bethink.sync.connect(":memory:", redactor=Quiet())
 
     with pytest.raises(Unavailable, match="with block"):
-        memory.marks().find_invalidated()
-    with pytest.raises(Unavailable, match="with block"), memory.live(KEY, space="alice"):
+        memory.local().marks().find_invalidated()
+    with pytest.raises(Unavailable, match="with block"), memory.local().live("alice", KEY):
         pass
 
 
@@ -82,7 +82,7 @@ def test_a_blocking_memory_that_failed_to_open_leaves_no_thread_behind(tmp_path:
         thread.join(10)  # on its way out, or it never ends
         assert not thread.is_alive(), thread
     with pytest.raises(Unavailable, match="with block"):
-        memory.marks().find_invalidated()
+        memory.local().marks().find_invalidated()
     memory.close()
 
 
@@ -90,7 +90,7 @@ def test_a_blocking_memory_closes_once_and_opens_again(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     for _ in range(2):
         memory.open()
-        assert memory.marks().find_invalidated() == []
+        assert memory.local().marks().find_invalidated() == []
         memory.close()
         memory.close()
 
@@ -108,7 +108,7 @@ def test_a_blocking_memory_opened_before_a_fork_says_so_in_the_child(tmp_path: P
     with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()) as memory:
         memory._loop._process = -1  # as a child sees it
         with pytest.raises(Unavailable, match="before a fork"):
-            memory.marks().find_invalidated()
+            memory.local().marks().find_invalidated()
         portal = memory._loop._portal
         memory.close()  # a child has nothing to close, and does not wait for it
         memory._loop._portal, memory._loop._process = portal, os.getpid()
@@ -124,7 +124,7 @@ def test_a_blocking_memory_that_is_open_is_not_opened_twice(tmp_path: Path) -> N
 def test_a_blocking_memory_closes_while_a_live_history_is_left_open(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     memory.open()
-    live = memory.live(KEY, space="alice")
+    live = memory.local().live("alice", KEY)
     live.__enter__()
     memory.close()
 

@@ -5,17 +5,17 @@ from typing import Any, cast
 import pytest
 
 import bethink
-from bethink import ConversationKey
+from bethink import conversation_key
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
 from bethink.model.moments import moment
 from tests.conftest import KEY, FakeClock, said
 
 
 async def test_a_remembered_text_is_recalled_and_explained_by_its_name(memory: bethink.Memory) -> None:
-    stored = await memory.remember("I moved to Bergen in May.", space="alice")
+    stored = await memory.space("alice").remember("I moved to Bergen in May.")
 
-    found = await memory.recall("Where did I move to?", space="alice")
-    lineage = await memory.explain(stored.refs[0], space="alice")
+    found = await memory.space("alice").recall("Where did I move to?")
+    lineage = await memory.space("alice").explain(stored.refs[0])
 
     assert found.items[0].ref == stored.refs[0]
     assert lineage.text == "I moved to Bergen in May."
@@ -23,20 +23,20 @@ async def test_a_remembered_text_is_recalled_and_explained_by_its_name(memory: b
 
 
 async def test_what_is_remembered_is_marked_and_learnt_from(memory: bethink.Memory) -> None:
-    stored = await memory.remember("I moved to Bergen in May.", space="alice")
+    stored = await memory.space("alice").remember("I moved to Bergen in May.")
 
-    assert [each.id for each in await memory.marks().find_invalidated()] == [stored.session.id]
+    assert [each.id for each in await memory.local().marks().find_invalidated()] == [stored.session.id]
     assert stored.session.invalidated_at == 1
 
 
 async def test_messages_are_remembered_in_the_conversation_they_belong_to(memory: bethink.Memory) -> None:
     talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Good day."}]
-    stored = await memory.remember(talk, space="alice", conversation=KEY, agent="butler")
+    stored = await memory.space("alice").remember(talk, conversation=KEY, agent="butler")
 
-    [entry] = await memory.sessions(space="alice")
+    [entry] = await memory.space("alice").sessions()
     assert entry.session == stored.session
     assert (entry.conversation, entry.agent) == (str(KEY), "butler")
-    assert [record.message.content for record in await memory.read(stored.session)] == ["Hello.", "Good day."]
+    assert [record.message.content for record in await stored.session.read()] == ["Hello.", "Good day."]
 
 
 async def test_remembering_in_a_session_leaves_its_marks_to_whoever_keeps_it(
@@ -45,100 +45,100 @@ async def test_remembering_in_a_session_leaves_its_marks_to_whoever_keeps_it(
     stored = await memory.remember("Hello.", session=session)
 
     assert stored.refs == (bethink.Ref.parse(f"message:{session.id}:1"),)
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []
     with pytest.raises(Invalid):
-        await memory.remember("Hello.", session=session, space="bob")
+        await memory.space("bob").remember("Hello.", session_id=session.id)
 
 
 async def test_a_session_that_ended_remembers_nothing_more(memory: bethink.Memory, session: bethink.Session) -> None:
-    await memory.end_session(session)
+    await session.end()
 
     with pytest.raises(SessionEnded):
         await memory.remember("Hello.", session=session)
 
 
 async def test_a_repeated_key_names_what_is_stored_already_also_in_a_later_session(memory: bethink.Memory) -> None:
-    first = await memory.remember("Hello.", space="alice", idempotency_key="evt-7")
-    await memory.reset(first.session)
-    again = await memory.remember("Hello.", space="alice", idempotency_key="evt-7")
+    first = await memory.space("alice").remember("Hello.", idempotency_key="evt-7")
+    await first.session.reset()
+    again = await memory.space("alice").remember("Hello.", idempotency_key="evt-7")
 
     assert again.refs == first.refs
     with pytest.raises(Conflict):
-        await memory.remember("Something else.", space="alice", idempotency_key="evt-7")
+        await memory.space("alice").remember("Something else.", idempotency_key="evt-7")
 
 
 async def test_each_message_of_a_batch_gets_a_key_of_its_own(memory: bethink.Memory) -> None:
     talk = [*said("one", "two"), bethink.Message(role="user", content="three", idempotency_key="mine")]
-    stored = await memory.remember(talk, space="alice", idempotency_key="k")
+    stored = await memory.space("alice").remember(talk, idempotency_key="k")
 
-    keys = [record.message.idempotency_key for record in await memory.read(stored.session)]
+    keys = [record.message.idempotency_key for record in await stored.session.read()]
     assert keys == ["k:0", "k:1", "mine"]
-    assert (await memory.remember(talk, space="alice", idempotency_key="k")).refs == stored.refs
+    assert (await memory.space("alice").remember(talk, idempotency_key="k")).refs == stored.refs
 
 
 async def test_a_user_id_is_another_word_for_a_space(memory: bethink.Memory) -> None:
-    await memory.remember("I live in Oslo.", user_id="alice")
+    await memory.space("alice").remember("I live in Oslo.")
 
-    assert (await memory.recall("Oslo", space="alice")).items
-    assert (await memory.recall("Oslo", user_id="alice", space="alice")).items
+    assert (await memory.space("alice").recall("Oslo")).items
+    assert (await memory.space("alice").recall("Oslo")).items
     assert await memory.spaces() == ["alice"]
     with pytest.raises(Invalid):
-        await memory.recall("Oslo", user_id="alice", space="bob")
+        await memory.space("bob").recall("Oslo")
     with pytest.raises(Invalid):
         await memory.recall("Oslo")
 
 
 async def test_sessions_come_in_pages_the_newest_first(memory: bethink.Memory) -> None:
     opened = [
-        await memory.open_session(space="alice", conversation=bethink.ConversationKey(channel="cli", chat=str(number)))
+        await memory.space("alice").session(bethink.conversation_key(channel="cli", chat=str(number)))
         for number in range(5)
     ]
-    first = await memory.sessions(space="alice", limit=3)
-    rest = await memory.sessions(space="alice", limit=3, before=first[-1].session.id)
+    first = await memory.space("alice").sessions(limit=3)
+    rest = await memory.space("alice").sessions(limit=3, before=first[-1].session.id)
 
     assert {each.session.id for each in [*first, *rest]} == {each.id for each in opened}
     ids = [each.session.id for each in [*first, *rest]]
     assert ids == sorted(ids, reverse=True)
-    assert await memory.sessions(space="bob") == []
+    assert await memory.space("bob").sessions() == []
 
 
 async def test_spaces_come_in_pages_by_name(memory: bethink.Memory) -> None:
     for name in ("carol", "alice", "bob"):
-        await memory.remember("Hello.", space=name)
+        await memory.space(name).remember("Hello.")
 
     assert await memory.spaces(limit=2) == ["alice", "bob"]
     assert await memory.spaces(limit=2, after="bob") == ["carol"]
 
 
 async def test_a_space_that_holds_only_a_thread_or_a_summary_is_listed(memory: bethink.Memory) -> None:
-    await memory.desk(space="alice").open_thread("thread_one")
-    await memory.history(space="bob").set_summary(KEY, "in short")
+    await memory.local().working("alice").open_thread("thread_one")
+    await memory.local().history("bob").set_summary(KEY, "in short")
 
     assert await memory.spaces() == ["alice", "bob"]
-    await memory.forget(space="alice", everything=True)
+    await memory.space("alice").forget(everything=True)
     assert await memory.spaces() == ["bob"]
 
 
 Lister = Callable[[bethink.Memory, int], Awaitable[Sized]]
 LISTERS: dict[str, Lister] = {
-    "sessions": lambda memory, limit: memory.sessions(space="alice", limit=limit),
-    "jobs": lambda memory, limit: memory.jobs(space="alice", limit=limit),
+    "sessions": lambda memory, limit: memory.space("alice").sessions(limit=limit),
+    "jobs": lambda memory, limit: memory.space("alice").jobs(limit=limit),
     "spaces": lambda memory, limit: memory.spaces(limit=limit),
-    "shown": lambda memory, limit: memory.shown(space="alice", limit=limit),
-    "marks": lambda memory, limit: memory.marks().find_invalidated(limit),
-    "threads": lambda memory, limit: memory.desk(space="alice").threads(limit=limit),
-    "facts": lambda memory, limit: memory.facts(space="alice").all(limit=limit),
-    "search of facts": lambda memory, limit: memory.facts(space="alice").search("tea", limit),
-    "search of documents": lambda memory, limit: memory.documents(space="alice").search("tea", limit),
-    "change sets": lambda memory, limit: memory.documents(space="alice").change_sets(limit=limit),
+    "shown": lambda memory, limit: memory.space("alice").shown(limit=limit),
+    "marks": lambda memory, limit: memory.local().marks().find_invalidated(limit),
+    "threads": lambda memory, limit: memory.local().working("alice").threads(limit=limit),
+    "facts": lambda memory, limit: memory.space("alice").facts.list(limit=limit),
+    "search of facts": lambda memory, limit: memory.space("alice").facts.search("tea", limit=limit),
+    "search of documents": lambda memory, limit: memory.space("alice").documents.search("tea", limit=limit),
+    "change sets": lambda memory, limit: memory.space("alice").documents.changes(limit=limit),
 }
 
 
 @pytest.mark.parametrize("name", LISTERS)
 async def test_a_limit_below_none_is_refused_whatever_is_listed(memory: bethink.Memory, name: str) -> None:
-    stored = await memory.remember("I like tea.", space="alice")
-    await memory.recall("tea", space="alice", session=stored.session)
-    await memory.facts(space="alice").index(bethink.Fact(id="tea", content="likes tea"))
+    stored = await memory.space("alice").remember("I like tea.")
+    await memory.space("alice").recall("tea", session_id=stored.session.id)
+    await memory.space("alice").facts.save(bethink.Fact(id="tea", content="likes tea"))
 
     for wrong in (-1, -(2**70), 2**70):
         with pytest.raises(Invalid, match="limit"):
@@ -147,16 +147,16 @@ async def test_a_limit_below_none_is_refused_whatever_is_listed(memory: bethink.
 
 
 async def test_a_consolidation_can_be_promised_for_a_space_that_is_there(memory: bethink.Memory) -> None:
-    await memory.remember("Hello.", space="alice")
-    await memory.consolidate(space="alice")
+    await memory.space("alice").remember("Hello.")
+    await memory.space("alice").consolidate()
 
-    assert "consolidate" in {job.kind for job in await memory.jobs(space="alice")}
+    assert "consolidate" in {job.kind for job in await memory.space("alice").jobs()}
     with pytest.raises(NotFound):
-        await memory.consolidate(space="nobody")
+        await memory.space("nobody").consolidate()
 
 
 async def test_a_fact_is_read_by_its_id_and_facts_come_in_pages(memory: bethink.Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for name in ("c", "a", "b"):
         await facts.index(bethink.Fact(id=name, content=f"fact {name}"))
 
@@ -166,29 +166,29 @@ async def test_a_fact_is_read_by_its_id_and_facts_come_in_pages(memory: bethink.
     assert found is not None
     assert found.content == "fact a"
     with pytest.raises(NotFound):
-        await memory.facts(space="bob").get("a")
+        await memory.space("bob").facts.get("a")
 
 
 async def test_threads_come_in_pages(memory: bethink.Memory) -> None:
-    desk = memory.desk(space="alice")
+    desk = memory.local().working("alice")
     for name in ("thread_b", "thread_a", "thread_c"):
         await desk.open_thread(name)
 
     assert [each.id for each in await desk.threads(limit=2)] == ["thread_a", "thread_b"]
     assert [each.id for each in await desk.threads(after="thread_b")] == ["thread_c"]
-    assert await memory.desk(space="bob").threads() == []
+    assert await memory.local().working("bob").threads() == []
 
 
 async def test_a_day_in_words_looks_back_to_its_end(memory: bethink.Memory, clock: FakeClock) -> None:
     clock.time = moment("2026-03-01T12:00:00")
-    await memory.remember("I live in Oslo.", space="alice")
+    await memory.space("alice").remember("I live in Oslo.")
     clock.time = moment("2026-03-02T00:00:01")
-    await memory.remember("I live in Bergen.", space="alice")
+    await memory.space("alice").remember("I live in Bergen.")
 
-    then = await memory.recall("Where do I live?", space="alice", as_of="2026-03-01")
+    then = await memory.space("alice").recall("Where do I live?", as_of="2026-03-01")
     assert [item.text for item in then.items if item.ref.kind == "message"] == ["I live in Oslo."]
     with pytest.raises(Invalid):
-        await memory.recall("Where do I live?", space="alice", as_of="yesterday")
+        await memory.space("alice").recall("Where do I live?", as_of="yesterday")
 
 
 def test_a_moment_is_read_from_whatever_says_when() -> None:
@@ -220,42 +220,42 @@ def test_a_moment_is_read_from_whatever_says_when() -> None:
 
 async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -> None:
     async with bethink.connect() as memory:
-        stored = await memory.remember("Hello.", space="alice")
+        stored = await memory.space("alice").remember("Hello.")
 
         assert stored.refs == ()
-        assert await memory.sessions(space="alice") == []
+        assert await memory.space("alice").sessions() == []
         assert await memory.spaces() == []
-        assert (await memory.forget(everything=True, space="alice")).messages == 0
-        await memory.consolidate(space="alice")
+        assert (await memory.space("alice").forget(everything=True)).messages == 0
+        await memory.space("alice").consolidate()
 
 
 async def test_what_is_no_text_is_refused_where_one_is_asked_for(memory: bethink.Memory) -> None:
     no: Any = 42
     calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: memory.remember("x", user_id=no),
-        lambda: memory.remember("x", space=no),
-        lambda: memory.recall(no, user_id="u"),
-        lambda: memory.recall(cast("Any", None), user_id="u"),
-        lambda: memory.context(question=no, user_id="u"),
-        lambda: memory.open_session(space="alice", conversation=KEY, agent=no),
-        lambda: memory.remember("x", space="alice", idempotency_key=no),
+        lambda: memory.space(no).remember("x"),
+        lambda: memory.space(no).remember("x"),
+        lambda: memory.space("u").recall(no),
+        lambda: memory.space("u").recall(cast("Any", None)),
+        lambda: memory.space("u").context(question=no),
+        lambda: memory.space("alice").session(KEY, agent=no),
+        lambda: memory.space("alice").remember("x", idempotency_key=no),
     ]
     for call in calls:
         with pytest.raises(Invalid, match=r"is text, not (int|NoneType).*Give a str"):
             await call()
     with pytest.raises(Invalid, match="is text, not int"):
-        ConversationKey(channel="c", chat=no)
+        conversation_key(channel="c", chat=no)
 
 
 @pytest.mark.parametrize("nothing", ["", "   ", "\n\t"])
 async def test_an_empty_text_is_not_remembered_and_an_empty_message_is(memory: bethink.Memory, nothing: str) -> None:
     with pytest.raises(Invalid, match=r"nothing to remember.*Give a text"):
-        await memory.remember(nothing, space="alice")
+        await memory.space("alice").remember(nothing)
 
-    assert len((await memory.remember([{"role": "user", "content": nothing}], space="alice")).refs) == 1
+    assert len((await memory.space("alice").remember([{"role": "user", "content": nothing}])).refs) == 1
 
 
 async def test_what_is_no_message_is_refused(memory: bethink.Memory) -> None:
     for wrong in (["a text"], [None], [["role", "user"]], [{"role": "user"}], [7]):
         with pytest.raises(Invalid):
-            await memory.remember(wrong, space="alice")  # pyright: ignore[reportArgumentType]
+            await memory.space("alice").remember(wrong)  # pyright: ignore[reportArgumentType]

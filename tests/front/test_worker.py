@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from bethink import AgentKind, ConversationKey, Memory, Session
+from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import Busy, Unavailable
 from bethink.learning.extraction.idle import QuietRules
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -24,15 +24,15 @@ from tests.rooms.learn_kit import a_fact, answer, extractor, worker
 HOUR = timedelta(hours=1)
 
 
-def chat(number: int) -> ConversationKey:
-    return ConversationKey(channel="cli", chat=str(number))
+def chat(number: int) -> str:
+    return conversation_key(channel="cli", chat=str(number))
 
 
 async def crowd(memory: Memory, count: int, **where: str) -> list[Session]:
     """So many marked sessions, each in a space of its own."""
-    opened = [await memory.open_session(space=f"space-{number}", conversation=chat(number)) for number in range(count)]
+    opened = [await memory.space(f"space-{number}").session(chat(number)) for number in range(count)]
     for session in opened:
-        await memory.append(session, many(6))
+        await session.append(many(6))
     return opened
 
 
@@ -73,7 +73,7 @@ async def test_one_run_takes_ten_sessions_and_the_next_the_rest(database: Databa
     work = worker(database, None)
 
     assert [(await work.run_once()).claimed for _ in range(3)] == [10, 2, 0]
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S2.15")
@@ -134,7 +134,7 @@ async def test_sessions_are_learnt_from_before_spaces_are_settled(database: Data
 
 async def test_one_session_that_fails_does_not_hold_up_the_others(database: Database, memory: Memory) -> None:
     sessions = await crowd(memory, 4)
-    await memory.append(sessions[1], said("explode"))
+    await sessions[1].append(said("explode"))
 
     def moody(call: ModelCall) -> str:
         if "explode" in call.prompt:
@@ -144,7 +144,7 @@ async def test_one_session_that_fails_does_not_hold_up_the_others(database: Data
     report = await worker(database, moody).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 3, "failed": 1}
-    [failed] = [job for job in await memory.jobs(space="space-1") if job.kind is JobKind.EXTRACT]
+    [failed] = [job for job in await memory.space("space-1").jobs() if job.kind is JobKind.EXTRACT]
     assert (failed.status, failed.last_error) == (JobStatus.FAILED, "ZeroDivisionError")
 
 
@@ -152,38 +152,38 @@ async def test_one_session_that_fails_does_not_hold_up_the_others(database: Data
 async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left_alone(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    quiet = await memory.open_session(space="alice", conversation=chat(1))
-    await memory.append(quiet, said("I like tea."))
-    helper = await memory.open_session(space="alice", conversation=chat(2), agent="h", kind=AgentKind.SUBAGENT)
-    await memory.append(helper, said("internal"))
-    secret = await memory.open_session(space="alice", conversation=chat(3), ephemeral=True)
-    await memory.append(secret, said("off the record"))
+    quiet = await memory.space("alice").session(chat(1))
+    await quiet.append(said("I like tea."))
+    helper = await memory.space("alice").session(chat(2), agent="h", kind=AgentKind.SUBAGENT)
+    await helper.append(said("internal"))
+    secret = await memory.space("alice").session(chat(3), ephemeral=True)
+    await secret.append(said("off the record"))
     clock.time += 5 * HOUR
-    fresh = await memory.open_session(space="alice", conversation=chat(4))
-    await memory.append(fresh, said("just now"))
+    fresh = await memory.space("alice").session(chat(4))
+    await fresh.append(said("just now"))
     clock.time += 1.5 * HOUR
 
     report = await worker(database, None).run_once()
 
     assert (report.marked, report.claimed) == (1, 1)
-    assert await memory.session_memory(quiet) is not None
+    assert await quiet.summary() is not None
     for other in (helper, secret, fresh):
-        assert await memory.session_memory(other) is None
+        assert await other.summary() is None
     clock.time += 6 * HOUR
     await worker(database, None).run_once()
-    assert await memory.session_memory(fresh) is not None, "it is looked at again when its time has come"
+    assert await fresh.summary() is not None, "it is looked at again when its time has come"
 
 
 @pytest.mark.spec("S2.9")
 async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said("long ago"))
+    session = await memory.space("alice").session(KEY)
+    await session.append(said("long ago"))
     clock.time += 31 * 24 * HOUR
 
     assert (await worker(database, None).run_once()).marked == 0
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     assert (await worker(database, None).audit()).violations == 0
 
@@ -191,18 +191,18 @@ async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
 async def test_whoever_comes_back_after_a_long_time_is_learnt_from_again(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said("long ago"))
+    session = await memory.space("alice").session(KEY)
+    await session.append(said("long ago"))
     clock.time += 31 * 24 * HOUR
     await worker(database, None).run_once()
 
-    await memory.append(session, said("I am back."))
+    await session.append(said("I am back."))
     for _ in range(3):
         await worker(database, None).run_once()
         clock.time += 7 * HOUR
     await worker(database, None).run_once()
 
-    kept = await memory.session_memory(session)
+    kept = await session.summary()
     assert kept is not None
     assert "I am back." in kept.raw_memory
 
@@ -212,8 +212,8 @@ async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
     for number in range(6):
-        session = await memory.open_session(space="alice", conversation=chat(number))
-        await memory.append(session, said("tea"))
+        session = await memory.space("alice").session(chat(number))
+        await session.append(said("tea"))
     clock.time += 7 * HOUR
 
     first = await worker(database, None, scan_claims=2).run_once()
@@ -225,10 +225,10 @@ async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
 
 @pytest.mark.spec("S2.8")
 async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: Memory, clock: FakeClock) -> None:
-    keys = [ConversationKey(channel=channel, chat="x") for channel in ("cli", "cron")]
+    keys = [conversation_key(channel=channel, chat="x") for channel in ("cli", "cron")]
     for key in (*keys, "cli:y", "hello"):
-        session = await memory.open_session(space="alice", conversation=key)
-        await memory.append(session, said("tea"))
+        session = await memory.space("alice").session(key)
+        await session.append(said("tea"))
     clock.time += 7 * HOUR
 
     picky = replace(extractor(database, None), quiet=QuietRules(channels=("cli",)))
@@ -267,13 +267,13 @@ async def test_two_workers_never_do_the_same_job(database: Database, memory: Mem
             tasks.start_soon(each.run_once)
 
     assert len(model.calls) == 16
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []
 
 
 async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    await memory.append(session, many(6))
+    await session.append(many(6))
 
     class Sleepy(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
@@ -288,7 +288,7 @@ async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
         report = await worker(database, Sleepy([]), lease=0.05).run_once()
 
     assert report.lost == 1
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.worker) == (JobStatus.RUNNING, "other")
 
 
@@ -302,14 +302,14 @@ async def test_a_stopped_worker_claims_nothing_more(database: Database, memory: 
         await work.run()
 
     assert (await work.run_once()).claimed == 0
-    assert len(await memory.marks().find_invalidated()) == 2
+    assert len(await memory.local().marks().find_invalidated()) == 2
 
 
 @pytest.mark.spec("S0.22")
 async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(6))
+    await session.append(many(6))
     started = anyio.Event()
 
     class Endless(ScriptedModel):
@@ -323,7 +323,7 @@ async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
         await started.wait()
         tasks.cancel_scope.cancel()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
     assert (await worker(database, None).run_once()).claimed == 1
 
@@ -331,7 +331,7 @@ async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
 async def test_a_worker_that_is_cancelled_while_it_claims_hands_that_back_too(
     database: Database, memory: Memory, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await memory.append(session, many(6))
+    await session.append(many(6))
     claim = jobs.claim
 
     def interrupted(tx: Tx, **given: Any) -> list[Claim]:
@@ -343,13 +343,13 @@ async def test_a_worker_that_is_cancelled_while_it_claims_hands_that_back_too(
     async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
         await worker(database, None).run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
 
 
 @pytest.mark.spec("S0.22", "S2.6")
 async def test_a_waiting_worker_starts_when_work_is_promised(database: Database, memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
+    session = await memory.space("alice").session(KEY)
     learnt = anyio.Event()
 
     def quick(_: ModelCall) -> str:
@@ -360,7 +360,7 @@ async def test_a_waiting_worker_starts_when_work_is_promised(database: Database,
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(work.run)
         await anyio.wait_all_tasks_blocked()
-        await memory.append(session, many(6))
+        await session.append(many(6))
         with anyio.fail_after(10):
             await learnt.wait()
         work.stop()
@@ -369,7 +369,7 @@ async def test_a_waiting_worker_starts_when_work_is_promised(database: Database,
 async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_next_look(
     database: Database, memory: Memory
 ) -> None:
-    sessions = [await memory.open_session(space="alice", conversation=chat(number)) for number in range(2)]
+    sessions = [await memory.space("alice").session(chat(number)) for number in range(2)]
     both = anyio.Event()
 
     class Watching(ScriptedModel):
@@ -377,10 +377,10 @@ async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_nex
             if self.calls:
                 both.set()
             else:
-                await memory.append(sessions[1], many(6))
+                await sessions[1].append(many(6))
             return await super().answer(call)
 
-    await memory.append(sessions[0], many(6))
+    await sessions[0].append(many(6))
     work = worker(database, Watching(lambda _: answer()), interval=600.0)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(work.run)
@@ -392,25 +392,25 @@ async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_nex
 async def test_a_store_that_is_busy_is_no_fault_of_the_session(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(6))
+    await session.append(many(6))
 
     def busy(_: ModelCall) -> Exception:
         return Busy("locked")
 
     await worker(database, busy, max_attempts=1).run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
 
 
 async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    await memory.append(session, said("I play the cello."))
-    await memory.idle(session)
+    await session.append(said("I play the cello."))
+    await session.idle()
     work = worker(database, [answer(a_fact("User plays the cello", 1))])
     await work.run_once()
-    await memory.append(session, many(6))
+    await session.append(many(6))
     assert (await work.audit()).overdue == 0
     clock.time += HOUR
 

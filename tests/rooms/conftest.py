@@ -4,7 +4,7 @@ import pytest
 
 from bethink.model.working import Mode
 from bethink.store.db import Database
-from bethink.working.desk import Desk
+from bethink.working.memory import WorkingMemory
 from tests.rooms.working_kit import THREAD, Scripted, engine
 
 
@@ -14,11 +14,11 @@ def compactor() -> Scripted:
 
 
 @pytest.fixture
-def desk(database: Database, compactor: Scripted) -> Desk:
-    return Desk(database, space="alice", engine=engine(retain_recent=2), compactor=compactor)
+def desk(database: Database, compactor: Scripted) -> WorkingMemory:
+    return WorkingMemory(database, space="alice", engine=engine(retain_recent=2), compactor=compactor)
 
 
 @pytest.fixture
-async def stepping(desk: Desk) -> Desk:
+async def stepping(desk: WorkingMemory) -> WorkingMemory:
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     return desk

@@ -83,6 +83,6 @@ def worker(
 
 async def marked(memory: Memory, session: Session, *texts: str) -> Session:
     """Say something in a session and mark it."""
-    await memory.append(session, said(*texts))
-    await memory.idle(session)
+    await session.append(said(*texts))
+    await session.idle()
     return session

@@ -1,15 +1,20 @@
 """What the state machines share: how long they run, and how a query is made wrong on purpose."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from bethink.store import sql
 
+LONG = bool(os.environ.get("BETHINK_TEST_LONG"))
+"""Whether there is time: `.ci/run --long` says so, a push does not."""
+
 RUNS, STEPS = 300, 40
 _EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 THOROUGH = settings(
-    max_examples=RUNS,
+    max_examples=RUNS if LONG else 60,
     stateful_step_count=STEPS,
     deadline=None,
     print_blob=True,
@@ -26,7 +31,7 @@ QUICK = settings(
     report_multiple_bugs=False,
     suppress_health_check=_EVERY_CHECK,
 )
-"""For bugs that must be found: nothing is made smaller."""
+"""For bugs that must be found, which mostly takes a few runs: nothing is made smaller."""
 
 
 def spoil(patch: pytest.MonkeyPatch, dialect: sql.Dialect, name: str, old: str, new: str) -> None:

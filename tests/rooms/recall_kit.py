@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count
 
-from bethink import ConversationKey, Fact, Memory, Message, Session
+from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.extend import Embedder, Reranker
-from bethink.model.documents import Document, Draft, Provenance
+from bethink.model.documents import Document, DocumentDraft, Provenance
 from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import FactKind, Origin, SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -23,11 +23,9 @@ _effects = count()
 
 async def tell(memory: Memory, *lines: str | Message, space: str = "alice") -> Session:
     """Say something in a session of its own; a plain text is the user's."""
-    key = ConversationKey(channel="recall", chat=str(next(_chats)))
-    session = await memory.open_session(space=space, conversation=key)
-    await memory.append(
-        session, [Message(role="user", content=line) if isinstance(line, str) else line for line in lines]
-    )
+    key = conversation_key(channel="recall", chat=str(next(_chats)))
+    session = await memory.space(space).session(key)
+    await session.append([Message(role="user", content=line) if isinstance(line, str) else line for line in lines])
     return session
 
 
@@ -55,8 +53,8 @@ async def retire(database: Database, fact_id: str, *, by: str) -> None:
 
 
 async def written(memory: Memory, slug: str, body: str, *, by: Provenance | None = None, **more: str) -> Document:
-    draft = Draft(slug=slug, **{"title": slug.title(), "body": body, **more})  # pyright: ignore[reportArgumentType]
-    document = await memory.documents(space="alice").create(draft, by=by)
+    draft = DocumentDraft(slug=slug, **{"title": slug.title(), "body": body, **more})  # pyright: ignore[reportArgumentType]
+    document = await memory.space("alice").documents.create(draft, by=by)
     assert document is not None
     return document
 
@@ -64,7 +62,7 @@ async def written(memory: Memory, slug: str, body: str, *, by: Provenance | None
 def with_vectors(database: Database, embedder: Embedder | None = None, reranker: Reranker | None = None) -> Memory:
     """A Memory that asks an embedder about every question, too."""
     searcher = Searcher(database, tokens=EstimatedTokens(), embedder=embedder or Hashed(), reranker=reranker)
-    return Memory(database, redactor=Quiet(), searcher=lambda: searcher)
+    return memory_on(database, redactor=Quiet(), searcher=lambda: searcher)
 
 
 def message(session: Session, number: int) -> Ref:

@@ -16,17 +16,17 @@ from tests.conftest import KEY, database_at, many, said
 
 
 async def contents(memory: Memory, session: Session) -> list[str]:
-    return [record.message.content for record in await memory.read(session)]
+    return [record.message.content for record in await session.read()]
 
 
 @pytest.mark.spec("S4.6")
 async def test_messages_are_numbered_from_one_without_gaps_in_the_order_they_were_said(
     memory: Memory, session: Session
 ) -> None:
-    assert await memory.append(session, said("a")) == [1]
-    assert await memory.append(session, said("b", "c")) == [2, 3]
+    assert await session.append(said("a")) == [1]
+    assert await session.append(said("b", "c")) == [2, 3]
 
-    assert [(record.number, record.message.content) for record in await memory.read(session)] == [
+    assert [(record.number, record.message.content) for record in await session.read()] == [
         (1, "a"),
         (2, "b"),
         (3, "c"),
@@ -49,9 +49,9 @@ async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, s
         trace_parent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         said_at=from_micros(1_600_000_000_000_000),
     )
-    await memory.append(session, [message])
+    await session.append([message])
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
 
     assert record.session_id == session.id
     assert record.recorded_at > session.created_at
@@ -59,16 +59,15 @@ async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, s
 
 
 async def test_a_message_without_a_time_was_said_when_it_was_recorded(memory: Memory, session: Session) -> None:
-    await memory.append(session, said("now"))
+    await session.append(said("now"))
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
 
     assert record.message.said_at == record.recorded_at
 
 
 async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory: Memory, session: Session) -> None:
-    await memory.append(
-        session,
+    await session.append(
         [
             Message(
                 role="tool",
@@ -82,7 +81,7 @@ async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory
         ],
     )
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
 
     assert record.message.content == "a\ufffdb\ufffdc"
     assert record.message.origin == "tool:t_"
@@ -92,70 +91,70 @@ async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory
 
 async def test_what_is_not_json_is_refused_before_anything_is_written(memory: Memory, session: Session) -> None:
     with pytest.raises(Invalid):
-        await memory.append(session, [*said("fine"), Message(role="user", content="x", metadata={"o": object()})])
+        await session.append([*said("fine"), Message(role="user", content="x", metadata={"o": object()})])
 
-    assert await memory.read(session) == []
+    assert await session.read() == []
 
 
 async def test_a_retry_with_the_same_keys_leaves_one_row_and_returns_the_same_numbers(
     memory: Memory, session: Session
 ) -> None:
     batch = [Message(role="user", content=text, idempotency_key=f"key-{text}") for text in "ab"]
-    first = await memory.append(session, batch)
-    await memory.append(session, said("between"))
+    first = await session.append(batch)
+    await session.append(said("between"))
 
-    assert await memory.append(session, batch) == first == [1, 2]
+    assert await session.append(batch) == first == [1, 2]
     assert await contents(memory, session) == ["a", "b", "between"]
 
 
 async def test_a_batch_half_stored_is_completed(memory: Memory, session: Session) -> None:
     keyed = [Message(role="user", content=text, idempotency_key=f"key-{text}") for text in "abc"]
-    await memory.append(session, [keyed[1]])
+    await session.append([keyed[1]])
 
-    assert await memory.append(session, [keyed[0], *said("plain"), keyed[1], keyed[2]]) == [2, 3, 1, 4]
+    assert await session.append([keyed[0], *said("plain"), keyed[1], keyed[2]]) == [2, 3, 1, 4]
     assert await contents(memory, session) == ["b", "a", "plain", "c"]
 
 
 async def test_a_retry_is_answered_even_after_the_session_ended(memory: Memory, session: Session) -> None:
     message = Message(role="user", content="a", idempotency_key="k")
-    await memory.append(session, [message])
-    await memory.reset(session)
+    await session.append([message])
+    await session.reset()
 
-    assert await memory.append(session, [message]) == [1]
+    assert await session.append([message]) == [1]
 
 
 async def test_a_retry_that_comes_after_a_reset_is_still_the_same_message(memory: Memory, session: Session) -> None:
-    history = memory.history(space="alice")
+    history = memory.local().history("alice")
     message = Message(role="user", content="a", idempotency_key="k")
     assert await history.append(KEY, message) == 1
-    await memory.reset(session)
+    await session.reset()
 
     assert await history.append(KEY, message) == 1
     assert await history.length(KEY) == 1
 
 
 async def test_a_key_that_belongs_to_another_message_is_refused(memory: Memory, session: Session) -> None:
-    await memory.append(session, [Message(role="user", content="a", idempotency_key="k")])
+    await session.append([Message(role="user", content="a", idempotency_key="k")])
 
     with pytest.raises(Conflict, match="already belongs to another message"):
-        await memory.append(session, [Message(role="user", content="b", idempotency_key="k")])
+        await session.append([Message(role="user", content="b", idempotency_key="k")])
     with pytest.raises(Conflict, match="its own key"):
-        await memory.append(session, [Message(role="user", content="x", idempotency_key="twice")] * 2)
+        await session.append([Message(role="user", content="x", idempotency_key="twice")] * 2)
 
 
 async def test_a_key_is_known_in_its_space_only(memory: Memory, session: Session) -> None:
-    other = await memory.open_session(space="bob", conversation=KEY)
+    other = await memory.space("bob").session(KEY)
     message = Message(role="user", content="a", idempotency_key="k")
 
-    assert await memory.append(session, [message]) == [1]
-    assert await memory.append(other, [message]) == [1]
+    assert await session.append([message]) == [1]
+    assert await other.append([message]) == [1]
 
 
 async def test_the_same_key_sent_twice_at_once_is_stored_once(memory: Memory, session: Session) -> None:
     answers: list[list[int]] = []
 
     async def send() -> None:
-        answers.append(await memory.append(session, [Message(role="user", content="a", idempotency_key="k")]))
+        answers.append(await session.append([Message(role="user", content="a", idempotency_key="k")]))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(8):
@@ -170,7 +169,7 @@ async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory
     numbers: list[int] = []
 
     async def send(text: str) -> None:
-        numbers.extend(await memory.append(session, said(text, text)))
+        numbers.extend(await session.append(said(text, text)))
 
     async with anyio.create_task_group() as tasks:
         for text in range(40):
@@ -181,59 +180,59 @@ async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory
 
 
 async def test_an_ended_session_takes_no_message_and_says_what_to_do(memory: Memory, session: Session) -> None:
-    await memory.end_session(session)
+    await session.end()
 
     with pytest.raises(SessionEnded, match="open_session"):
-        await memory.append(session, said("late"))
-    assert await memory.read(session) == []
+        await session.append(said("late"))
+    assert await session.read() == []
 
 
 async def test_an_unknown_session_is_not_found(memory: Memory, session: Session) -> None:
     stranger = replace(session, id="ses_nobody")
 
     with pytest.raises(NotFound, match="ses_nobody"):
-        await memory.append(stranger, said("hello"))
+        await stranger.append(said("hello"))
     with pytest.raises(NotFound, match="ses_nobody"):
-        await memory.get_session(space="alice", session_id="ses_nobody")
+        await memory.space("alice").get_session(session_id="ses_nobody")
 
 
 async def test_a_session_is_not_found_from_another_space(memory: Memory, session: Session) -> None:
     with pytest.raises(NotFound):
-        await memory.append(replace(session, space="mallory"), said("hello"))
+        await replace(session, space="mallory").append(said("hello"))
 
 
 @pytest.mark.parametrize("one", ["hello", b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
 async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: Session, one: object) -> None:
     with pytest.raises(Invalid, match="not a list of messages"):
-        await memory.append(session, one)  # pyright: ignore[reportArgumentType]
+        await session.append(one)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_name_of_more_than_256_signs_is_refused_with_what_to_do(memory: Memory, session: Session) -> None:
-    await memory.append(session, [Message(role="tool", name="x" * 256, content="1")])
+    await session.append([Message(role="tool", name="x" * 256, content="1")])
     with pytest.raises(Invalid, match=r"257 signs.*Use up to 256"):
-        await memory.append(session, [Message(role="tool", name="x" * 257, content="2")])
+        await session.append([Message(role="tool", name="x" * 257, content="2")])
 
 
 @pytest.mark.parametrize("given", ["ses_x", None, {"id": "ses_x"}])
 async def test_what_is_no_session_is_refused_with_what_is_one(memory: Memory, given: object) -> None:
     no: Any = given
     calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: memory.append(no, said("x")),
-        lambda: memory.read(no),
-        lambda: memory.end_turn(no),
-        lambda: memory.idle(no),
-        lambda: memory.reset(no),
-        lambda: memory.compacted(no),
-        lambda: memory.end_session(no),
-        lambda: memory.retry(no),
-        lambda: memory.session_memory(no),
-        lambda: memory.cited("x", session=no),
+        lambda: no.append(said("x")),
+        lambda: no.read(),
+        lambda: no.end_turn(),
+        lambda: no.idle(),
+        lambda: no.reset(),
+        lambda: no.compacted(),
+        lambda: no.end(),
+        lambda: no.retry(),
+        lambda: no.summary(),
+        lambda: no.cited("x"),
     ]
     if given is not None:
         calls += [
             lambda: memory.remember("x", session=no),
-            lambda: memory.recall("x", space="alice", session=no),
-            lambda: memory.forget(space="alice", session=no),
+            lambda: memory.space("alice").recall("x", session_id=no.id),
+            lambda: memory.space("alice").forget(session_id=no.id),
         ]
     for call in calls:
         with pytest.raises(Invalid, match=r"is no session.*open_session"):
@@ -241,15 +240,15 @@ async def test_what_is_no_session_is_refused_with_what_is_one(memory: Memory, gi
 
 
 async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
-    assert await memory.append(session, []) == []
+    assert await session.append([]) == []
 
 
 async def test_reading_goes_on_after_a_number_and_stops_at_a_limit(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(5))
+    await session.append(many(5))
 
-    assert [record.number for record in await memory.read(session, after=2, limit=2)] == [3, 4]
-    assert await memory.read(session, limit=0) == []
-    assert await memory.read(session, limit=-1) == []
+    assert [record.number for record in await session.read(after=2, limit=2)] == [3, 4]
+    assert await session.read(limit=0) == []
+    assert await session.read(limit=-1) == []
 
 
 class Censor:
@@ -258,8 +257,8 @@ class Censor:
 
 
 async def test_the_redactor_sees_every_text_before_the_first_write(database: Database, target: str) -> None:
-    memory = Memory(database, redactor=Censor())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database, redactor=Censor())
+    session = await memory.space("alice").session(KEY)
     message = Message(
         role="tool",
         content="password hunter2",
@@ -269,10 +268,10 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
         metadata={"hunter2": {"deep": ["hunter2"]}},
         tool_calls=[{"arguments": "hunter2"}],
     )
-    await memory.append(session, [message])
-    await memory.history(space="alice").set_summary(KEY, "it was hunter2")
+    await session.append([message])
+    await memory.local().history("alice").set_summary(KEY, "it was hunter2")
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
 
     assert record.message.content == "password [REDACTED]"
     assert record.message.name == "[REDACTED]"
@@ -281,15 +280,15 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
     assert record.message.trace_parent == "00-[REDACTED]"
     assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
     assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)
-    assert await memory.history(space="alice").get_summary(KEY) == "it was [REDACTED]"
+    assert await memory.local().history("alice").get_summary(KEY) == "it was [REDACTED]"
 
 
 async def test_a_memory_that_is_told_not_to_redact_says_so(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    memory = Memory(database, redactor=NoRedaction())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said("password: hunter2"))
+    memory = memory_on(database, redactor=NoRedaction())
+    session = await memory.space("alice").session(KEY)
+    await session.append(said("password: hunter2"))
 
     assert "redaction is switched off" in caplog.text
     assert await contents(memory, session) == ["password: hunter2"]
@@ -297,11 +296,11 @@ async def test_a_memory_that_is_told_not_to_redact_says_so(
 
 async def test_secrets_in_metadata_and_tool_calls_are_known_by_their_names(database: Database) -> None:
     memory = Memory(database)
-    session = await memory.open_session(space="alice", conversation=KEY)
+    session = await memory.space("alice").session(KEY)
     call = {"name": "login", "arguments": {"user": "ana", "password": "kestrel42!"}}
-    await memory.append(session, [Message(role="assistant", content="", tool_calls=[call], metadata=call)])
+    await session.append([Message(role="assistant", content="", tool_calls=[call], metadata=call)])
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
     assert "kestrel42" not in f"{record.message.tool_calls} {record.message.metadata}"
     assert record.message.metadata["arguments"]["user"] == "ana"
 
@@ -310,8 +309,8 @@ async def test_secrets_are_cut_out_before_they_are_written_and_equal_ones_stay_l
     stored: list[str] = []
     for _ in range(2):  # another process, as it were: the key of the fingerprints is the database's
         async with bethink.connect(target, learn=False) as memory:
-            session = await memory.open_session(space="alice", conversation=KEY)
-            await memory.append(session, said("password: hunter2!x"))
+            session = await memory.space("alice").session(KEY)
+            await session.append(said("password: hunter2!x"))
             stored = await contents(memory, session)
 
     assert "hunter2" not in "".join(stored)
@@ -323,9 +322,9 @@ async def test_an_acknowledged_message_is_there_after_closing_and_opening_again(
     for expected in ([], ["kept"]):
         database = database_at(target)
         await database.open()
-        memory = Memory(database, redactor=Censor())
-        session = await memory.open_session(space="alice", conversation=KEY)
+        memory = memory_on(database, redactor=Censor())
+        session = await memory.space("alice").session(KEY)
         assert await contents(memory, session) == expected
         if not expected:
-            await memory.append(session, said("kept"))
+            await session.append(said("kept"))
         await database.close()

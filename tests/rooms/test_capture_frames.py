@@ -16,12 +16,12 @@ ECHO = framed("- Alice lives in Bergen (user, 2023-05-08) [^abc234]", note="Reme
 
 
 async def contents(memory: Memory, session: Session) -> list[str]:
-    return [record.message.content for record in await memory.read(session)]
+    return [record.message.content for record in await session.read()]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
 async def test_a_frame_is_cut_out_of_a_message_of_any_role(memory: Memory, session: Session, role: str) -> None:
-    await memory.append(session, [{"role": role, "content": f"Good morning.\n\n{ECHO}\n\nWhere do I live?"}])
+    await session.append([{"role": role, "content": f"Good morning.\n\n{ECHO}\n\nWhere do I live?"}])
 
     assert await contents(memory, session) == ["Good morning.\n\nWhere do I live?"]
 
@@ -29,8 +29,7 @@ async def test_a_frame_is_cut_out_of_a_message_of_any_role(memory: Memory, sessi
 async def test_a_message_that_is_nothing_but_a_frame_is_stored_empty_and_has_its_number(
     memory: Memory, session: Session
 ) -> None:
-    numbers = await memory.append(
-        session,
+    numbers = await session.append(
         [
             {"role": "user", "content": "Hello"},
             {"role": "system", "content": ECHO},
@@ -45,8 +44,7 @@ async def test_a_message_that_is_nothing_but_a_frame_is_stored_empty_and_has_its
 async def test_an_echo_quoted_by_an_agent_or_escaped_by_a_tool_is_cut_out_too(memory: Memory, session: Session) -> None:
     quoted = "\n".join(f"> {line}" for line in ECHO.splitlines())
     result = json.dumps({"output": f"notes.md:\n{ECHO}\nend", "code": 0})
-    await memory.append(
-        session,
+    await session.append(
         [
             {"role": "assistant", "content": f"My instructions say:\n{quoted}\nThat is all."},
             {"role": "tool", "name": "read", "content": result},
@@ -63,7 +61,7 @@ async def test_an_echo_quoted_by_an_agent_or_escaped_by_a_tool_is_cut_out_too(me
 
 
 async def test_a_frame_that_was_cut_off_hides_what_follows_it(memory: Memory, session: Session) -> None:
-    await memory.append(session, [{"role": "tool", "content": "page 1\n" + ECHO[:60]}])
+    await session.append([{"role": "tool", "content": "page 1\n" + ECHO[:60]}])
 
     assert await contents(memory, session) == ["page 1"]
 
@@ -72,18 +70,18 @@ async def test_a_retry_is_known_with_or_without_the_frame_it_first_came_with(mem
     plain = Message(role="user", content="Where do I live?", idempotency_key="k")
     with_frame = Message(role="user", content=f"{ECHO}\nWhere do I live?", idempotency_key="k")
 
-    assert await memory.append(session, [with_frame]) == [1]
-    assert await memory.append(session, [with_frame]) == [1]
-    assert await memory.append(session, [plain]) == [1]
+    assert await session.append([with_frame]) == [1]
+    assert await session.append([with_frame]) == [1]
+    assert await session.append([plain]) == [1]
     with pytest.raises(Conflict):
-        await memory.append(session, [Message(role="user", content=ECHO, idempotency_key="k")])
+        await session.append([Message(role="user", content=ECHO, idempotency_key="k")])
 
 
 async def test_a_frame_is_cut_out_before_secrets_are(database: Database) -> None:
-    memory = Memory(database, redactor=redactor_for(database))
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database, redactor=redactor_for(database))
+    session = await memory.space("alice").session(KEY)
 
-    await memory.append(session, [{"role": "user", "content": f"password: {ECHO} Tr0ub4dor8Xq"}])
+    await session.append([{"role": "user", "content": f"password: {ECHO} Tr0ub4dor8Xq"}])
 
     [content] = await contents(memory, session)
     assert content.startswith("password: ")
@@ -92,10 +90,10 @@ async def test_a_frame_is_cut_out_before_secrets_are(database: Database) -> None
 
 
 async def test_a_thread_and_a_history_hold_what_was_stored(memory: Memory, session: Session) -> None:
-    desk = memory.desk(space="alice")
+    desk = memory.local().working("alice")
     await desk.open_thread("thread_frames", session_id=session.id, mode=Mode.AUTO)
-    await memory.append(session, [{"role": "user", "content": f"{ECHO}\nWhere do I live?"}])
-    await memory.history(space="alice").append(KEY, {"role": "user", "content": f"And now? {ECHO}"})
+    await session.append([{"role": "user", "content": f"{ECHO}\nWhere do I live?"}])
+    await memory.local().history("alice").append(KEY, {"role": "user", "content": f"And now? {ECHO}"})
 
     state = await desk.current_state("thread_frames")
 

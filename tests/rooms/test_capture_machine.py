@@ -18,9 +18,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bethink import AgentKind, ConversationKey, Memory, Message, Session
+from bethink import AgentKind, Memory, Message, Session, conversation_key
 from bethink.errors import Conflict, Invalid
-from tests.conftest import DATABASES, Quiet, database_at
+from tests.conftest import DATABASES, database_at
 from tests.rooms.capture_model import Model, ModelSession, Refused
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
@@ -54,7 +54,7 @@ class Capture(RuleBasedStateMachine):
 
     def agrees(self, session: Session) -> None:
         expected = self.of(session)
-        now = self.wait(lambda: self.memory.get_session(space=session.space, session_id=session.id))
+        now = self.wait(lambda: self.memory.space(session.space).get_session(session_id=session.id))
         assert now is not None
         assert (now.last_number, now.invalidated_at, now.processed_until, now.ended_at is not None) == (
             expected.last,
@@ -62,7 +62,7 @@ class Capture(RuleBasedStateMachine):
             expected.processed,
             expected.ended,
         )
-        records = self.wait(lambda: self.memory.read(session))
+        records = self.wait(lambda: session.read())
         assert {record.number: record.message.content for record in records} == expected.messages
         assert [record.number for record in records] == sorted(expected.messages)
 
@@ -80,9 +80,7 @@ class Capture(RuleBasedStateMachine):
         kind = AgentKind.PRIMARY if agent == "assistant" else AgentKind.MEMORY_WRITER
         key = (self.spaces[space], agent, chat)
         session = self.wait(
-            lambda: self.memory.open_session(
-                space=key[0], agent=agent, kind=kind, conversation=ConversationKey(channel="c", chat=chat)
-            )
+            lambda: self.memory.space(key[0]).session(conversation_key(channel="c", chat=chat), agent=agent, kind=kind)
         )
         active = self.model.active(key)
         if active is None:
@@ -101,31 +99,31 @@ class Capture(RuleBasedStateMachine):
             expected = self.model.append(self.of(session), cleaned)
         except Refused:
             with pytest.raises(Conflict):
-                self.wait(lambda: self.memory.append(session, messages))
+                self.wait(lambda: session.append(messages))
         else:
-            assert self.wait(lambda: self.memory.append(session, messages)) == expected
+            assert self.wait(lambda: session.append(messages)) == expected
         self.agrees(session)
 
     @rule(session=sessions)
     def idle(self, session: Session) -> None:
         expected = self.model.mark_pending(self.of(session))
-        assert self.wait(lambda: self.memory.idle(session)) == expected
+        assert self.wait(lambda: session.idle()) == expected
         self.agrees(session)
 
     @rule(session=sessions)
     def end_turn(self, session: Session) -> None:
         expected = self.model.end_turn(self.of(session))
-        assert self.wait(lambda: self.memory.end_turn(session)) == expected
+        assert self.wait(lambda: session.end_turn()) == expected
         self.agrees(session)
 
     @rule(session=sessions, number=NUMBER)
     def invalidate(self, session: Session, number: int) -> None:
         if not 1 <= number <= self.of(session).last:
             with pytest.raises(Invalid):
-                self.wait(lambda: self.memory.marks().invalidate(session, number))
+                self.wait(lambda: self.memory.local().marks().invalidate(session, number))
         else:
             expected = self.model.set_mark(self.of(session), number)
-            assert self.wait(lambda: self.memory.marks().invalidate(session, number)) == expected
+            assert self.wait(lambda: self.memory.local().marks().invalidate(session, number)) == expected
         self.agrees(session)
 
     @rule(target=sessions, session=consumes(sessions), compaction=st.booleans())
@@ -145,7 +143,7 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions)
     def end(self, session: Session) -> None:
         self.model.end(self.of(session))
-        self.wait(lambda: self.memory.end_session(session))
+        self.wait(lambda: session.end())
         self.agrees(session)
 
     @rule(session=sessions, until=NUMBER, expected=NUMBER, right=st.booleans())
@@ -153,19 +151,22 @@ class Capture(RuleBasedStateMachine):
         mark = self.of(session).mark
         expected = mark if right and mark is not None else expected
         cleared = self.model.mark_processed(self.of(session), until, expected)
-        assert self.wait(lambda: self.memory.marks().mark_processed(session, until=until, expected=expected)) == cleared
+        assert (
+            self.wait(lambda: self.memory.local().marks().mark_processed(session, until=until, expected=expected))
+            == cleared
+        )
         self.agrees(session)
 
     @rule(limit=st.integers(1, 4))
     def find(self, limit: int) -> None:
-        found = self.wait(lambda: self.memory.marks().find_invalidated(limit))
+        found = self.wait(lambda: self.memory.local().marks().find_invalidated(limit))
         assert [session.id for session in found] == self.model.marked()[:limit]
         assert [session.invalidated_at for session in found] == [self.of(session).mark for session in found]
 
     @rule(session=sessions)
     def purge(self, session: Session) -> None:
         space, agent, chat = self.of(session).key
-        history, key = self.memory.history(space=space, agent=agent), ConversationKey(channel="c", chat=chat)
+        history, key = self.memory.local().history(space, agent=agent), conversation_key(channel="c", chat=chat)
         expected = self.model.purge((space, agent, chat))
         assert self.wait(lambda: history.purge(key)) == expected
         self.agrees(session)
@@ -173,8 +174,8 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, summary=CONTENT, n=st.integers(-1, 9))
     def look_back(self, session: Session, summary: str, n: int) -> None:
         name = self.of(session).key
-        history = self.memory.history(space=name[0], agent=name[1])
-        key = ConversationKey(channel="c", chat=name[2])
+        history = self.memory.local().history(name[0], agent=name[1])
+        key = conversation_key(channel="c", chat=name[2])
         assert self.wait(lambda: history.get_summary(key)) == self.model.summaries.get(name, "")
         self.wait(lambda: history.set_summary(key, summary))
         self.model.summaries[name] = summary.replace("\0", "\ufffd")
@@ -186,14 +187,18 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, number=NUMBER)
     def count(self, session: Session, number: int) -> None:
         expected = self.of(session)
-        assert self.wait(lambda: self.memory.marks().count_since(session, number)) == expected.count_since(number)
-        assert self.wait(lambda: self.memory.marks().max_number(session)) == expected.max_number
+        assert self.wait(lambda: self.memory.local().marks().count_since(session, number)) == expected.count_since(
+            number
+        )
+        assert self.wait(lambda: self.memory.local().marks().max_number(session)) == expected.max_number
 
     def teardown(self) -> None:
-        for session in self.wait(lambda: self.memory.marks().find_invalidated(1000)):
+        for session in self.wait(lambda: self.memory.local().marks().find_invalidated(1000)):
             self.wait(
-                lambda session=session: self.memory.marks().mark_processed(
-                    session, until=session.last_number, expected=session.invalidated_at or 0
+                lambda session=session: (
+                    self.memory.local()
+                    .marks()
+                    .mark_processed(session, until=session.last_number, expected=session.invalidated_at or 0)
                 )
             )
 
@@ -208,7 +213,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Cap
         class Machine(Capture):
             pass
 
-        Machine.memory, Machine.portal = Memory(database, redactor=Quiet()), portal
+        Machine.memory, Machine.portal = memory_on(database), portal
         yield Machine
         portal.call(database.close)
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import ConversationKey, Fact, Memory, Session
+from bethink import Fact, Memory, Session, conversation_key
 from bethink.errors import Conflict, NotFound
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.model.moments import LAST, to_micros
 from bethink.model.records import SessionMemory
@@ -27,14 +27,14 @@ class Life:
 
     def __init__(self, database: Database, memory: Memory) -> None:
         self.database, self.memory, self.count = database, memory, 0
-        self.docs = memory.documents(space="alice")
+        self.docs = memory.space("alice").documents
 
     async def tell(self, text: str, *facts: dict[str, object], **told: str) -> Session:
         self.count += 1
-        key = ConversationKey(channel="c", chat=str(self.count))
-        session = await self.memory.open_session(space="alice", conversation=key)
-        await self.memory.append(session, said(text))
-        await self.memory.end_session(session)
+        key = conversation_key(channel="c", chat=str(self.count))
+        session = await self.memory.space("alice").session(key)
+        await session.append(said(text))
+        await session.end()
         model = ScriptedModel([answer(*facts, **{"summary": text, "raw": text, "slug": f"talk-{self.count}", **told})])
         handlers = {JobKind.EXTRACT: extractor(self.database, model)}
         await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
@@ -160,10 +160,10 @@ async def test_a_success_marks_exactly_what_it_saw_and_a_refreshed_memory_is_add
     await life.consolidate()
     assert ids((await life.selection()).retained) == [session.id]
 
-    key = ConversationKey(channel="c", chat="1")
-    again = await memory.open_session(space="alice", conversation=key)
-    await memory.append(again, said("more"))
-    await memory.idle(again)
+    key = conversation_key(channel="c", chat="1")
+    again = await memory.space("alice").session(key)
+    await again.append(said("more"))
+    await again.idle()
     model = ScriptedModel(lambda _: answer())
     handlers = {JobKind.EXTRACT: extractor(life.database, model)}
     await Worker(life.database, handlers, WorkerOptions()).run_once()
@@ -201,7 +201,7 @@ async def test_when_everything_has_expired_what_was_derived_goes_without_a_model
 ) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()
-    mine = await memory.documents(space="alice").create(Draft(slug="mine", title="Mine"))
+    mine = await memory.space("alice").documents.create(DocumentDraft(slug="mine", title="Mine"))
     clock.time += 40 * DAY
     model = ScriptedModel([])
 
@@ -221,7 +221,7 @@ async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     await life.docs.update(
-        tea.id, Draft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), expected=1
+        tea.id, DocumentDraft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), expected=1
     )
     await life.tell("I love tea.", a_fact("User loves tea", 1, entities=["Tea"]))
 
@@ -239,7 +239,7 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
 
-    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="1"))
+    await memory.local().history("alice").purge(conversation_key(channel="c", chat="1"))
 
     versions = [each for path in await life.docs.tree() for each in await life.docs.history(await _id(life, path))]
     kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.change_sets()}"
@@ -324,7 +324,7 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
 
 async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: Life, memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="a", content="beyond", valid_to=LAST, entities=(" ", "C++")))
     await facts.index(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
     await facts.index(Fact(id="c", content="cold", entities=("Москва",)))
@@ -340,9 +340,9 @@ async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: L
 async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: Memory) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()
-    [fact] = await memory.facts(space="alice").search("tea", 5)
+    [fact] = await memory.space("alice").facts.search("tea", limit=5)
 
-    await memory.facts(space="alice").delete(fact.id)
+    await memory.space("alice").facts.delete(fact.id)
 
     assert "likes tea" not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
     await life.consolidate()
@@ -368,7 +368,7 @@ async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(l
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
-    await life.docs.update(tea.id, Draft(slug="tea", title="Tea", body="mine", parent=tea.parent), expected=1)
+    await life.docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="mine", parent=tea.parent), expected=1)
     [first] = await life.docs.change_sets()
 
     with pytest.raises(Conflict, match="was changed after"):
@@ -423,9 +423,9 @@ async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: Fak
 @pytest.mark.spec("S2.56")
 async def test_many_sessions_are_learnt_from_at_once_and_a_space_is_settled_by_one(life: Life, memory: Memory) -> None:
     for number in range(6):
-        session = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=f"x{number}"))
-        await memory.append(session, said("tea"))
-        await memory.idle(session)
+        session = await memory.space("alice").session(conversation_key(channel="c", chat=f"x{number}"))
+        await session.append(said("tea"))
+        await session.idle()
     handlers = {JobKind.EXTRACT: extractor(life.database, None), JobKind.CONSOLIDATE: consolidator(life.database)}
 
     report = await Worker(life.database, handlers, WorkerOptions()).run_once()

@@ -3,7 +3,7 @@
 import pytest
 
 import bethink
-from bethink import ConversationKey, Memory
+from bethink import Memory, conversation_key
 from bethink.errors import Invalid, NotFound
 from tests.conftest import said
 
@@ -12,30 +12,30 @@ NAMES = ["hello", "two:parts", "a:b:c:d", "100 % sure", "grüße, 你好", "x" *
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_conversation_goes_by_any_text_from_first_word_to_last(memory: Memory, name: str) -> None:
-    session = await memory.open_session(space="alice", conversation=name)
-    await memory.append(session, said("The key is under the mat."))
-    stored = await memory.remember("It is the blue mat.", space="alice", conversation=name)
-    history = memory.history(space="alice")
+    session = await memory.space("alice").session(name)
+    await session.append(said("The key is under the mat."))
+    stored = await memory.space("alice").remember("It is the blue mat.", conversation=name)
+    history = memory.local().history("alice")
     await history.append(name, said("Thanks.")[0])
     await history.set_summary(name, "a mat")
 
     assert stored.session.id == session.id
-    assert [entry.conversation for entry in await memory.sessions(space="alice")] == [name]
-    assert (await memory.explain(stored.refs[0], space="alice")).text == "It is the blue mat."
+    assert [entry.conversation for entry in await memory.space("alice").sessions()] == [name]
+    assert (await memory.space("alice").explain(stored.refs[0])).text == "It is the blue mat."
     assert [record.message.content for record in await history.all(name)][-1] == "Thanks."
     assert await history.get_summary(name) == "a mat"
-    async with memory.live(name, space="alice") as live:
+    async with memory.local().live("alice", name) as live:
         assert [message.content for message in live.messages][-1] == "Thanks."
-    assert (await memory.forget(space="alice", conversation=name)).messages == 3
+    assert (await memory.space("alice").forget(conversation=name)).messages == 3
     with pytest.raises(NotFound):
-        await memory.forget(space="alice", conversation="another")
+        await memory.space("alice").forget(conversation="another")
 
 
 async def test_the_text_of_a_key_names_the_same_conversation(memory: Memory) -> None:
-    key = ConversationKey(channel="a:b", chat="50 %", thread="line\nbreak")
+    key = conversation_key(channel="a:b", chat="50 %", thread="line\nbreak")
 
-    by_key = await memory.open_session(space="alice", conversation=key)
-    by_text = await memory.open_session(space="alice", conversation=str(key))
+    by_key = await memory.space("alice").session(key)
+    by_text = await memory.space("alice").session(str(key))
 
     assert by_text.id == by_key.id
 
@@ -43,23 +43,23 @@ async def test_the_text_of_a_key_names_the_same_conversation(memory: Memory) -> 
 @pytest.mark.parametrize("name", ["", "a\0b", "\ud800", "x" * 2_403, "你" * 801])
 async def test_a_text_that_cannot_be_stored_names_no_conversation(memory: Memory, name: str) -> None:
     for refused in (
-        memory.open_session(space="alice", conversation=name),
-        memory.remember("x", space="alice", conversation=name),
-        memory.history(space="alice").all(name),
-        memory.forget(space="alice", conversation=name),
+        memory.space("alice").session(name),
+        memory.space("alice").remember("x", conversation=name),
+        memory.local().history("alice").all(name),
+        memory.space("alice").forget(conversation=name),
     ):
         with pytest.raises(Invalid, match="cannot name a conversation"):
             await refused
     with pytest.raises(Invalid, match="cannot name a conversation"):
-        memory.live(name, space="alice")
-    assert await memory.sessions(space="alice") == []
+        memory.local().live("alice", name)
+    assert await memory.space("alice").sessions() == []
 
 
 async def test_what_is_not_text_names_no_conversation(memory: Memory) -> None:
     with pytest.raises(Invalid, match="a conversation is text, not int"):
-        await memory.open_session(space="alice", conversation=7)  # pyright: ignore[reportArgumentType]
+        await memory.space("alice").session(7)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_memory_without_a_place_takes_any_text_as_well() -> None:
     async with bethink.connect(enabled=False) as nowhere:
-        assert (await nowhere.open_session(space="alice", conversation="hello")).conversation_id == "hello"
+        assert (await nowhere.space("alice").session("hello")).conversation_id == "hello"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bethink import Memory
 from bethink.model import documents
-from bethink.model.documents import Document, Draft, diff_of
+from bethink.model.documents import Document, DocumentDraft, diff_of
 from bethink.model.moments import from_micros
 from bethink.model.records import Origin
 from tests.pace import growth
@@ -80,10 +80,10 @@ def test_told_as_one_change_or_as_many_a_diff_turns_one_version_into_the_other(o
 
 
 async def test_versions_are_compared_on_another_thread(memory: Memory) -> None:
-    docs = memory.documents(space="alice")
-    made = await docs.create(Draft(slug="d", title="D", body=hostile(800, "#")))
+    docs = memory.space("alice").documents
+    made = await docs.create(DocumentDraft(slug="d", title="D", body=hostile(800, "#")))
     assert made is not None
-    other = await docs.update(made.id, Draft(slug="d", title="D", body=hostile(800, "%")), expected=1)
+    other = await docs.update(made.id, DocumentDraft(slug="d", title="D", body=hostile(800, "%")), expected=1)
     assert other is not None
     begun = time.thread_time()
     here = diff_of(made, other)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bethink import ConversationKey, Memory, Session
+from bethink import Memory, Session, conversation_key
 from bethink.model.documents import Document
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
@@ -24,16 +24,16 @@ def retouched(path: str, *sources: str, **given: str) -> dict[str, object]:
 
 
 async def told(memory: Memory, chat: str, text: str) -> Session:
-    session = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=chat))
-    await memory.append(session, said(text))
-    await memory.idle(session)
+    session = await memory.space("alice").session(conversation_key(channel="c", chat=chat))
+    await session.append(said(text))
+    await session.idle()
     return session
 
 
 async def versions(memory: Memory, path: str) -> list[Document]:
-    found = await memory.documents(space="alice").find(path)
+    found = await memory.space("alice").documents.find(path)
     assert found is not None
-    return await memory.documents(space="alice").history(found.id)
+    return await memory.space("alice").documents.versions(found.id)
 
 
 async def test_what_a_transcript_said_is_forgotten_from_every_rewriting_of_a_document(
@@ -54,7 +54,7 @@ async def test_what_a_transcript_said_is_forgotten_from_every_rewriting_of_a_doc
         )
     assert [CAT in each.body for each in await versions(memory, PAGE)] == [True] * 4
 
-    gone = await memory.forget(space="alice", session=first)
+    gone = await memory.space("alice").forget(session_id=first.id)
 
     assert gone.documents == 4
     assert [each.body for each in await versions(memory, PAGE)] == [""] * 4
@@ -66,7 +66,7 @@ async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of
 ) -> None:
     first = await told(memory, "a", "My cat has a name.")
     await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
-    documents = memory.documents(space="alice")
+    documents = memory.space("alice").documents
     learnt = (await versions(memory, PAGE))[-1]
 
     changed = await documents.update(
@@ -75,7 +75,7 @@ async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of
     assert changed is not None
     assert (changed.version, changed.origin) == (learnt.version + 1, learnt.origin)
     assert await documents.sources(learnt.id, changed.version) == await documents.sources(learnt.id, learnt.version)
-    await memory.forget(space="alice", session=first)
+    await memory.space("alice").forget(session_id=first.id)
 
     assert CAT not in stored(target, superuser_dsn)
 
@@ -92,7 +92,7 @@ async def test_what_was_read_on_the_way_to_a_document_is_behind_it_too(
         turn(write("~/memory/pets", f"One is {CAT}.", f"{later.id}:1"), done=True),
     )
 
-    await memory.forget(space="alice", session=first)
+    await memory.space("alice").forget(session_id=first.id)
 
     assert [each.body for each in await versions(memory, "~/memory/pets")] == [""]
     assert CAT not in stored(target, superuser_dsn)
@@ -101,7 +101,7 @@ async def test_what_was_read_on_the_way_to_a_document_is_behind_it_too(
 async def test_what_was_forgotten_weighs_on_no_later_version(database: Database, memory: Memory) -> None:
     first = await told(memory, "a", "My cat has a name.")
     await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
-    await memory.forget(space="alice", session=first)
+    await memory.space("alice").forget(session_id=first.id)
     later = await told(memory, "b", "I like tea.")
 
     await run(
@@ -112,7 +112,7 @@ async def test_what_was_forgotten_weighs_on_no_later_version(database: Database,
 
     [_, now] = await versions(memory, PAGE)
     assert now.body == "Likes tea."
-    assert {each.id for each in await memory.documents(space="alice").sources(now.id, 2)} == {later.id}
+    assert {each.id for each in await memory.space("alice").documents.sources(now.id, 2)} == {later.id}
 
 
 @pytest.mark.parametrize("selected", [True, False])
@@ -132,7 +132,7 @@ async def test_a_consolidation_keeps_behind_a_document_what_it_was_made_from(
     assert [CAT in each.body for each in found] == [True] * 4
     assert [len(await life.docs.sources(each.id, each.version)) for each in found] == [1, 2, 3, 4]
 
-    await memory.forget(space="alice", session=first)
+    await memory.space("alice").forget(session_id=first.id)
 
     assert [each.body for each in await versions(memory, PAGE)] == [""] * 4
     assert CAT not in stored(target, superuser_dsn)
@@ -153,7 +153,7 @@ async def test_a_version_rests_on_just_what_was_said_of_it_before_and_after_it_w
     rests = [{each.id for each in await life.docs.sources(tea.id, number)} for number in (1, 2, 3, 4)]
 
     assert rests == [{first.id}, {first.id, second.id}, {first.id}, {first.id, second.id}]
-    await life.memory.forget(space="alice", session=second)
+    await life.memory.space("alice").forget(session_id=second.id)
     assert [each.body for each in await life.docs.history(tea.id)] == ["Green.", "", "Green.", ""]
 
 
@@ -163,8 +163,8 @@ async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
     life = Life(database, memory)
     await life.tell("I like tea.")
     await life.consolidate(consolidator(database, review=True))
-    await memory.append(session, said("I like rain."))
-    await memory.idle(session)
+    await session.append(said("I like rain."))
+    await session.idle()
 
     await run(database, turn(read("~/memory")), turn(write("~/memory/rain", "Yes.", f"{session.id}:1"), done=True))
 

@@ -9,7 +9,7 @@ from bethink import Memory
 from bethink.documents import tree
 from bethink.documents.service import Documents
 from bethink.errors import Conflict, Invalid, NotFound, Stale
-from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, SourceKind, mentions_in
+from bethink.model.documents import Author, Document, DocumentDraft, DocumentSource, Provenance, SourceKind, mentions_in
 from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database
 from tests.conftest import FakeClock
@@ -17,11 +17,11 @@ from tests.conftest import FakeClock
 
 @pytest.fixture
 def docs(memory: Memory) -> Documents:
-    return memory.documents(space="alice")
+    return memory.space("alice").documents
 
 
 async def made(docs: Documents, slug: str, parent: Document | None = None, **more: object) -> Document:
-    draft = Draft(slug=slug, title=slug.title(), parent=parent and parent.id, **more)  # pyright: ignore[reportArgumentType]
+    draft = DocumentDraft(slug=slug, title=slug.title(), parent=parent and parent.id, **more)  # pyright: ignore[reportArgumentType]
     document = await docs.create(draft)
     assert document is not None
     return document
@@ -33,7 +33,7 @@ async def test_every_write_is_a_version_and_none_is_lost(docs: Documents, clock:
     before = clock.time
     source = DocumentSource(kind=SourceKind.MESSAGE, id="ses_1", number=3)
     by = Provenance(author=Author(kind="agent", id="agt_1", reason="asked to"), sources=(source,))
-    draft = Draft(slug="tea", title="Tea", body="black\nor green")
+    draft = DocumentDraft(slug="tea", title="Tea", body="black\nor green")
     second = await docs.update(first.id, draft, expected=1, by=by)
 
     assert second is not None
@@ -52,10 +52,10 @@ async def test_every_write_is_a_version_and_none_is_lost(docs: Documents, clock:
 
 async def test_a_stale_write_is_refused_with_the_version_that_is_current(docs: Documents) -> None:
     first = await made(docs, "tea")
-    await docs.update(first.id, Draft(slug="tea", title="Tea", body="x"), expected=1)
+    await docs.update(first.id, DocumentDraft(slug="tea", title="Tea", body="x"), expected=1)
 
     with pytest.raises(Stale) as caught:
-        await docs.update(first.id, Draft(slug="tea", title="Tea", body="y"), expected=1)
+        await docs.update(first.id, DocumentDraft(slug="tea", title="Tea", body="y"), expected=1)
 
     assert caught.value.current == 2
     with pytest.raises(Stale):
@@ -86,7 +86,7 @@ async def test_a_version_refers_to_its_parent_its_links_and_what_its_text_mentio
         lambda tx: tx.all("list_references", space="alice", source=cup.id, version=1), space="alice", read=True
     )
     assert sorted(row["kind"] for row in rows) == ["body", "body", "link", "parent"]
-    await docs.update(cup.id, Draft(slug="cup", title="Cup", parent=home.id), expected=1)
+    await docs.update(cup.id, DocumentDraft(slug="cup", title="Cup", parent=home.id), expected=1)
     now = await docs.get(cup.id)
     assert now is not None
     assert (now.links, now.mentions) == ((), ())
@@ -112,26 +112,26 @@ async def test_a_path_leads_to_a_document_and_a_name_is_taken_once_in_a_place(do
 @pytest.mark.parametrize("slug", ["", " ", "a/b", "~", ".hidden", "a b", "[[x]]", "a|b", "a\nb", "x" * 201])
 async def test_a_name_that_cannot_be_part_of_a_path_is_refused(slug: str) -> None:
     with pytest.raises(Invalid):
-        Draft(slug=slug, title="t")
+        DocumentDraft(slug=slug, title="t")
 
 
 async def test_what_is_too_long_or_has_no_title_is_refused() -> None:
     for wrong in ({"title": " "}, {"title": "x" * 201}, {"title": "t", "body": "x" * 64_001}):
         with pytest.raises(Invalid):
-            Draft(slug="s", **wrong)  # pyright: ignore[reportArgumentType]
+            DocumentDraft(slug="s", **wrong)  # pyright: ignore[reportArgumentType]
 
 
 async def test_circles_and_what_points_at_nothing_are_refused(docs: Documents) -> None:
     top = await made(docs, "top")
     below = await made(docs, "below", top)
     with pytest.raises(Invalid, match="below itself"):
-        await docs.update(top.id, Draft(slug="top", title="T", parent=below.id), expected=1)
+        await docs.update(top.id, DocumentDraft(slug="top", title="T", parent=below.id), expected=1)
     with pytest.raises(Invalid, match="below itself"):
-        await docs.update(top.id, Draft(slug="top", title="T", parent=top.id), expected=1)
+        await docs.update(top.id, DocumentDraft(slug="top", title="T", parent=top.id), expected=1)
     with pytest.raises(Invalid, match="parent"):
-        await docs.create(Draft(slug="x", title="T", parent="doc_none"))
+        await docs.create(DocumentDraft(slug="x", title="T", parent="doc_none"))
     with pytest.raises(Invalid, match="linked"):
-        await docs.create(Draft(slug="x", title="T", links=("doc_none",)))
+        await docs.create(DocumentDraft(slug="x", title="T", links=("doc_none",)))
 
 
 async def test_what_others_hang_on_cannot_be_deleted_and_an_id_is_never_used_again(docs: Documents) -> None:
@@ -142,20 +142,20 @@ async def test_what_others_hang_on_cannot_be_deleted_and_an_id_is_never_used_aga
         await docs.delete(top.id, expected=1)
 
     await docs.delete(below.id, expected=1)  # a mention holds nothing
-    await docs.update(friend.id, Draft(slug="friend", title="F"), expected=1)
+    await docs.update(friend.id, DocumentDraft(slug="friend", title="F"), expected=1)
     await docs.delete(top.id, expected=1)
 
     assert list(await docs.tree()) == ["~/friend"]
     with pytest.raises(NotFound):
         await docs.get(top.id)
     with pytest.raises(Conflict, match="used before"):
-        await docs.create(Draft(slug="new", title="N"), document_id=top.id)
+        await docs.create(DocumentDraft(slug="new", title="N"), document_id=top.id)
     assert len(await docs.history(top.id)) == 1
 
 
 async def test_a_version_can_be_restored_and_a_deleted_document_brought_back(docs: Documents) -> None:
     tea = await made(docs, "tea", body="green")
-    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="black"), expected=1)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="black"), expected=1)
 
     restored = await docs.restore(tea.id, 1, expected=2)
     await docs.delete(tea.id, expected=3)
@@ -175,7 +175,7 @@ async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
     tea = await made(docs, "tea", body="a secret")
     with pytest.raises(NotFound):
         await docs.redact(tea.id, 1)
-    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="fine"), expected=1)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="fine"), expected=1)
 
     await docs.redact(tea.id, 1)
 
@@ -189,9 +189,9 @@ async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
 async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs: Documents, clock: FakeClock) -> None:
     tea = await made(docs, "tea", body="one")
     clock.time -= timedelta(microseconds=1_000)
-    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="two"), expected=1)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="two"), expected=1)
     clock.time -= timedelta(microseconds=1_000)
-    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="three"), expected=2)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="three"), expected=2)
     await docs.delete(tea.id, expected=3)
     await docs.restore(tea.id, 1, expected=None)
 
@@ -205,7 +205,7 @@ async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs
 async def test_documents_are_searched_as_they_stand_or_stood(docs: Documents, clock: FakeClock) -> None:
     tea = await made(docs, "tea", body="green leaves")
     before = clock.time
-    await docs.update(tea.id, Draft(slug="tea", title="Tea", body="black dust"), expected=1)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="black dust"), expected=1)
 
     assert [each.id for each in await docs.search("dust", 5)] == [tea.id]
     assert await docs.search("leaves", 5) == []
@@ -217,21 +217,21 @@ async def test_documents_are_redacted_before_they_are_written_and_stay_in_their_
     database: Database, memory: Memory
 ) -> None:
     secret = "ghp_" + "a1B2" * 9
-    docs = Memory(database, redactor=SecretRedactor(b"k")).documents(space="alice")
+    docs = memory_on(database, redactor=SecretRedactor(b"k")).space("alice").documents
     tea = await made(docs, "tea", body=f"key {secret}", description=secret)
 
     why = Provenance(author=Author(reason=f"the key was {secret}"))
-    await docs.update(tea.id, Draft(slug="tea", title="Tea"), expected=1, by=why)
-    await docs.create(Draft(slug="jam", title="Jam"), by=why)
+    await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea"), expected=1, by=why)
+    await docs.create(DocumentDraft(slug="jam", title="Jam"), by=why)
 
     for path in ("~/tea", "~/jam"):
         found = await docs.find(path)
         assert found is not None
         assert found.author.reason.startswith("the key was [REDACTED:")
     assert secret not in f"{await docs.history(tea.id)}"
-    assert await memory.documents(space="bob").tree() == {}
+    assert await memory.space("bob").documents.tree() == {}
     with pytest.raises(NotFound):
-        await memory.documents(space="bob").get(tea.id)
+        await memory.space("bob").documents.get(tea.id)
 
 
 @pytest.mark.spec("S1.26", "S1.28")
@@ -245,9 +245,9 @@ async def test_the_root_of_memory_is_made_once_and_found_again(database: Databas
 
 
 async def test_without_a_database_there_are_no_documents() -> None:
-    docs = Memory(None).documents(space="alice")
+    docs = Memory(None).space("alice").documents
 
-    assert await docs.create(Draft(slug="tea", title="Tea")) is None
+    assert await docs.create(DocumentDraft(slug="tea", title="Tea")) is None
     assert await docs.tree() == {}
     assert await docs.search("tea", 5) == []
 

@@ -14,10 +14,10 @@ from bethink import Memory
 from bethink.documents import tree
 from bethink.documents.service import Documents
 from bethink.errors import BethinkError
-from bethink.model.documents import Document, Draft
+from bethink.model.documents import Document, DocumentDraft
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
-from tests.conftest import DATABASES, FakeClock, Quiet, database_at
+from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.documents_model import Page, Refused, Tree
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
@@ -38,7 +38,7 @@ class Library(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         Library.runs += 1
-        self.docs: Documents = self.memory.documents(space=f"run{Library.runs}")
+        self.docs: Documents = self.memory.space(f"run{Library.runs}").documents
         self.model = Tree()
         self.seen: list[tuple[datetime, dict[str, tuple[str, int, str]]]] = []
         self.count = 0
@@ -61,9 +61,11 @@ class Library(RuleBasedStateMachine):
         assert _plain(self.wait(self.docs.tree)) == expected
         self.seen.append((self.clock.time, expected))
 
-    def page(self, slug: str, body: str, parent: str | None, link: str | None) -> tuple[Page, Draft]:
+    def page(self, slug: str, body: str, parent: str | None, link: str | None) -> tuple[Page, DocumentDraft]:
         links = () if link is None else (link,)
-        return Page(slug, body, parent, links), Draft(slug=slug, title="t", body=body, parent=parent, links=links)
+        return Page(slug, body, parent, links), DocumentDraft(
+            slug=slug, title="t", body=body, parent=parent, links=links
+        )
 
     @initialize(target=ids)
     def begin(self) -> str:
@@ -82,7 +84,7 @@ class Library(RuleBasedStateMachine):
 
     @rule(document=ids)
     def use_an_id_again(self, document: str) -> None:
-        draft = Draft(slug="again", title="t")
+        draft = DocumentDraft(slug="again", title="t")
         with pytest.raises(BethinkError):
             self.wait(lambda: self.docs.create(draft, document_id=document))
         self.agrees()
@@ -173,7 +175,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Lib
         class Machine(Library):
             pass
 
-        Machine.memory, Machine.portal, Machine.clock = Memory(database, redactor=Quiet()), portal, clock
+        Machine.memory, Machine.portal, Machine.clock = memory_on(database), portal, clock
         yield Machine
         portal.call(database.close)
 

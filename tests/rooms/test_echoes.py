@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import ConversationKey, Fact, Facts, Memory, Message, Origin, Session
+from bethink import Fact, Facts, Memory, Message, Origin, Session, conversation_key
 from bethink.model.framing import inert
 from bethink.model.moments import from_micros
 from bethink.model.words import gist
@@ -18,7 +18,7 @@ HOME: dict[str, object] = {"slot": "home_town", "subject": "user"}
 
 @pytest.fixture
 def facts(memory: Memory) -> Facts:
-    return memory.facts(space="alice")
+    return memory.space("alice").facts
 
 
 class Talk:
@@ -29,13 +29,11 @@ class Talk:
 
     async def open(self) -> Session:
         self.count += 1
-        return await self.memory.open_session(
-            space="alice", conversation=ConversationKey(channel="c", chat=str(self.count))
-        )
+        return await self.memory.space("alice").session(conversation_key(channel="c", chat=str(self.count)))
 
     async def learn(self, session: Session, messages: list[Message], *claims: dict[str, object]) -> RunReport:
-        await self.memory.append(session, messages)
-        await self.memory.idle(session)
+        await session.append(messages)
+        await session.idle()
         return await worker(self.database, [answer(*claims)]).run_once()
 
 
@@ -109,7 +107,7 @@ async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
 ) -> None:
     await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
-    assert await memory.context(space="alice", session=session)
+    assert await memory.space("alice").context(session_id=session.id)
     retold = [Message(role="assistant", content="As I recall, you prefer green tea. The shop closes at noon.")]
     claims = [
         a_fact("User prefers green tea", 1),
@@ -129,7 +127,7 @@ async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
 async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, memory: Memory) -> None:
     await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
     both = [Message(role="user", content="I prefer green tea."), Message(role="assistant", content="Green tea it is.")]
 
     report = await talk.learn(session, both, a_fact("User prefers green tea", 1, 2))
@@ -162,7 +160,7 @@ async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
         Fact(id="f", content="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000))
     )
 
-    block = await memory.context(space="alice")
+    block = await memory.space("alice").context()
 
     assert f"- Trains run late {label} [^" in block.text
 

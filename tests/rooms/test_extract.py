@@ -2,7 +2,7 @@
 
 import pytest
 
-from bethink import AgentKind, ConversationKey, Memory, Session
+from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.redaction import SecretRedactor
@@ -29,15 +29,15 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     report = await worker(database, [told]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    memory_of = await memory.session_memory(session)
+    memory_of = await session.summary()
     assert memory_of is not None
     assert (memory_of.raw_memory, memory_of.slug) == ("# Notes\n\nThe user moved.", "moving-to-bergen")
     assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-1")
-    [fact] = await memory.facts(space="alice").search("Bergen", 5)
+    [fact] = await memory.space("alice").facts.search("Bergen", limit=5)
     assert (fact.content, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
     assert fact.valid_from == 1_777_593_600_000_000
-    assert await memory.facts(space="alice").sources(fact.id) == [(session.id, 2)]
-    after = await memory.get_session(space="alice", session_id=session.id)
+    assert await memory.space("alice").facts.sources(fact.id) == [(session.id, 2)]
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.invalidated_at, after.processed_until) == (None, 2)
 
@@ -49,8 +49,8 @@ async def test_nothing_worth_keeping_is_a_success(database: Database, memory: Me
     report = await worker(database, [NOTHING]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
-    assert await memory.session_memory(session) is None
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert await session.summary() is None
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.outcome is Outcome.SUCCEEDED_NO_OUTPUT
 
 
@@ -65,7 +65,7 @@ async def test_what_was_kept_of_a_session_is_told_to_the_model_and_outlives_smal
     await worker(database, model).run_once()
 
     assert "<notes_so_far>\nThe cat is Miez.\n</notes_so_far>" in model.calls[0].prompt
-    kept = await memory.session_memory(session)
+    kept = await session.summary()
     assert kept is not None
     assert kept.raw_memory == "The cat is Miez."
 
@@ -94,8 +94,8 @@ async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipp
     class Slow(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
             if not self.calls:
-                await memory.append(session, said("late"))
-                await memory.idle(session)
+                await session.append(said("late"))
+                await session.idle()
             return await super().answer(call)
 
     model = Slow(lambda _: answer())
@@ -103,9 +103,9 @@ async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipp
     await marked(memory, session, "early")
 
     await work.run_once()
-    between = await memory.get_session(space="alice", session_id=session.id)
+    between = await memory.space("alice").get_session(session_id=session.id)
     await work.run_once()
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
 
     assert between is not None
     assert after is not None
@@ -125,7 +125,7 @@ async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
     for _ in range(8):
         await work.run_once()
 
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.processed_until, after.invalidated_at) == (8, None)
     assert len(model.calls) > 1
@@ -138,8 +138,8 @@ async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
 async def test_a_session_that_memory_itself_made_is_marked_processed_and_never_read(
     database: Database, memory: Memory
 ) -> None:
-    inner = await memory.open_session(space="alice", conversation=KEY, agent="w", kind=AgentKind.MEMORY_WRITER)
-    await memory.append(inner, many(7))
+    inner = await memory.space("alice").session(KEY, agent="w", kind=AgentKind.MEMORY_WRITER)
+    await inner.append(many(7))
 
     def force(tx: Tx) -> None:
         tx.script(f"UPDATE sessions SET invalidated_at = 7 WHERE id = '{inner.id}'")
@@ -151,7 +151,7 @@ async def test_a_session_that_memory_itself_made_is_marked_processed_and_never_r
     await worker(database, model).run_once()
 
     assert model.calls == []
-    after = await memory.get_session(space="alice", session_id=inner.id)
+    after = await memory.space("alice").get_session(session_id=inner.id)
     assert after is not None
     assert (after.processed_until, after.invalidated_at) == (7, None)
 
@@ -198,11 +198,11 @@ async def test_secrets_in_an_answer_are_cut_out_of_everything_that_is_kept(
 
     await Worker(database, {JobKind.EXTRACT: extract}, WorkerOptions()).run_once()
 
-    kept = await memory.session_memory(session)
+    kept = await session.summary()
     answers = await database.transact(
         lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
     )
-    facts = await memory.facts(space="alice").search("deploy script", 5)
+    facts = await memory.space("alice").facts.search("deploy script", limit=5)
     everything = f"{kept} {answers} {facts}"
     assert secret not in everything
     assert secret.lower() not in everything.lower()
@@ -216,13 +216,13 @@ async def test_without_a_model_a_session_is_remembered_in_the_users_own_words(
 
     report = await worker(database, None).run_once()
 
-    kept = await memory.session_memory(session)
+    kept = await session.summary()
     assert kept is not None
     assert kept.raw_memory == "- Please mend the roof.\n- And the gutter."
     assert kept.summary == "The user wrote 2 messages. First: Please mend the roof. Last: And the gutter."
     assert (kept.slug, kept.made_by.model) == ("please-mend-the-roof", "none")
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    assert await memory.facts(space="alice").length() == 0
+    assert await memory.space("alice").facts.count() == 0
     assert (await worker(database, None).audit()).spent_today.calls == 0
 
 
@@ -232,10 +232,10 @@ async def test_a_purge_forgets_what_was_made_of_the_conversation(
     await marked(memory, session, "I play the cello.")
     await worker(database, [answer(a_fact("User plays the cello", 1))]).run_once()
 
-    await memory.history(space="alice").purge(KEY)
+    await memory.local().history("alice").purge(KEY)
 
-    assert await memory.session_memory(session) is None
-    assert await memory.facts(space="alice").search("cello", 5) == []
+    assert await session.summary() is None
+    assert await memory.space("alice").facts.search("cello", limit=5) == []
     answers = await database.transact(
         lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
     )
@@ -247,7 +247,7 @@ async def test_a_purge_while_a_model_thinks_leaves_nothing_of_the_answer(
 ) -> None:
     class Purging(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
-            await memory.history(space="alice").purge(KEY)
+            await memory.local().history("alice").purge(KEY)
             return await super().answer(call)
 
     await marked(memory, session, "I play the cello.")
@@ -255,15 +255,15 @@ async def test_a_purge_while_a_model_thinks_leaves_nothing_of_the_answer(
     report = await worker(database, Purging([answer(a_fact("User plays the cello", 1))])).run_once()
 
     assert report.lost == 1
-    assert await memory.facts(space="alice").length() == 0
-    assert await memory.session_memory(session) is None
+    assert await memory.space("alice").facts.count() == 0
+    assert await session.summary() is None
     assert await database.transact(
         lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
     ) == []  # fmt: skip
 
 
 async def test_a_session_that_is_gone_ends_its_job(database: Database, memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat="gone"))
+    session = await memory.space("alice").session(conversation_key(channel="c", chat="gone"))
     await database.transact(
         lambda tx: jobs.queue(tx, space="alice", kind=JobKind.EXTRACT, key="ses_never", watermark=1), space="alice"
     )
@@ -271,7 +271,7 @@ async def test_a_session_that_is_gone_ends_its_job(database: Database, memory: M
     report = await worker(database, None).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
-    statuses = {each.key: each.status for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT}
+    statuses = {each.key: each.status for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT}
     assert statuses == {"ses_never": JobStatus.DONE, session.id: JobStatus.WAITING}
 
 
@@ -290,12 +290,12 @@ async def test_a_transcript_of_nothing_but_memory_costs_no_call(
 async def test_a_session_that_ended_is_done_with_once_it_is_learnt_from(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("bye"))
-    await memory.end_session(session)
+    await session.append(said("bye"))
+    await session.end()
 
     await worker(database, None).run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     found = await database.transact(
         lambda tx: sessions.find(tx, space="alice", session_id=session.id), space="alice", read=True

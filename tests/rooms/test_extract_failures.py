@@ -6,7 +6,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import ConversationKey, Memory, Session
+from bethink import Memory, Session, conversation_key
 from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import JobKind, JobStatus, Outcome
@@ -40,15 +40,15 @@ async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_s
         patch.setattr("bethink.worker.Worker._release", nothing)
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model).run_once()
-    await memory.append(session, said("said meanwhile"))
+    await session.append(said("said meanwhile"))
     clock.time += timedelta(hours=1)
 
     await worker(database, model).run_once()
 
     assert len(model.calls) == 1
-    [fact] = await memory.facts(space="alice").search("cello", 5)
+    [fact] = await memory.space("alice").facts.search("cello", limit=5)
     assert fact.made_by is not None
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert after.processed_until == 1, "the recorded answer was about one record"
 
@@ -63,7 +63,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
     assert "could not be used: the answer is not one JSON object." in model.calls[1].prompt
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.usage.calls == 2
 
 
@@ -92,14 +92,14 @@ async def test_a_useless_answer_fails_the_job_and_leaves_nothing_behind(
     report = await worker(database, lambda _: bad).run_once()
 
     assert report.outcomes == {"failed": 1}
-    assert await memory.session_memory(session) is None
-    assert await memory.facts(space="alice").length() == 0
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    assert await session.summary() is None
+    assert await memory.space("alice").facts.count() == 0
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.outcome, job.attempts) == (JobStatus.FAILED, Outcome.FAILED, 1)
     assert job.last_error is not None
     assert job.last_error.startswith("BadAnswer")
     assert job.usage.calls == 2, "it was paid for all the same"
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.processed_until, after.invalidated_at) == (None, 1)
 
@@ -114,13 +114,13 @@ async def test_a_failed_job_waits_longer_each_time_and_is_given_up_in_the_end(
     for _ in range(2):
         await work.run_once()
         assert (await work.run_once()).claimed == 0, "no hot loop"
-        [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+        [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
         assert job.due_at is not None
         waits.append((job.due_at - clock.time).total_seconds())
         clock.time = job.due_at
     await work.run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.due_at) == (JobStatus.DEAD, 3, None)
     assert 45 < waits[0] < 75
     assert 90 < waits[1] < 150
@@ -141,7 +141,7 @@ async def test_a_job_that_kills_its_worker_is_given_up_without_another_try(
     await worker(database, model, max_attempts=3).run_once()
 
     assert model.calls == []
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.last_error) == (JobStatus.DEAD, "crashed")
 
 
@@ -150,14 +150,14 @@ async def test_what_was_said_during_the_last_attempt_is_reason_for_another(
 ) -> None:
     class Failing(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
-            await memory.append(session, said("something new"))
+            await session.append(said("something new"))
             raise ZeroDivisionError
 
-    await memory.append(session, many(6))
+    await session.append(many(6))
 
     await worker(database, Failing([]), max_attempts=1).run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
 
 
@@ -165,8 +165,7 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
     sessions_ = [
-        await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat=str(number)))
-        for number in range(6)
+        await memory.space("alice").session(conversation_key(channel="c", chat=str(number))) for number in range(6)
     ]
     for each in sessions_:
         await marked(memory, each, "poison" if each is sessions_[2] else "tea")
@@ -186,7 +185,7 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
             await mortal.run_once()
         clock.time += timedelta(seconds=61)
 
-    statuses = {job.key: job.status for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT}
+    statuses = {job.key: job.status for job in await memory.space("alice").jobs() if job.kind is JobKind.EXTRACT}
     assert [statuses[each.id] for each in sessions_] == [
         JobStatus.DEAD if each is sessions_[2] else JobStatus.WAITING for each in sessions_
     ]
@@ -195,13 +194,13 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
 async def test_a_model_that_keeps_everyone_waiting_is_away_and_one_that_keeps_one_waiting_is_not(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    other = await memory.open_session(space="alice", conversation=ConversationKey(channel="c", chat="other"))
+    other = await memory.space("alice").session(conversation_key(channel="c", chat="other"))
     await marked(memory, session, "slow")
     await worker(database, lambda _: ModelTimeout("slow")).run_once()
-    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    [job] = [each for each in await memory.space("alice").jobs() if each.key == session.id]
     assert job.attempts == 0
 
-    await memory.retry(session)
+    await session.retry()
     await marked(memory, other, "quick")
     answered = anyio.Event()
 
@@ -209,7 +208,7 @@ async def test_a_model_that_keeps_everyone_waiting_is_away_and_one_that_keeps_on
         async def answer(self, call: ModelCall) -> ModelAnswer:
             if "slow" in call.prompt:
                 await answered.wait()
-                while await memory.session_memory(other) is None:  # noqa: ASYNC110
+                while await other.summary() is None:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
                 await anyio.sleep(0.05)
                 raise ModelTimeout("slow")
@@ -217,7 +216,7 @@ async def test_a_model_that_keeps_everyone_waiting_is_away_and_one_that_keeps_on
             return await super().answer(call)
 
     await worker(database, Choosy([answer()])).run_once()
-    [job] = [each for each in await memory.jobs(space="alice") if each.key == session.id]
+    [job] = [each for each in await memory.space("alice").jobs() if each.key == session.id]
     assert job.attempts == 1
 
 
@@ -229,7 +228,7 @@ async def test_no_answer_about_when_to_come_back_breaks_a_worker(
 
     await worker(database, lambda _: ModelUnavailable("later", retry_after=wait)).run_once()
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.due_at is not None
     assert job.due_at - clock.time < timedelta(days=1.5)
 
@@ -242,8 +241,8 @@ async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
     extract = extractor(database, ScriptedModel([odd]), SecretRedactor(b"k"))
     await marked(memory, session, "I like tea.")
     await Worker(database, {JobKind.EXTRACT: extract}, WorkerOptions()).run_once()
-    kept = await memory.session_memory(session)
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    kept = await session.summary()
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert kept is not None
     assert secret not in kept.made_by.model
     assert len(kept.made_by.model) <= 200
@@ -252,7 +251,7 @@ async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
     await marked(memory, session, "And coffee.")
     broken = extractor(database, ScriptedModel([ModelUnavailable(f"no\ud800\0 {secret}")]), SecretRedactor(b"k"))
     await Worker(database, {JobKind.EXTRACT: broken}, WorkerOptions(daily_cap=None)).run_once()
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.last_error is not None
     assert job.last_error.startswith("ModelUnavailable: no")
     assert secret not in job.last_error
@@ -283,7 +282,7 @@ async def test_a_model_that_is_away_costs_no_attempt_and_gets_a_rest(
     report = await work.run_once()
 
     assert report.held == "model_unavailable"
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
     assert job.due_at is not None
     assert job.due_at - clock.time >= timedelta(seconds=150)

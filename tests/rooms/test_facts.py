@@ -8,7 +8,7 @@ from bethink.store.db import Database
 
 @pytest.fixture
 def facts(memory: Memory) -> Facts:
-    return memory.facts(space="alice")
+    return memory.space("alice").facts
 
 
 @pytest.mark.spec("S4.22", "S4.26", "S4.27")
@@ -70,7 +70,7 @@ async def test_a_deleted_fact_is_gone_and_deleting_it_again_is_an_error(facts: F
 
 
 async def test_facts_of_another_space_are_not_found(memory: Memory, facts: Facts) -> None:
-    await memory.facts(space="bob").index(Fact(id="f", content="tea"))
+    await memory.space("bob").facts.save(Fact(id="f", content="tea"))
 
     assert await facts.search("tea", 5) == []
     assert await facts.length() == 0
@@ -81,7 +81,7 @@ async def test_facts_are_redacted_before_they_are_written(database: Database) ->
         def redact(self, text: str) -> str:
             return text.upper()
 
-    facts = Memory(database, redactor=Upper()).facts(space="alice")
+    facts = memory_on(database, redactor=Upper()).space("alice").facts
     await facts.index(
         Fact(id="f", content="tea", tags=("t",), metadata={"k": "v"}, subject="al", slot="drink", source="note")
     )

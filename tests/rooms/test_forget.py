@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Identifier
 import bethink
 from bethink.errors import Invalid, NotFound, Stale
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.working import Event, EventType
 from bethink.providers.scripted_model import ScriptedModel
@@ -39,17 +39,17 @@ def clever(call: ModelCall) -> str:
 
 async def learnt(memory: bethink.Memory, database: Database) -> bethink.Session:
     """A session of two messages, with a thread, a summary, facts, a session memory and a document resting on it."""
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread("thread_talk", session_id=session.id)
-    await memory.append(session, said(f"I keep a {BIRD}.", "I like tea."))
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
     await desk.fork("thread_talk", at=1, into="thread_fork")
-    await memory.history(space="alice").set_summary(KEY, f"about a {BIRD}")
-    await memory.idle(session)
+    await memory.local().history("alice").set_summary(KEY, f"about a {BIRD}")
+    await session.idle()
     await worker(database, clever).run_once()
     source = DocumentSource(kind=SourceKind.SESSION_MEMORY, id=session.id)
-    await memory.documents(space="alice").create(
-        Draft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+    await memory.space("alice").documents.create(
+        DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
     )
     return session
 
@@ -77,77 +77,77 @@ async def test_a_forgotten_message_leaves_nothing_that_was_made_of_it(
     session = await learnt(memory, database)
     assert BIRD in stored(target, superuser_dsn)
 
-    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert gone == bethink.Forgotten(messages=1, facts=1, session_memories=1, documents=1, threads=2)
     assert BIRD not in stored(target, superuser_dsn)
-    assert [each.content for each in await memory.facts(space="alice").all()] == ["The user likes tea."]
-    assert [record.message.content for record in await memory.read(session)] == ["I like tea."]
+    assert [each.content for each in await memory.space("alice").facts.list()] == ["The user likes tea."]
+    assert [record.message.content for record in await session.read()] == ["I like tea."]
 
 
 async def test_a_session_is_summed_up_again_once_something_new_is_said(
     memory: bethink.Memory, database: Database
 ) -> None:
     session = await learnt(memory, database)
-    await memory.forget(f"message:{session.id}:1", space="alice")
-    assert await memory.session_memory(session) is None
+    await memory.space("alice").forget(f"message:{session.id}:1")
+    assert await session.summary() is None
 
-    await memory.append(session, said("Good morning."))
-    await memory.idle(session)
+    await session.append(said("Good morning."))
+    await session.idle()
     await worker(database, clever).run_once()
 
-    again = await memory.session_memory(session)
+    again = await session.summary()
     assert again is not None
     assert again.raw_memory == "likes tea"
-    assert [each.content for each in await memory.facts(space="alice").all()] == ["The user likes tea."]
+    assert [each.content for each in await memory.space("alice").facts.list()] == ["The user likes tea."]
 
 
 async def test_a_forgotten_session_leaves_the_others_of_its_conversation(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     session = await learnt(memory, database)
-    following = await memory.reset(session)
-    await memory.append(following, said("Good morning."))
+    following = await session.reset()
+    await following.append(said("Good morning."))
 
-    gone = await memory.forget(session=session, space="alice")
+    gone = await memory.space("alice").forget(session_id=session.id)
 
     assert (gone.messages, gone.facts) == (2, 2)
     assert BIRD not in stored(target, superuser_dsn)
-    assert [record.message.content for record in await memory.read(following)] == ["Good morning."]
-    assert await memory.marks().find_invalidated() == []
+    assert [record.message.content for record in await following.read()] == ["Good morning."]
+    assert await memory.local().marks().find_invalidated() == []
 
 
 async def test_a_forgotten_conversation_takes_all_its_sessions_along(
     memory: bethink.Memory, database: Database
 ) -> None:
     session = await learnt(memory, database)
-    following = await memory.reset(session)
-    await memory.append(following, said("Good morning."))
+    following = await session.reset()
+    await following.append(said("Good morning."))
 
-    gone = await memory.forget(conversation=KEY, space="alice")
+    gone = await memory.space("alice").forget(conversation=KEY)
 
     assert gone.messages == 3
-    assert await memory.history(space="alice").length(KEY) == 0
+    assert await memory.local().history("alice").length(KEY) == 0
     with pytest.raises(NotFound):
-        await memory.forget(conversation=KEY, agent="nobody", space="alice")
+        await memory.space("alice").forget(conversation=KEY, agent="nobody")
 
 
 async def test_a_forgotten_space_leaves_not_one_row_and_touches_no_other(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     await learnt(memory, database)
-    await memory.recall("bird", space="alice", session=(await memory.sessions(space="alice"))[0].session)
-    await memory.remember("I keep a parrot.", space="bob")
+    await memory.space("alice").recall("bird", session_id=(await memory.space("alice").sessions())[0].session.id)
+    await memory.space("bob").remember("I keep a parrot.")
 
-    gone = await memory.forget(everything=True, space="alice")
+    gone = await memory.space("alice").forget(everything=True)
 
     assert gone == bethink.Forgotten(messages=2, facts=2, session_memories=1, documents=1, threads=2)
     left = stored(target, superuser_dsn)
     assert BIRD not in left
     assert "alice" not in left
-    assert (await memory.recall("parrot", space="bob")).items
+    assert (await memory.space("bob").recall("parrot")).items
     with pytest.raises(NotFound):
-        await memory.forget(everything=True, space="alice")
+        await memory.space("alice").forget(everything=True)
 
 
 async def test_a_dry_run_counts_what_would_go_and_removes_nothing(
@@ -156,9 +156,9 @@ async def test_a_dry_run_counts_what_would_go_and_removes_nothing(
     session = await learnt(memory, database)
     before = stored(target, superuser_dsn)
 
-    would = await memory.forget(session=session, space="alice", dry_run=True)
+    would = await memory.space("alice").forget(session_id=session.id, dry_run=True)
     after = stored(target, superuser_dsn)
-    gone = await memory.forget(session=session, space="alice")
+    gone = await memory.space("alice").forget(session_id=session.id)
 
     assert would == bethink.Forgotten(messages=2, facts=2, session_memories=1, documents=1, threads=2, dry_run=True)
     assert after == before
@@ -166,44 +166,44 @@ async def test_a_dry_run_counts_what_would_go_and_removes_nothing(
 
 
 async def test_a_forgotten_fact_takes_its_text_out_of_documents(memory: bethink.Memory) -> None:
-    await memory.facts(space="alice").index(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
+    await memory.space("alice").facts.save(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
     source = DocumentSource(kind=SourceKind.FACT, id="bird")
-    written = await memory.documents(space="alice").create(
-        Draft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+    written = await memory.space("alice").documents.create(
+        DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
     )
     assert written is not None
 
-    gone = await memory.forget("fact:bird:1", space="alice")
+    gone = await memory.space("alice").forget("fact:bird:1")
 
     assert (gone.facts, gone.documents) == (1, 1)
-    left = await memory.documents(space="alice").get(written.id)
+    left = await memory.space("alice").documents.get(written.id)
     assert left is not None
     assert left.redacted
 
 
 async def test_a_forgotten_document_loses_the_text_of_every_version(memory: bethink.Memory) -> None:
-    documents = memory.documents(space="alice")
-    written = await documents.create(Draft(slug="pets", title="Pets", body=f"A {BIRD}."))
+    documents = memory.space("alice").documents
+    written = await documents.create(DocumentDraft(slug="pets", title="Pets", body=f"A {BIRD}."))
     assert written is not None
-    await documents.update(written.id, Draft(slug="pets", title="Pets", body=f"Two of {BIRD}."), expected=1)
+    await documents.update(written.id, DocumentDraft(slug="pets", title="Pets", body=f"Two of {BIRD}."), expected=1)
 
-    gone = await memory.forget(f"document:{written.id}:2", space="alice")
+    gone = await memory.space("alice").forget(f"document:{written.id}:2")
 
     assert gone.documents == 2
     assert all(BIRD not in version.body for version in await documents.history(written.id))
     with pytest.raises(NotFound):
-        await memory.forget(f"document:{written.id}:2", space="alice")
+        await memory.space("alice").forget(f"document:{written.id}:2")
 
 
 async def test_a_forgotten_session_memory_leaves_the_messages(memory: bethink.Memory, database: Database) -> None:
     session = await learnt(memory, database)
 
-    gone = await memory.forget(f"session_memory:{session.id}:0", space="alice")
+    gone = await memory.space("alice").forget(f"session_memory:{session.id}:0")
 
     assert (gone.messages, gone.session_memories, gone.documents) == (0, 1, 1)
-    assert await memory.session_memory(session) is None
+    assert await session.summary() is None
     with pytest.raises(NotFound):
-        await memory.forget(f"session_memory:{session.id}:0", space="alice")
+        await memory.space("alice").forget(f"session_memory:{session.id}:0")
 
 
 async def test_nothing_of_another_space_can_be_forgotten(memory: bethink.Memory, database: Database) -> None:
@@ -211,25 +211,25 @@ async def test_nothing_of_another_space_can_be_forgotten(memory: bethink.Memory,
 
     for ref in (f"message:{session.id}:1", f"session_memory:{session.id}:0", "fact:nothing:1", "document:nothing:1"):
         with pytest.raises(NotFound):
-            await memory.forget(ref, space="bob")
+            await memory.space("bob").forget(ref)
     with pytest.raises(Invalid):
-        await memory.forget(session=session, space="bob")
-    assert len(await memory.read(session)) == 2
+        await memory.space("bob").forget(session_id=session.id)
+    assert len(await session.read()) == 2
 
 
 async def test_exactly_one_thing_is_forgotten_at_a_time(memory: bethink.Memory, session: bethink.Session) -> None:
     for wrong in ({}, {"session": session, "everything": True}, {"ref": "fact:a:1", "conversation": KEY}):
         with pytest.raises(Invalid):
-            await memory.forget(space="alice", **wrong)  # pyright: ignore[reportArgumentType]
+            await memory.space("alice").forget(**wrong)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_thread_of_no_forgotten_session_stays(memory: bethink.Memory, database: Database) -> None:
     session = await learnt(memory, database)
-    desk = memory.desk(space="alice")
+    desk = memory.local().working("alice")
     await desk.open_thread("thread_other")
     await desk.dispatch("thread_other", Event(type=EventType.USER_MESSAGE, payload={"text": "Hello."}))
 
-    await memory.forget(session=session, space="alice")
+    await memory.space("alice").forget(session_id=session.id)
 
     assert [each.id for each in await desk.threads()] == ["thread_other"]
 
@@ -238,27 +238,27 @@ async def test_a_corrected_fact_goes_with_the_message_it_was_learnt_from(
     memory: bethink.Memory, database: Database
 ) -> None:
     session = await learnt(memory, database)
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     [bird] = [each for each in await facts.all() if BIRD in each.content]
     await facts.index(replace(bird, content=f"The user keeps two of the kind {BIRD}."))
 
-    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert gone.facts == 1
     assert [each.content for each in await facts.all()] == ["The user likes tea."]
 
 
 async def test_what_a_forgotten_message_had_retired_holds_again(memory: bethink.Memory, database: Database) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said("I live in Oslo.", "I live in Bergen."))
-    await memory.idle(session)
+    session = await memory.space("alice").session(KEY)
+    await session.append(said("I live in Oslo.", "I live in Bergen."))
+    await session.idle()
     lives = [a_fact(f"The user lives in {town}.", number, slot="home") for number, town in enumerate(TOWNS, 1)]
     await worker(database, [answer(*lives)]).run_once()
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     [now] = await facts.all()
     assert now.content == "The user lives in Bergen."
 
-    await memory.forget(f"message:{session.id}:2", space="alice")
+    await memory.space("alice").forget(f"message:{session.id}:2")
 
     assert [each.content for each in await facts.all()] == ["The user lives in Oslo."]
 
@@ -266,23 +266,23 @@ async def test_what_a_forgotten_message_had_retired_holds_again(memory: bethink.
 async def test_what_several_forgotten_messages_had_retired_is_retired_by_what_came_after_them(
     memory: bethink.Memory, database: Database
 ) -> None:
-    first = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(first, said("I live in Oslo."))
-    await memory.idle(first)
+    first = await memory.space("alice").session(KEY)
+    await first.append(said("I live in Oslo."))
+    await first.idle()
     await worker(database, [answer(a_fact("The user lives in Oslo.", 1, slot="home"))]).run_once()
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     [oslo] = await facts.all()
-    second = await memory.reset(first)
-    await memory.append(second, said("I live in Bergen.", "I live in Rome.", "I live in Turin."))
-    await memory.idle(second)
+    second = await first.reset()
+    await second.append(said("I live in Bergen.", "I live in Rome.", "I live in Turin."))
+    await second.idle()
     towns = [a_fact(f"The user lives in {town}.", place, slot="home") for place, town in enumerate(MOVES, 1)]
     await worker(database, [answer(*towns)]).run_once()
-    third = await memory.reset(second)
-    await memory.append(third, said("I live in Paris."))
-    await memory.idle(third)
+    third = await second.reset()
+    await third.append(said("I live in Paris."))
+    await third.idle()
     await worker(database, [answer(a_fact("The user lives in Paris.", 1, slot="home"))]).run_once()
 
-    gone = await memory.forget(session=second, space="alice")
+    gone = await memory.space("alice").forget(session_id=second.id)
 
     assert gone.facts == 3
     [paris] = await facts.all()
@@ -291,11 +291,11 @@ async def test_what_several_forgotten_messages_had_retired_is_retired_by_what_ca
 
 
 async def test_what_a_forgotten_fact_had_retired_stays_retired(memory: bethink.Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(bethink.Fact(id="home", content="Oslo"))
     await facts.index(bethink.Fact(id="home", content="Bergen"))
 
-    await memory.forget("fact:home:2", space="alice")
+    await memory.space("alice").forget("fact:home:2")
 
     assert await facts.all() == []
 
@@ -303,9 +303,9 @@ async def test_what_a_forgotten_fact_had_retired_stays_retired(memory: bethink.M
 async def test_whoever_was_learning_from_a_forgotten_message_writes_none_of_it_back(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said(f"I keep a {BIRD}.", "I like tea."))
-    await memory.idle(session)
+    session = await memory.space("alice").session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
     asked, forgotten = anyio.Event(), anyio.Event()
 
     class Slow(ScriptedModel):
@@ -318,26 +318,26 @@ async def test_whoever_was_learning_from_a_forgotten_message_writes_none_of_it_b
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(worker(database, Slow(clever)).run_once)
         await asked.wait()
-        await memory.forget(f"message:{session.id}:1", space="alice")
+        await memory.space("alice").forget(f"message:{session.id}:1")
         forgotten.set()
 
     assert BIRD not in stored(target, superuser_dsn)
     await worker(database, clever).run_once()
-    again = await memory.session_memory(session)
+    again = await session.summary()
     assert again is not None
     assert again.raw_memory == "likes tea"
 
 
 async def test_a_claim_on_a_forgotten_space_is_never_good_again(memory: bethink.Memory, database: Database) -> None:
     async def claim() -> Claim:
-        await memory.remember("Hello.", space="alice")
+        await memory.space("alice").remember("Hello.")
         [held] = await database.transact(
             lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="somebody", lease=timedelta(minutes=1), limit=1)
         )
         return held
 
     before = await claim()
-    await memory.forget(everything=True, space="alice")
+    await memory.space("alice").forget(everything=True)
     after = await claim()
 
     assert after.token > before.token
@@ -349,13 +349,13 @@ async def test_a_forgotten_fact_leaves_no_change_set_that_could_bring_it_back(
     await learnt(memory, database)
     handler = consolidator(database, review=True)
     await Worker(database, {JobKind.CONSOLIDATE: handler}, name="reviewer").run_once()
-    [held] = await memory.documents(space="alice").change_sets()
+    [held] = await memory.space("alice").documents.changes()
     assert BIRD in str(held.changes)
-    [bird] = [each for each in await memory.facts(space="alice").all() if BIRD in each.content]
+    [bird] = [each for each in await memory.space("alice").facts.list() if BIRD in each.content]
 
-    await memory.forget(f"fact:{bird.id}:1", space="alice")
+    await memory.space("alice").forget(f"fact:{bird.id}:1")
 
-    assert await memory.documents(space="alice").change_sets() == []
+    assert await memory.space("alice").documents.changes() == []
 
 
 async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
@@ -363,12 +363,12 @@ async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
 ) -> None:
     await learnt(memory, database)
     await Worker(database, {JobKind.CONSOLIDATE: consolidator(database)}, name="writer").run_once()
-    documents = memory.documents(space="alice")
+    documents = memory.space("alice").documents
     assert BIRD in str(await documents.change_sets())
     made = [each for each in (await documents.tree()).values() if BIRD in each.body and each.author.kind == "job"]
 
     for each in made:
-        await memory.forget(f"document:{each.id}:{each.version}", space="alice")
+        await memory.space("alice").forget(f"document:{each.id}:{each.version}")
 
     assert BIRD not in str(await documents.change_sets())
 
@@ -377,19 +377,19 @@ async def test_the_files_of_a_space_go_with_what_is_forgotten(tmp_path: Path) ->
     async with bethink.connect(
         tmp_path / "memory.db", artefacts_dir=str(tmp_path / "files"), learn_at_start=False
     ) as memory:
-        await memory.remember(f"I keep a {BIRD}.", space="alice")
+        await memory.space("alice").remember(f"I keep a {BIRD}.")
         for _ in range(3):
             await memory.learn()
         written = [path.read_text() for path in (tmp_path / "files").rglob("*.md")]
         assert any(BIRD in text for text in written)
 
-        await memory.forget(everything=True, space="alice")
+        await memory.space("alice").forget(everything=True)
 
         assert not any(BIRD in path.read_text() for path in (tmp_path / "files").rglob("*.md"))
 
 
 async def test_a_stale_correction_of_a_fact_is_refused(memory: bethink.Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(bethink.Fact(id="home", content="Oslo"))
     await facts.index(bethink.Fact(id="home", content="Bergen"), expected=1)
 

@@ -12,7 +12,7 @@ from tests.rooms.learn_kit import a_fact, answer, worker
 from tests.rooms.test_forget import stored
 
 DENTIST = "My dentist is Kavurimote in town."
-OTHER = bethink.ConversationKey(channel="cli", chat="other")
+OTHER = bethink.conversation_key(channel="cli", chat="other")
 
 
 async def learnt(
@@ -20,17 +20,17 @@ async def learnt(
     database: Database,
     *messages: bethink.Message,
     facts: list[dict[str, object]],
-    key: bethink.ConversationKey = KEY,
+    key: bethink.conversation_key = KEY,
 ) -> bethink.Session:
-    session = await memory.open_session(space="alice", conversation=key)
-    await memory.append(session, messages)
-    await memory.idle(session)
+    session = await memory.space("alice").session(key)
+    await session.append(messages)
+    await session.idle()
     await worker(database, [answer(*facts)]).run_once()
     return session
 
 
 async def contents(memory: bethink.Memory) -> list[str]:
-    return [each.content for each in await memory.facts(space="alice").all()]
+    return [each.content for each in await memory.space("alice").facts.list()]
 
 
 async def test_a_fact_goes_when_no_message_left_says_it(
@@ -38,17 +38,16 @@ async def test_a_fact_goes_when_no_message_left_says_it(
 ) -> None:
     claims = [a_fact(DENTIST, 1, 2), a_fact("The weather is fine.", 2)]
     session = await learnt(memory, database, *said(DENTIST, "The weather is fine here."), facts=claims)
-    [dentist, _] = await memory.facts(space="alice").all()
-    assert dentist.content == DENTIST
+    [dentist] = [each for each in await memory.space("alice").facts.list() if each.content == DENTIST]
 
-    would = await memory.forget(f"message:{session.id}:1", space="alice", dry_run=True)
-    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+    would = await memory.space("alice").forget(f"message:{session.id}:1", dry_run=True)
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert (would.messages, would.facts) == (gone.messages, gone.facts) == (1, 1)
     assert await contents(memory) == ["The weather is fine."]
-    assert (await memory.recall("Who is my dentist?", space="alice")).items == ()
+    assert (await memory.space("alice").recall("Who is my dentist?")).items == ()
     with pytest.raises(NotFound):
-        await memory.explain(f"fact:{dentist.id}:1", space="alice")
+        await memory.space("alice").explain(f"fact:{dentist.id}:1")
     left = stored(target, superuser_dsn)
     assert "Kavurimote" not in left
     assert dentist.id not in left
@@ -58,7 +57,7 @@ async def test_a_fact_stays_while_a_message_says_it(memory: bethink.Memory, data
     again = "As I said, my dentist is Kavurimote, in town."
     session = await learnt(memory, database, *said(DENTIST, again, "Fine."), facts=[a_fact(DENTIST, 1, 2, 3)])
 
-    gone = [await memory.forget(f"message:{session.id}:{number}", space="alice") for number in (1, 3, 2)]
+    gone = [await memory.space("alice").forget(f"message:{session.id}:{number}") for number in (1, 3, 2)]
 
     assert [each.facts for each in gone] == [0, 0, 1]
 
@@ -70,7 +69,7 @@ async def test_a_fact_of_two_sessions_is_proven_by_the_one_that_is_left(
 ) -> None:
     session = await learnt(memory, database, *said(DENTIST), facts=[a_fact(DENTIST, 1)])
     second = await learnt(memory, database, *said(other), facts=[a_fact(DENTIST, 1)], key=OTHER)
-    [fact] = await memory.facts(space="alice").all()
+    [fact] = await memory.space("alice").facts.list()
     if not stays:  # as it was learnt when names were not compared whole
         await database.transact(
             lambda tx: tx.run("insert_fact_source", space="alice", fact=fact.id, session=second.id, number=1),
@@ -79,11 +78,11 @@ async def test_a_fact_of_two_sessions_is_proven_by_the_one_that_is_left(
 
     match door:
         case "session":
-            await memory.forget(session=session, space="alice")
+            await memory.space("alice").forget(session_id=session.id)
         case "conversation":
-            await memory.forget(conversation=KEY, space="alice")
+            await memory.space("alice").forget(conversation=KEY)
         case _:
-            await memory.history(space="alice").purge(KEY)
+            await memory.local().history("alice").purge(KEY)
 
     assert await contents(memory) == ([DENTIST] if stays else [])
 
@@ -94,7 +93,7 @@ async def test_what_is_left_of_a_wish_must_be_the_users_word(memory: bethink.Mem
     session = await learnt(memory, database, *said("I want metric units."), repeated, facts=[wish])
     assert await contents(memory) == ["User wants metric units"]
 
-    await memory.forget(f"message:{session.id}:1", space="alice")
+    await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert await contents(memory) == []
 
@@ -102,12 +101,12 @@ async def test_what_is_left_of_a_wish_must_be_the_users_word(memory: bethink.Mem
 async def test_what_was_stated_or_corrected_by_hand_is_not_lost(memory: bethink.Memory, database: Database) -> None:
     claims = [a_fact("User likes tea", 1, 2)]
     session = await learnt(memory, database, *said("I like tea.", "Tea is what I like."), facts=claims)
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     [tea] = await facts.all()
     await facts.index(replace(tea, content="User drinks nothing but oolong"))
     await facts.index(bethink.Fact(id="hand", content="User collects stamps", source=session.id))
 
-    gone = await memory.forget(f"message:{session.id}:1", space="alice")
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert gone.facts == 0
     assert sorted(await contents(memory)) == ["User collects stamps", "User drinks nothing but oolong"]
@@ -123,6 +122,6 @@ async def test_what_a_fact_had_retired_holds_again_when_it_is_said_no_more(
     session = await learnt(memory, database, *said("I live in Oslo.", "Now in Bergen.", "I live well."), facts=claims)
     assert await contents(memory) == ["User lives in Bergen"]
 
-    await memory.forget(f"message:{session.id}:2", space="alice")
+    await memory.space("alice").forget(f"message:{session.id}:2")
 
     assert await contents(memory) == ["User lives in Oslo"]

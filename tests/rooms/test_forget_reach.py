@@ -32,7 +32,7 @@ def life(database: Database, memory: bethink.Memory) -> Life:
 async def test_a_change_set_stays_when_a_fact_goes_whose_name_only_occurs_in_its_text(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1))
     await life.consolidate()
-    facts = life.memory.facts(space="alice")
+    facts = life.memory.space("alice").facts
     await facts.index(bethink.Fact(id="e", content="unrelated"))
     assert len(await life.docs.change_sets()) == 1
 
@@ -46,7 +46,7 @@ async def test_a_change_set_stays_when_a_fact_goes_whose_name_only_occurs_in_its
 async def test_no_change_set_repeats_a_forgotten_fact_whatever_its_name_looks_like(
     life: Life, name: str, review: bool
 ) -> None:
-    facts = life.memory.facts(space="alice")
+    facts = life.memory.space("alice").facts
     await facts.index(bethink.Fact(id=name, content=f"keeps a {BIRD}"))
     await life.tell("I like tea.")
     await life.consolidate(consolidator(life.database, review=review))
@@ -60,7 +60,7 @@ async def test_no_change_set_repeats_a_forgotten_fact_whatever_its_name_looks_li
 async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
     memory: bethink.Memory, database: Database, session: bethink.Session
 ) -> None:
-    await memory.append(session, many(10))
+    await session.append(many(10))
 
     async def claim(kind: JobKind) -> Claim:
         [held] = await database.transact(
@@ -68,16 +68,16 @@ async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
         )
         return held
 
-    await memory.consolidate(space="alice")
+    await memory.space("alice").consolidate()
     for number in range(1, 7):
         held = [await claim(JobKind.EXTRACT), await claim(JobKind.CONSOLIDATE)]
         assert [each.attempts for each in held] == [1, 1]
-        await memory.forget(f"message:{session.id}:{number}", space="alice")
+        await memory.space("alice").forget(f"message:{session.id}:{number}")
 
     await worker(database, None).run_once()
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.last_error) == (JobStatus.WAITING, None)
-    assert await memory.session_memory(session) is not None
+    assert await session.summary() is not None
 
 
 def told(folder: Path) -> list[Path]:
@@ -88,23 +88,23 @@ def told(folder: Path) -> list[Path]:
 async def with_files(tmp_path: Path) -> AsyncGenerator[bethink.Memory]:
     folder = str(tmp_path / "files")
     async with bethink.connect(tmp_path / "m.db", artefacts_dir=folder, learn_at_start=False) as memory:
-        await memory.facts(space="alice").index(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
-        await memory.remember(f"I keep a {BIRD}.", space="alice", conversation=KEY)
+        await memory.space("alice").facts.save(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
+        await memory.space("alice").remember(f"I keep a {BIRD}.", conversation=KEY)
         await memory.learn()
         assert len(told(tmp_path / "files")) >= 3
         yield memory
 
 
 async def _forget(memory: bethink.Memory) -> None:
-    await memory.forget(conversation=KEY, space="alice")
+    await memory.space("alice").forget(conversation=KEY)
 
 
 async def _purge(memory: bethink.Memory) -> None:
-    await memory.history(space="alice").purge(KEY)
+    await memory.local().history("alice").purge(KEY)
 
 
 async def _delete(memory: bethink.Memory) -> None:
-    await memory.facts(space="alice").delete("bird")
+    await memory.space("alice").facts.delete("bird")
 
 
 @pytest.mark.parametrize("door", [_forget, _purge, _delete])
@@ -129,7 +129,7 @@ async def test_the_files_are_cleared_even_for_one_who_no_longer_waits(
                 await clear(self, space)
 
             monkeypatch.setattr(Memory, "_clear_files", cancelled)
-            await memory.facts(space="alice").delete("bird")
+            await memory.space("alice").facts.delete("bird")
 
         assert scope.cancel_called
         assert told(tmp_path / "files") == []
@@ -153,7 +153,7 @@ async def test_a_run_that_is_cancelled_leaves_no_file_of_what_was_forgotten_mean
         await asked.wait()
         assert told(tmp_path)
         # As if they were written just after that: this Memory knows of no folder.
-        await life.memory.forget(everything=True, space="alice")
+        await life.memory.space("alice").forget(everything=True)
         tasks.cancel_scope.cancel()
 
     assert told(tmp_path) == []
@@ -169,7 +169,7 @@ async def test_what_is_forgotten_while_files_are_written_is_not_left_in_them(
 
     async def late(self: Consolidator, space: str, selection: Selection, shelf: Shelf) -> None:
         while left:
-            await life.memory.forget(session=left.pop(), space="alice")
+            await life.memory.space("alice").forget(session_id=left.pop().id)
         await write(self, space, selection, shelf)
 
     monkeypatch.setattr(Consolidator, "_write_files", late)

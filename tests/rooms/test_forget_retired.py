@@ -17,7 +17,7 @@ from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from tests.conftest import FakeClock, Quiet
+from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact, answer, worker
 
 
@@ -30,19 +30,19 @@ class Told:
 
     def __init__(self, memory: bethink.Memory, database: Database) -> None:
         self.memory, self.database, self.count = memory, database, 0
-        self.facts = memory.facts(space="alice")
+        self.facts = memory.space("alice").facts
 
     async def by(self, role: str, town: str) -> bethink.Session:
         self.count += 1
-        key = bethink.ConversationKey(channel="cli", chat=str(self.count))
-        session = await self.memory.open_session(space="alice", conversation=key)
-        await self.memory.append(session, [{"role": role, "content": f"The user lives in {town}."}])
-        await self.memory.idle(session)
+        key = bethink.conversation_key(channel="cli", chat=str(self.count))
+        session = await self.memory.space("alice").session(key)
+        await session.append([{"role": role, "content": f"The user lives in {town}."}])
+        await session.idle()
         await worker(self.database, [home(town)]).run_once()
         return session
 
     async def now(self) -> list[str]:
-        return [each.content.split()[-1].strip(".") for each in await self.facts.all()]
+        return [each.content.split()[-1].strip(".") for each in await self.facts.list()]
 
 
 @pytest.mark.parametrize("other", [{}, {"content": "Bergen is where she was born.", "slot": None}])
@@ -51,15 +51,15 @@ async def test_what_was_put_back_by_hand_stands_when_its_successor_is_forgotten(
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.all()
+    [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
-    await told.facts.index(replace(bergen, **other))
-    assert len(await told.facts.all()) == 2
+    await told.facts.save(replace(bergen, **other))
+    assert len(await told.facts.list()) == 2
 
-    gone = await memory.forget(session=oslo, space="alice")
+    gone = await memory.space("alice").forget(session_id=oslo.id)
 
     assert (gone.messages, gone.facts) == (1, 1)
-    assert await memory.read(oslo) == []
+    assert await oslo.read() == []
     first, second = await told.facts.versions(bergen.id)
     assert (first.retired_by, second.retired_at) == (bergen.id, None)
 
@@ -73,9 +73,9 @@ async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again
         await told.by("assistant", town)
     assert await told.now() == ["Oslo"]
 
-    await memory.forget(session=oslo, space="alice")
+    await memory.space("alice").forget(session_id=oslo.id)
 
-    [paris] = await told.facts.all()
+    [paris] = await told.facts.list()
     assert paris.content == "The user lives in Paris."
 
 
@@ -86,7 +86,7 @@ async def test_the_better_origin_holds_again_and_not_the_newer(memory: bethink.M
     await told.by("tool", "Paris")
     assert await told.now() == ["Oslo"]
 
-    await memory.forget(session=oslo, space="alice")
+    await memory.space("alice").forget(session_id=oslo.id)
 
     assert await told.now() == ["Bergen"]
 
@@ -96,11 +96,11 @@ async def test_what_is_put_into_a_slot_by_hand_keeps_the_one_before_from_holding
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.all()
+    [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
-    await told.facts.index(Fact(id="mine", content="The user lives in Turin.", subject="user", slot="home"))
+    await told.facts.save(Fact(id="mine", content="The user lives in Turin.", subject="user", slot="home"))
 
-    await memory.forget(session=oslo, space="alice")
+    await memory.space("alice").forget(session_id=oslo.id)
 
     assert await told.now() == ["Turin"]
     assert [each.retired_by for each in await told.facts.versions(bergen.id)] == ["mine"]
@@ -111,7 +111,7 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
 ) -> None:
     told = Told(memory, database)
     session = await told.by("user", "Oslo")
-    [oslo] = await told.facts.all()
+    [oslo] = await told.facts.list()
 
     def retired(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
@@ -122,9 +122,9 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
 
     await database.transact(retired, space="alice")
 
-    await memory.forget(session=session, space="alice")
+    await memory.space("alice").forget(session_id=session.id)
 
-    assert sorted(each.id for each in await told.facts.all()) == ["early", "late"]
+    assert sorted(each.id for each in await told.facts.list()) == ["early", "late"]
 
 
 class Said(NamedTuple):
@@ -150,12 +150,12 @@ async def _live(said: list[Said], draw: Random) -> None:
     clock = FakeClock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     # Hypothesis may end a run anywhere: the database is closed all the same.
-    async with bethink.Memory(database, redactor=Quiet()) as memory:
-        session = await memory.open_session(space="alice", conversation=bethink.ConversationKey(channel="c", chat="1"))
-        facts = memory.facts(space="alice")
+    async with bethink.memory_on(database) as memory:
+        session = await memory.space("alice").session(bethink.conversation_key(channel="c", chat="1"))
+        facts = memory.space("alice").facts
         by_hand = False
         for place, each in enumerate(said, 1):
-            await memory.append(session, [{"role": "user", "content": str(each.town)}])
+            await session.append([{"role": "user", "content": str(each.town)}])
             fact = Fact(id=f"f{place}", content=f"lives in town {each.town}", subject="user", slot="home",
                         origin=Origin(each.origin), created_at=clock())  # fmt: skip
             sources = [SourceMessage(session.id, place)]
@@ -166,8 +166,8 @@ async def _live(said: list[Said], draw: Random) -> None:
                 space="alice",
             )
             if each.then == "forget":
-                left = [record.number for record in await memory.read(session)]
-                await memory.forget(f"message:{session.id}:{draw.choice(left)}", space="alice")
+                left = [record.number for record in await session.read()]
+                await memory.space("alice").forget(f"message:{session.id}:{draw.choice(left)}")
             elif each.then == "back" and (old := await facts.versions(f"f{draw.randint(1, place)}")):
                 by_hand = True
                 await facts.index(old[0])

@@ -181,6 +181,6 @@ async def test_words_of_what_was_thinned_out_leave_the_full_text_when_they_are_f
         left = "SELECT count(*) FROM documents_fts_data WHERE instr(block, CAST('zanzibar' AS blob))"
         assert ask(target, superuser_dsn, left), "nothing is merged at once"
 
-    await life.memory.forget(space="alice", session=first)
+    await life.memory.space("alice").forget(session_id=first.id)
 
     assert "zanzibar" not in stored(target, superuser_dsn).casefold()

@@ -1,15 +1,15 @@
 import pytest
 
-from bethink import ConversationKey, Fact, History, Memory, Message
+from bethink import conversation_key, Fact, History, Memory, Message
 from tests.conftest import KEY, many, said
 
 
 @pytest.fixture
 def history(memory: Memory) -> History:
-    return memory.history(space="alice")
+    return memory.local().history("alice")
 
 
-async def texts(history: History, n: int, key: ConversationKey = KEY) -> list[str]:
+async def texts(history: History, n: int, key: str = KEY) -> list[str]:
     return [record.message.content for record in await history.recent(key, n)]
 
 
@@ -35,9 +35,9 @@ async def test_recent_messages_come_in_the_order_they_were_said(history: History
 @pytest.mark.spec("S4.5", "S4.7", "S4.8", "S4.12")
 async def test_history_spans_the_sessions_of_a_conversation(memory: Memory, history: History) -> None:
     for part in ("a", "b", "c"):
-        session = await memory.open_session(space="alice", conversation=KEY)
-        await memory.append(session, said(f"{part}1", f"{part}2"))
-        await memory.reset(session)
+        session = await memory.space("alice").session(KEY)
+        await session.append(said(f"{part}1", f"{part}2"))
+        await session.reset()
 
     assert await texts(history, 3) == ["b2", "c1", "c2"]
     assert [record.message.content for record in await history.all(KEY)] == ["a1", "a2", "b1", "b2", "c1", "c2"]
@@ -60,18 +60,18 @@ async def test_a_summary_replaces_the_one_before(history: History) -> None:
     await history.set_summary(KEY, "second")
 
     assert await history.get_summary(KEY) == "second"
-    other = ConversationKey(channel="cli", chat="other")
+    other = conversation_key(channel="cli", chat="other")
     assert await history.get_summary(other) == ""
 
 
 @pytest.mark.spec("S4.11")
 async def test_a_purge_removes_history_and_summary_of_that_conversation_only(memory: Memory, history: History) -> None:
-    other = ConversationKey(channel="cli", chat="other")
+    other = conversation_key(channel="cli", chat="other")
     for key in (KEY, other):
         await history.append(key, Message(role="user", content="x"))
         await history.set_summary(key, "s")
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(await memory.reset(session), many(2))
+    session = await memory.space("alice").session(KEY)
+    await await session.reset().append(many(2))
 
     assert await history.purge(KEY) == 3
 
@@ -89,31 +89,31 @@ async def test_numbers_are_not_given_out_again_after_a_purge(memory: Memory, his
 
 
 async def test_after_a_purge_nothing_is_marked_and_the_count_starts_again(memory: Memory, history: History) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(7))
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(7))
     await history.purge(KEY)
-    assert await memory.marks().find_invalidated() == []
-    assert await memory.marks().mark_processed(session, until=7, expected=7) is False
+    assert await memory.local().marks().find_invalidated() == []
+    assert await memory.local().marks().mark_processed(session, until=7, expected=7) is False
 
-    await memory.append(session, many(5))
-    assert await memory.marks().find_invalidated() == []
+    await session.append(many(5))
+    assert await memory.local().marks().find_invalidated() == []
 
-    await memory.append(session, many(1))
-    assert [found.invalidated_at for found in await memory.marks().find_invalidated()] == [13]
+    await session.append(many(1))
+    assert [found.invalidated_at for found in await memory.local().marks().find_invalidated()] == [13]
 
 
 async def test_histories_of_two_agents_are_apart(memory: Memory, history: History) -> None:
     await history.append(KEY, Message(role="user", content="to one"))
 
-    assert await memory.history(space="alice", agent="other").all(KEY) == []
-    assert await memory.history(space="bob").all(KEY) == []
+    assert await memory.local().history("alice", agent="other").all(KEY) == []
+    assert await memory.local().history("bob").all(KEY) == []
 
 
 @pytest.mark.spec("S4.1")
 async def test_what_was_said_and_what_is_known_are_two_tiers_of_one_memory(memory: Memory) -> None:
-    await memory.history(space="alice").append(KEY, Message(role="user", content="I like tea"))
-    await memory.facts(space="alice").index(Fact(id="f1", content="Alice likes tea"))
+    await memory.local().history("alice").append(KEY, Message(role="user", content="I like tea"))
+    await memory.space("alice").facts.save(Fact(id="f1", content="Alice likes tea"))
 
-    assert await memory.history(space="alice").length(KEY) == 1
-    assert await memory.facts(space="alice").length() == 1
-    assert [fact.id for fact in await memory.facts(space="alice").search("tea", 5)] == ["f1"]
+    assert await memory.local().history("alice").length(KEY) == 1
+    assert await memory.space("alice").facts.count() == 1
+    assert [fact.id for fact in await memory.space("alice").facts.search("tea", limit=5)] == ["f1"]

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from bethink import ConversationKey, Fact, Memory, Message, Origin
+from bethink import Fact, Memory, Message, Origin, conversation_key
 from bethink.learning.documents.consolidate import Consolidator
-from bethink.model.documents import ROOT, Draft
+from bethink.model.documents import ROOT, DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.rules import rank
 from bethink.providers.redaction import SecretRedactor
@@ -37,16 +37,16 @@ PATHS = [
 
 async def life_of(database: Database, space: str, dice: random.Random, secret_document: str) -> None:
     """Say something hostile in a space, and let a writer that fell for it work."""
-    memory = Memory(database, redactor=SecretRedactor(b"k"))
-    key = ConversationKey(channel="c", chat="x")
-    session = await memory.open_session(space=space, conversation=key)
+    memory = memory_on(database, redactor=SecretRedactor(b"k"))
+    key = conversation_key(channel="c", chat="x")
+    session = await memory.space(space).session(key)
     order = dice.choice(ORDERS)
     role = dice.choice(["user", "tool", "system", "assistant"])
-    await memory.append(session, [Message(role=role, content=order, name="web"), {"role": "user", "content": "hi"}])
-    await memory.idle(session)
+    await session.append([Message(role=role, content=order, name="web"), {"role": "user", "content": "hi"}])
+    await session.idle()
     kind = dice.choice(["instruction", "preference", "procedure", "knowledge"])
     learnt = answer(a_fact(order[:500], 1, kind=kind, entities=[SECRET, "evil"]), raw=order, summary=order[:900])
-    await memory.facts(space=space).index(Fact(id="fct_users", content="User likes tea", origin=Origin("user")))
+    await memory.space(space).facts.save(Fact(id="fct_users", content="User likes tea", origin=Origin("user")))
     sources = dice.sample([session.id, "fct_users", "ses_of_bob", secret_document, "fct_none", SECRET], 2)
     calls = [
         write(dice.choice(PATHS), dice.choice(ORDERS) * dice.choice([1, 5]), *sources, title=dice.choice(ORDERS)[:150])
@@ -65,8 +65,8 @@ async def life_of(database: Database, space: str, dice: random.Random, secret_do
 async def test_two_hundred_hostile_transcripts_leave_neither_their_space_nor_their_tree(
     database: Database, memory: Memory
 ) -> None:
-    bob = memory.documents(space="bob")
-    await bob.create(Draft(slug="other", title="Bob's"), document_id="doc_bob")
+    bob = memory.space("bob").documents
+    await bob.create(DocumentDraft(slug="other", title="Bob's"), document_id="doc_bob")
     before = await bob.tree()
     written = 0
     for case in range(CASES):
@@ -74,17 +74,19 @@ async def test_two_hundred_hostile_transcripts_leave_neither_their_space_nor_the
         space = f"space-{case}"
         await life_of(database, space, dice, "doc_bob")
 
-        tree = await memory.documents(space=space).tree()
+        tree = await memory.space(space).documents.tree()
         assert all(path == ROOT or path.startswith(f"{ROOT}/") for path in tree), f"case {case}"
         assert SECRET not in f"{tree}", f"case {case}"
-        facts = await memory.facts(space=space).search("ignore always remember key user administrator delete evil", 50)
+        facts = await memory.space(space).facts.search(
+            "ignore always remember key user administrator delete evil", limit=50
+        )
         for fact in facts:
             assert SECRET not in fact.content, f"case {case}"
             assert fact.kind == "knowledge" or fact.origin == "user", f"case {case}: {fact}"
         for path, each in tree.items():
             if each.author.run:
                 written += 1
-                behind = await memory.documents(space=space).sources(each.id, each.version)
+                behind = await memory.space(space).documents.sources(each.id, each.version)
                 assert behind, f"case {case}: {path} rests on nothing"
                 assert rank(each.origin) <= rank(Origin("document")), f"case {case}: {path} is {each.origin}"
     assert await bob.tree() == before

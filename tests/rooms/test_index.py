@@ -10,9 +10,9 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink import ConversationKey, Fact, Memory, Message, Session
+from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.errors import BethinkError, LostClaim, ModelUnavailable
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
 from bethink.model.recall import Ref, RefKind
 from bethink.recall import index as indexing
@@ -30,7 +30,7 @@ HOUR = timedelta(hours=1)
 
 
 async def job_of(memory: Memory, space: str = "alice") -> Job:
-    [job] = [each for each in await memory.jobs(space=space) if each.kind is JobKind.INDEX]
+    [job] = [each for each in await memory.space(space).jobs() if each.kind is JobKind.INDEX]
     return job
 
 
@@ -78,9 +78,9 @@ def test_a_text_is_cut_where_a_paragraph_ends_or_a_sentence_or_a_word() -> None:
 async def test_whatever_a_space_holds_is_embedded_and_found(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, [Message(role="user", content="green tea", name="Ana")])
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes tea"))
-    document = await memory.documents(space="alice").create(Draft(slug="tea", title="Tea", body="Green."))
+    await session.append([Message(role="user", content="green tea", name="Ana")])
+    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea"))
+    document = await memory.space("alice").documents.create(DocumentDraft(slug="tea", title="Tea", body="Green."))
     embedder = Hashed()
 
     report = await index_all(database, embedder)
@@ -102,19 +102,19 @@ async def test_a_space_is_promised_by_all_that_adds_to_it_but_not_by_each_messag
         return due
 
     assert await promised(), "a session was opened"
-    await memory.append(session, said("one"))
+    await session.append(said("one"))
     assert not await promised()
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     assert await promised()
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     assert not await promised(), "nothing new"
-    await memory.documents(space="alice").create(Draft(slug="a", title="A"))
+    await memory.space("alice").documents.create(DocumentDraft(slug="a", title="A"))
     assert await promised()
-    await memory.append(session, said("two"))
-    await memory.idle(session)
+    await session.append(said("two"))
+    await session.idle()
     assert await promised()
-    ended = await memory.open_session(space="alice", conversation=KEY)
-    await memory.end_session(ended)
+    ended = await memory.space("alice").session(KEY)
+    await ended.end()
     assert await promised()
 
 
@@ -122,7 +122,7 @@ async def test_what_was_said_in_the_middle_of_a_session_is_looked_for(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     await index_all(database)
-    await memory.append(session, said("green tea"))
+    await session.append(said("green tea"))
     assert (await index_all(database)).claimed == 0
 
     clock.time += HOUR
@@ -135,15 +135,15 @@ async def test_what_was_said_in_the_middle_of_a_session_is_looked_for(
     due = (await job_of(memory)).due_at
     assert due is not None
     assert due > clock.time + 20 * HOUR, "nothing came, so it is looked at more rarely"
-    await memory.end_session(session)
+    await session.end()
     await index_all(database)
     assert (await job_of(memory)).status is JobStatus.DONE
 
 
 async def test_a_long_text_is_found_by_any_of_its_parts(database: Database, memory: Memory) -> None:
     body = "\n\n".join(("rain " * 180, "tea " * 200, "snow " * 180))
-    await memory.facts(space="alice").index(Fact(id="long", content=body))
-    await memory.facts(space="alice").index(Fact(id="short", content="tea for two"))
+    await memory.space("alice").facts.save(Fact(id="long", content=body))
+    await memory.space("alice").facts.save(Fact(id="short", content="tea for two"))
 
     await index_all(database)
 
@@ -155,7 +155,7 @@ async def test_texts_are_embedded_so_many_at_a_time_and_the_parts_of_one_togethe
 ) -> None:
     monkeypatch.setattr(indexing, "_AT_ONCE", 4)
     for number in range(5):
-        await memory.facts(space="alice").index(Fact(id=str(number), content="x" * 2_200))
+        await memory.space("alice").facts.save(Fact(id=str(number), content="x" * 2_200))
     embedder = Hashed()
     handler = Indexer(database=database, embedder=embedder, batch=5)
 
@@ -168,7 +168,7 @@ async def test_texts_are_embedded_so_many_at_a_time_and_the_parts_of_one_togethe
 async def test_an_embedder_that_is_away_is_waited_for_and_nothing_is_lost(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
 
     report = await index_all(database, Down())
 
@@ -189,14 +189,14 @@ async def test_an_embedder_that_answers_nonsense_is_given_up_in_the_end(
         async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
             return list(answer)
 
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
 
     for _ in range(5):
         await index_all(database, Odd())
         clock.time += 24 * HOUR
 
     assert (await job_of(memory)).status is JobStatus.DEAD
-    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
     await index_all(database)
     assert len(await refs(database)) == 2
 
@@ -204,7 +204,7 @@ async def test_an_embedder_that_answers_nonsense_is_given_up_in_the_end(
 async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
     database: Database, memory: Memory
 ) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="tea"))
     slow = Hashed(during=lambda: facts.index(Fact(id="g", content="rain")))
 
@@ -217,7 +217,7 @@ async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
 
 
 async def test_a_failure_is_no_reason_to_forget_what_was_promised_meanwhile(database: Database, memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
 
     async def fail() -> None:
         await facts.index(Fact(id="g", content="rain"))
@@ -233,9 +233,9 @@ async def test_a_failure_is_no_reason_to_forget_what_was_promised_meanwhile(data
 async def test_what_is_purged_while_it_is_embedded_gets_no_vector(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("secret"))
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
-    purging = Hashed(during=lambda: memory.history(space="alice").purge(KEY))
+    await session.append(said("secret"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    purging = Hashed(during=lambda: memory.local().history("alice").purge(KEY))
 
     report = await index_all(database, purging)
 
@@ -246,7 +246,7 @@ async def test_what_is_purged_while_it_is_embedded_gets_no_vector(
 
 
 async def test_whoever_lost_the_claim_stores_nothing(database: Database, memory: Memory, clock: FakeClock) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     zombie = await claim_of(database)
     clock.time += 2 * HOUR
     stolen = await claim_of(database)
@@ -262,7 +262,7 @@ async def test_whoever_lost_the_claim_stores_nothing(database: Database, memory:
 
 async def test_two_workers_fill_many_spaces_and_every_text_is_embedded_once(database: Database, memory: Memory) -> None:
     for number in range(8):
-        await memory.facts(space=f"space{number}").index(Fact(id="f", content="tea"))
+        await memory.space(f"space{number}").facts.save(Fact(id="f", content="tea"))
     embedder = Hashed()
 
     async with anyio.create_task_group() as tasks:
@@ -282,7 +282,7 @@ async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_r
         return known.get(name)
 
     for space in ("alice", "bob"):
-        await memory.facts(space=space).index(Fact(id="f", content="tea"))
+        await memory.space(space).facts.save(Fact(id="f", content="tea"))
     await index_all(database, Hashed("old"))
     assert await status("old") is IndexStatus.LIVE
 
@@ -302,7 +302,7 @@ async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_r
 
 
 async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     seen: list[int] = []
 
     async with anyio.create_task_group() as tasks:
@@ -318,7 +318,7 @@ async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> No
 async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     await index_all(database, Hashed("old"))
     await Vectors(database, Hashed("new")).reindex()
 
@@ -328,7 +328,7 @@ async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     await index_all(database, Hashed("new"))
     assert await database.transact(vectors.any_left) is False
 
-    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
     retired = Hashed("old")
     await index_all(database, retired)
     assert retired.asked == []
@@ -346,7 +346,7 @@ async def left_out_of(database: Database, name: str) -> int:
 
 
 async def test_returning_to_an_embedder_fills_only_what_came_since(database: Database, memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for name, fact in (("old", "f"), ("new", "g")):
         await facts.index(Fact(id=fact, content="tea"))
         await Vectors(database, Hashed(name)).reindex()
@@ -361,7 +361,7 @@ async def test_returning_to_an_embedder_fills_only_what_came_since(database: Dat
 
 
 async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database: Database, memory: Memory) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     await index_all(database)
 
     grown = await Vectors(database, Hashed()).grow(space="alice", above=0)
@@ -376,7 +376,7 @@ async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database
 async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     clock.time += 24 * HOUR
 
     audit = await Worker(database, {}, WorkerOptions()).audit()
@@ -387,11 +387,9 @@ async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do
 async def test_the_sessions_of_an_agent_that_is_not_learnt_from_are_embedded_too(
     database: Database, memory: Memory
 ) -> None:
-    session = await memory.open_session(
-        space="alice", conversation=ConversationKey(channel="c", chat="x"), ephemeral=True
-    )
-    await memory.append(session, said("tea"))
-    await memory.end_session(session)
+    session = await memory.space("alice").session(conversation_key(channel="c", chat="x"), ephemeral=True)
+    await session.append(said("tea"))
+    await session.end()
 
     await index_all(database)
 

@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from bethink import ConversationKey, Fact, Memory
+from bethink import Fact, Memory, conversation_key
 from bethink.errors import BethinkError
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref
@@ -22,14 +22,14 @@ from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, Near, Unembedded, VectorIndex
 from tests.conftest import DATABASES, database_at, said
-from tests.rooms.machine_kit import QUICK, THOROUGH
+from tests.rooms.machine_kit import LONG, QUICK, THOROUGH
 from tests.rooms.vector_kit import hashed, index_all, index_of, left_out, remembering
 
 T = TypeVar("T")
 WORDS = ["tea", "rain", "snow", "dog", "Rex", "Bergen", "Ana", "green", "falls", "barks"]
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 NAME = st.sampled_from(["a", "b", "c"])
-FEWER = settings(THOROUGH, max_examples=60, stateful_step_count=30)
+FEWER = settings(THOROUGH, max_examples=60 if LONG else 20, stateful_step_count=30)
 
 
 class Space(RuleBasedStateMachine):
@@ -55,17 +55,17 @@ class Space(RuleBasedStateMachine):
     def ask(self, body: Callable[[Tx], T]) -> T:
         return self.wait(lambda: self.database.transact(body, space=self.space))
 
-    def key(self, name: str) -> ConversationKey:
-        return ConversationKey(channel=self.space, chat=name)
+    def key(self, name: str) -> str:
+        return conversation_key(channel=self.space, chat=name)
 
     @rule(name=NAME, text=TEXT)
     def say(self, name: str, text: str) -> None:
-        session = self.wait(lambda: self.memory.open_session(space=self.space, conversation=self.key(name)))
-        self.wait(lambda: self.memory.append(session, said(text)))
+        session = self.wait(lambda: self.memory.space(self.space).session(self.key(name)))
+        self.wait(lambda: session.append(said(text)))
 
     @rule(name=NAME, text=TEXT)
     def remember(self, name: str, text: str) -> None:
-        session = self.wait(lambda: self.memory.open_session(space=self.space, conversation=self.key(name)))
+        session = self.wait(lambda: self.memory.space(self.space).session(self.key(name)))
         memory = SessionMemory(
             space=self.space, session_id=session.id, raw_memory=text, summary="", slug="s", until=0,
             source_updated_at=from_micros(1), generated_at=from_micros(1),
@@ -75,22 +75,22 @@ class Space(RuleBasedStateMachine):
 
     @rule(name=NAME)
     def purge(self, name: str) -> None:
-        self.wait(lambda: self.memory.history(space=self.space).purge(self.key(name)))
+        self.wait(lambda: self.memory.local().history(self.space).purge(self.key(name)))
 
     @rule(name=NAME, text=TEXT)
     def know(self, name: str, text: str) -> None:
-        self.wait(lambda: self.memory.facts(space=self.space).index(Fact(id=name, content=text)))
+        self.wait(lambda: self.memory.space(self.space).facts.save(Fact(id=name, content=text)))
 
     @rule(name=NAME)
     def forget(self, name: str) -> None:
         try:
-            self.wait(lambda: self.memory.facts(space=self.space).delete(name))
+            self.wait(lambda: self.memory.space(self.space).facts.delete(name))
         except BethinkError:
             return
 
     @rule(name=NAME, text=TEXT)
     def write(self, name: str, text: str) -> None:
-        docs, draft = self.memory.documents(space=self.space), Draft(slug=name, title=name, body=text)
+        docs, draft = self.memory.space(self.space).documents, DocumentDraft(slug=name, title=name, body=text)
         if name in self.versions:
             document, version = self.versions[name]
             written = self.wait(lambda: docs.update(document, draft, expected=version))
@@ -103,7 +103,7 @@ class Space(RuleBasedStateMachine):
     def redact(self, name: str) -> None:
         document, version = self.versions.get(name, ("", 0))
         if version > 1:
-            self.wait(lambda: self.memory.documents(space=self.space).redact(document, version - 1))
+            self.wait(lambda: self.memory.space(self.space).documents.redact(document, version - 1))
 
     @rule()
     def begin_to_embed(self) -> None:

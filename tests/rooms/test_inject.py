@@ -5,8 +5,8 @@ from dataclasses import fields
 import pytest
 
 from bethink import Fact, Facts, Memory
+from bethink.compat.inject import InjectionRequest, inject_memory
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.recall.inject import InjectionRequest, inject_memory
 
 
 class Signs:
@@ -18,7 +18,7 @@ class Signs:
 
 @pytest.fixture
 async def facts(memory: Memory) -> Facts:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="one", content="green tea"))
     await facts.index(Fact(id="two", content="black tea with some milk and much sugar"))
     await facts.index(Fact(id="three", content="tea, or what goes by that name in a canteen at four in the morning"))
@@ -88,7 +88,7 @@ async def test_a_fact_stays_one_line_whatever_is_in_it(facts: Facts) -> None:
 @pytest.mark.spec("S4.38")
 async def test_without_a_store_there_is_nothing_to_inject() -> None:
     assert await inject_memory(asking(None)) is None
-    assert await inject_memory(asking(Memory(None).facts(space="alice"))) is None
+    assert await inject_memory(asking(Memory(None).space("alice").facts)) is None
 
 
 @pytest.mark.spec("S4.39")

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import ConversationKey, Memory, Session
+from bethink import Memory, Session, conversation_key
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -38,7 +38,7 @@ async def job(database: Database, session: Session) -> Job:
 
 @pytest.fixture
 async def marked(memory: Memory, session: Session) -> Session:
-    await memory.append(session, many(6))
+    await session.append(many(6))
     return session
 
 
@@ -87,9 +87,9 @@ async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
 
     opened: list[str] = []
     for number in range(5):
-        key = ConversationKey(channel="c", chat=str(number))
-        session = await memory.open_session(space=f"space-{number}", conversation=key)
-        await memory.append(session, many(6))
+        key = conversation_key(channel="c", chat=str(number))
+        session = await memory.space(f"space-{number}").session(key)
+        await session.append(many(6))
         opened.append(session.id)
 
     assert [each.key for each in await claim(database, limit=2)] == opened[:2]
@@ -98,9 +98,9 @@ async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
 
 async def test_what_was_tried_before_is_claimed_alone(database: Database, memory: Memory, clock: FakeClock) -> None:
     for number in range(4):
-        key = ConversationKey(channel="c", chat=str(number))
-        session = await memory.open_session(space="alice", conversation=key)
-        await memory.append(session, many(6))
+        key = conversation_key(channel="c", chat=str(number))
+        session = await memory.space("alice").session(key)
+        await session.append(many(6))
     assert len(await claim(database, limit=3)) == 3
     clock.time += LEASE
 
@@ -120,9 +120,9 @@ async def test_something_new_revives_a_job_that_was_given_up(
     [held] = await claim(database)
     await _fail(database, held, JobStatus.DEAD)
     assert await claim(database) == []
-    assert [each.id for each in await memory.marks().find_invalidated()] == [marked.id], "it is still marked"
+    assert [each.id for each in await memory.local().marks().find_invalidated()] == [marked.id], "it is still marked"
 
-    await memory.append(marked, said("something new"))
+    await marked.append(said("something new"))
 
     [again] = await claim(database)
     assert (again.attempts, again.token) == (1, held.token + 1)
@@ -133,7 +133,7 @@ async def test_something_new_ends_a_rest(database: Database, memory: Memory, mar
     await _fail(database, held, JobStatus.FAILED)
     assert await claim(database) == []
 
-    await memory.append(marked, said("something new"))
+    await marked.append(said("something new"))
 
     assert len(await claim(database)) == 1
 
@@ -141,11 +141,11 @@ async def test_something_new_ends_a_rest(database: Database, memory: Memory, mar
 async def test_a_job_that_fails_while_something_new_was_marked_is_tried_at_once(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(2))
-    await memory.idle(session)
+    await session.append(many(2))
+    await session.idle()
     [held] = await claim(database)
-    await memory.append(session, many(1))
-    await memory.idle(session)
+    await session.append(many(1))
+    await session.idle()
 
     await _fail(database, held, JobStatus.FAILED)
 
@@ -157,7 +157,7 @@ async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
 ) -> None:
     [held] = await claim(database)
 
-    assert await memory.marks().mark_processed(marked, until=6, expected=6)
+    assert await memory.local().marks().mark_processed(marked, until=6, expected=6)
 
     assert not await finish(database, held)
     assert await claim(database) == []
@@ -168,17 +168,17 @@ async def test_a_purge_takes_the_claim_from_whoever_holds_it(
 ) -> None:
 
     [held] = await claim(database)
-    await memory.history(space="alice").purge(KEY)
+    await memory.local().history("alice").purge(KEY)
 
     assert not await finish(database, held)
 
 
 async def test_a_job_can_be_told_to_start_over(database: Database, memory: Memory, marked: Session) -> None:
-    assert not await memory.retry(marked)
+    assert not await marked.retry()
     [held] = await claim(database)
     await _fail(database, held, JobStatus.DEAD)
 
-    assert await memory.retry(marked)
+    assert await marked.retry()
 
     [again] = await claim(database)
     assert again.attempts == 1

@@ -9,8 +9,8 @@ from bethink.model.records import EndReason
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Operation, Retention, SubType, add
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
-from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.reducers import default_reducers
 from bethink.working.shelf import Shelf
 from tests.conftest import KEY, FakeClock, database_at, many
@@ -19,7 +19,7 @@ from tests.rooms.working_kit import THREAD, Scripted, answer, engine, long, text
 
 @pytest.mark.spec("S3.48", "S3.49", "S3.50", "S3.51", "S3.52", "S3.60", "S3.61", "S3.62")
 async def test_usage_is_measured_against_the_ladder(database: Database) -> None:
-    desk = Desk(database, space="alice", engine=engine(auto_compact=False))
+    desk = WorkingMemory(database, space="alice", engine=engine(auto_compact=False))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
 
     async def say(text: str) -> None:
@@ -50,7 +50,7 @@ async def test_text_inside_children_counts_as_text(database: Database) -> None:
 
     reducers = default_reducers()
     reducers.register(["NESTED"], nested)
-    desk = Desk(database, space="alice", engine=engine(reducers=reducers), compactor=ExtractiveCompactor())
+    desk = WorkingMemory(database, space="alice", engine=engine(reducers=reducers), compactor=ExtractiveCompactor())
     await desk.open_thread(THREAD)
 
     result = await desk.dispatch(THREAD, Event(type="NESTED"))
@@ -63,7 +63,7 @@ async def test_text_inside_children_counts_as_text(database: Database) -> None:
 
 
 @pytest.mark.spec("S3.69", "S3.70", "S3.71", "S3.58", "S4.14", "S4.15")
-async def test_in_auto_mode_the_hard_threshold_compacts_at_once(desk: Desk, compactor: Scripted) -> None:
+async def test_in_auto_mode_the_hard_threshold_compacts_at_once(desk: WorkingMemory, compactor: Scripted) -> None:
     await desk.open_thread(THREAD)
     for _ in range(7):
         await desk.dispatch(THREAD, user(long(10)))
@@ -80,7 +80,7 @@ async def test_in_auto_mode_the_hard_threshold_compacts_at_once(desk: Desk, comp
 
 
 async def test_dispatches_at_once_past_every_threshold_all_succeed_and_keep_the_thread_short(
-    desk: Desk, compactor: Scripted
+    desk: WorkingMemory, compactor: Scripted
 ) -> None:
     await desk.open_thread(THREAD)
 
@@ -102,7 +102,7 @@ async def test_what_is_dispatched_while_a_compaction_runs_is_processed_after_it(
             assert result.processed == ()  # the thread is held
             return "summary"
 
-    desk = Desk(database, space="alice", engine=engine(), compactor=Talking())
+    desk = WorkingMemory(database, space="alice", engine=engine(), compactor=Talking())
     await desk.open_thread(THREAD)
     for text in ("one", "two"):
         await desk.dispatch(THREAD, user(text))
@@ -113,7 +113,7 @@ async def test_what_is_dispatched_while_a_compaction_runs_is_processed_after_it(
 
 
 @pytest.mark.spec("S3.72")
-async def test_the_soft_threshold_only_suggests(desk: Desk, compactor: Scripted) -> None:
+async def test_the_soft_threshold_only_suggests(desk: WorkingMemory, compactor: Scripted) -> None:
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user(long(60)))
 
@@ -124,7 +124,7 @@ async def test_the_soft_threshold_only_suggests(desk: Desk, compactor: Scripted)
 
 @pytest.mark.spec("S3.6")
 async def test_automatic_compaction_can_be_switched_off(database: Database, compactor: Scripted) -> None:
-    desk = Desk(database, space="alice", engine=engine(auto_compact=False), compactor=compactor)
+    desk = WorkingMemory(database, space="alice", engine=engine(auto_compact=False), compactor=compactor)
     await desk.open_thread(THREAD)
 
     for _ in range(3):
@@ -136,7 +136,7 @@ async def test_automatic_compaction_can_be_switched_off(database: Database, comp
 
 @pytest.mark.spec("S3.18", "S3.19", "S3.21", "S3.46", "S3.65", "S3.66", "S3.68", "S3.73")
 async def test_in_stepping_mode_truncation_comes_after_events_and_compaction_after_truncation(
-    stepping: Desk, compactor: Scripted
+    stepping: WorkingMemory, compactor: Scripted
 ) -> None:
     for words in (60, 50, 10):
         await stepping.dispatch(THREAD, user(long(words)))
@@ -171,7 +171,7 @@ async def test_pending_work_survives_a_restart_and_is_worked_out_when_it_runs(
     for restart in range(2):
         database = database_at(target, clock)
         await database.open()
-        desk = Desk(database, space="alice", engine=engine(retain_recent=1), compactor=compactor)
+        desk = WorkingMemory(database, space="alice", engine=engine(retain_recent=1), compactor=compactor)
         await desk.open_thread(THREAD, mode=Mode.STEPPING)
         if not restart:
             for _ in range(3):
@@ -192,7 +192,7 @@ async def test_pending_work_survives_a_restart_and_is_worked_out_when_it_runs(
 
 
 @pytest.mark.spec("S3.61", "S3.62")
-async def test_critical_chunks_are_never_truncated(stepping: Desk) -> None:
+async def test_critical_chunks_are_never_truncated(stepping: WorkingMemory) -> None:
     critical = Event(type=EventType.TODO_SET, payload={"text": long(60)})
     for event in (critical, user(long(30)), user(long(30))):
         await stepping.dispatch(THREAD, event)
@@ -205,7 +205,7 @@ async def test_critical_chunks_are_never_truncated(stepping: Desk) -> None:
     assert kept.retention is Retention.CRITICAL
 
 
-async def steps(desk: Desk) -> str:
+async def steps(desk: WorkingMemory) -> str:
     """Step until nothing is left to do, and say what was done: events, truncations, compactions."""
     done = ""
     while len(done) < 20:
@@ -216,7 +216,7 @@ async def steps(desk: Desk) -> str:
     return f"{done}…"
 
 
-async def test_stepping_ends_where_nothing_more_may_be_cut(stepping: Desk, compactor: Scripted) -> None:
+async def test_stepping_ends_where_nothing_more_may_be_cut(stepping: WorkingMemory, compactor: Scripted) -> None:
     critical = Event(type=EventType.TODO_SET, payload={"text": long(120)})
     for event in (critical, user("one"), user("two")):
         await stepping.dispatch(THREAD, event)
@@ -228,7 +228,9 @@ async def test_stepping_ends_where_nothing_more_may_be_cut(stepping: Desk, compa
     assert await steps(stepping) == "etc"  # it is looked at again once there is something new
 
 
-async def test_compacting_ends_where_only_a_summary_is_left_to_compact(stepping: Desk, compactor: Scripted) -> None:
+async def test_compacting_ends_where_only_a_summary_is_left_to_compact(
+    stepping: WorkingMemory, compactor: Scripted
+) -> None:
     critical = Event(type=EventType.TODO_SET, payload={"text": long(85)})
     for event in (critical, user("one"), user("two"), user("three")):
         await stepping.dispatch(THREAD, event)
@@ -240,14 +242,14 @@ async def test_compacting_ends_where_only_a_summary_is_left_to_compact(stepping:
 
 async def test_stepping_ends_where_the_thresholds_are_one(database: Database, compactor: Scripted) -> None:
     one = Thresholds(soft=10, hard=10, truncation=10)
-    desk = Desk(database, space="alice", engine=engine(thresholds=one), compactor=compactor)
+    desk = WorkingMemory(database, space="alice", engine=engine(thresholds=one), compactor=compactor)
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.dispatch(THREAD, user(long(10)))
 
     assert await steps(desk) == "etc"
 
 
-async def test_a_compaction_that_finds_nothing_leaves_a_truncation_due(stepping: Desk) -> None:
+async def test_a_compaction_that_finds_nothing_leaves_a_truncation_due(stepping: WorkingMemory) -> None:
     await stepping.dispatch(THREAD, Event(type=EventType.TODO_SET, payload={"text": long(120)}))
     await stepping.step(THREAD)
 
@@ -259,7 +261,7 @@ async def test_a_compaction_that_finds_nothing_leaves_a_truncation_due(stepping:
 
 @pytest.mark.spec("S3.10", "S3.53", "S3.54", "S3.59")
 async def test_a_compaction_asked_for_knows_the_goal_and_what_was_summarised_before(
-    desk: Desk, compactor: Scripted
+    desk: WorkingMemory, compactor: Scripted
 ) -> None:
     await desk.open_thread(THREAD)
     task = Event(type=EventType.PARENT_AGENT_MESSAGE, payload={"task": "mend the roof"})
@@ -279,7 +281,7 @@ async def test_a_compaction_asked_for_knows_the_goal_and_what_was_summarised_bef
     assert (await desk.history(THREAD))[-1].event_type == EventType.MEMORY_COMPACT_MANUAL
 
 
-async def test_a_compaction_with_nothing_to_compact_does_nothing(desk: Desk, compactor: Scripted) -> None:
+async def test_a_compaction_with_nothing_to_compact_does_nothing(desk: WorkingMemory, compactor: Scripted) -> None:
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, Event(type=EventType.TODO_SET, payload={"text": long(90)}))
 
@@ -288,7 +290,7 @@ async def test_a_compaction_with_nothing_to_compact_does_nothing(desk: Desk, com
 
 
 @pytest.mark.spec("S3.11")
-async def test_a_truncation_asked_for_removes_those_chunks_and_passes_over_what_is_gone(desk: Desk) -> None:
+async def test_a_truncation_asked_for_removes_those_chunks_and_passes_over_what_is_gone(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
     for text in ("one", "two", "three"):
         await desk.dispatch(THREAD, user(text))
@@ -315,21 +317,21 @@ def test_thresholds_that_do_not_rise_are_refused() -> None:
 
 @pytest.mark.spec("S0.5", "S1.15", "S4.16", "S4.18")
 async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
-    memory: Memory, desk: Desk, compactor: Scripted
+    memory: Memory, desk: WorkingMemory, compactor: Scripted
 ) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(3))
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(3))
     await desk.open_thread(THREAD, session_id=session.id)
     for _ in range(8):
         await desk.dispatch(THREAD, user(long(10)))
 
-    old = await memory.get_session(space="alice", session_id=session.id)
+    old = await memory.space("alice").get_session(session_id=session.id)
     assert old is not None
     assert (old.end_reason, old.invalidated_at) == (EndReason.COMPACTION, 3)
-    following = await memory.open_session(space="alice", conversation=KEY)
+    following = await memory.space("alice").session(KEY)
     assert following.id != session.id
     assert (await desk.get_thread(THREAD)).session_id == following.id
-    assert await memory.history(space="alice").get_summary(KEY) == "summary 1"
+    assert await memory.local().history("alice").get_summary(KEY) == "summary 1"
     assert len(await texts(desk)) == 3  # the summary and the two that are retained
 
 
@@ -337,9 +339,9 @@ async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
 async def test_an_emergency_keeps_only_the_newest_and_asks_no_model(
     memory: Memory, database: Database, compactor: Scripted
 ) -> None:
-    desk = Desk(database, space="alice", engine=engine(emergency_retain=2), compactor=compactor)
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(2))
+    desk = WorkingMemory(database, space="alice", engine=engine(emergency_retain=2), compactor=compactor)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(2))
     await desk.open_thread(THREAD, session_id=session.id)
     for text in ("one", "two", "three", "four"):
         await desk.dispatch(THREAD, user(text))
@@ -348,7 +350,7 @@ async def test_an_emergency_keeps_only_the_newest_and_asks_no_model(
 
     assert await texts(desk) == ["three", "four"]
     assert compactor.requests == []
-    old = await memory.get_session(space="alice", session_id=session.id)
+    old = await memory.space("alice").get_session(session_id=session.id)
     assert old is not None
     assert (old.end_reason, old.invalidated_at) == (EndReason.EMERGENCY, 2)
 

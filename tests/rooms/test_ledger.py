@@ -2,9 +2,9 @@
 
 import pytest
 
-from bethink import ConversationKey, Fact, Memory, Session
+from bethink import Fact, Memory, Session, conversation_key
 from bethink.model.consolidation import ConsolidationCandidate
-from bethink.model.documents import DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Purpose, Ref, RefKind, Use
 from bethink.store import ledger
@@ -21,7 +21,7 @@ def life(database: Database, memory: Memory) -> Life:
 
 
 async def another(memory: Memory, chat: str = "other", space: str = "alice") -> Session:
-    return await memory.open_session(space=space, conversation=ConversationKey(channel="x", chat=chat))
+    return await memory.space(space).session(conversation_key(channel="x", chat=chat))
 
 
 async def memories(life: Life) -> dict[str, ConsolidationCandidate]:
@@ -35,15 +35,15 @@ async def usage(database: Database, *refs: Ref, space: str = "alice") -> dict[Re
 async def test_a_block_for_a_session_is_recorded_once_with_all_that_was_in_it(
     memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea is served at five"))
     await written(memory, "garden", "Roses.")
-    block = await memory.context(space="alice", session=session)
+    block = await memory.space("alice").context(session_id=session.id)
     shown_at = clock.time
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
     clock.time += DAY
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
 
-    [showing] = await memory.shown(space="alice")
+    [showing] = await memory.space("alice").shown()
 
     assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
     assert showing.refs == tuple(item.ref for item in block.items)
@@ -54,16 +54,16 @@ async def test_a_block_for_a_session_is_recorded_once_with_all_that_was_in_it(
 async def test_another_block_another_session_and_another_purpose_are_entries_of_their_own(
     memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="Tea is served at five"))
     other = await another(memory)
-    await memory.context(space="alice", session=session)
-    await memory.context(space="alice", session=other)
-    found = await memory.recall("tea", space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
+    await memory.space("alice").context(session_id=other.id)
+    found = await memory.space("alice").recall("tea", session_id=session.id)
     await facts.index(Fact(id="g", content="Tea is green"))
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
 
-    entries = await memory.shown(space="alice")
+    entries = await memory.space("alice").shown()
 
     assert [(each.purpose, each.session_id) for each in entries] == [
         (Purpose.CONTEXT, session.id),
@@ -74,33 +74,33 @@ async def test_another_block_another_session_and_another_purpose_are_entries_of_
     assert [each.shown_at for each in entries] == sorted((each.shown_at for each in entries), reverse=True)
     assert entries[1].refs == tuple(item.ref for item in found.items)
     assert entries[1].tokens == found.tokens
-    assert [each.session_id for each in await memory.shown(space="alice", session=other)] == [other.id]
-    assert await memory.shown(space="alice", limit=2) == entries[:2]
-    assert await memory.shown(space="alice", as_of=entries[2].shown_at) == entries[2:]
+    assert [each.session_id for each in await memory.space("alice").shown(session_id=other.id)] == [other.id]
+    assert await memory.space("alice").shown(limit=2) == entries[:2]
+    assert await memory.space("alice").shown(as_of=entries[2].shown_at) == entries[2:]
 
 
 async def test_an_answer_for_a_session_is_recorded_once_and_without_a_session_not_at_all(
     memory: Memory, session: Session
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea is served at five"))
 
-    await memory.recall("tea", space="alice")
-    await memory.context(space="alice", question="tea")
-    assert await memory.shown(space="alice") == []
-    await memory.recall("nothing like it", space="alice", session=session)
-    assert await memory.shown(space="alice") == []
-    await memory.recall("tea", space="alice", session=session)
-    await memory.recall("When is tea served?", space="alice", session=session)
-    [showing] = await memory.shown(space="alice")
+    await memory.space("alice").recall("tea")
+    await memory.space("alice").context(question="tea")
+    assert await memory.space("alice").shown() == []
+    await memory.space("alice").recall("nothing like it", session_id=session.id)
+    assert await memory.space("alice").shown() == []
+    await memory.space("alice").recall("tea", session_id=session.id)
+    await memory.space("alice").recall("When is tea served?", session_id=session.id)
+    [showing] = await memory.space("alice").shown()
     assert (showing.purpose, showing.refs) == (Purpose.RECALL, (Ref(RefKind.FACT, "f", 1),))
 
 
 async def test_a_block_with_an_answer_in_it_is_one_entry(memory: Memory, session: Session) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea is served at five"))
 
-    block = await memory.context(space="alice", question="When is tea served?", session=session)
+    block = await memory.space("alice").context(question="When is tea served?", session_id=session.id)
 
-    [showing] = await memory.shown(space="alice")
+    [showing] = await memory.space("alice").shown()
     assert showing.purpose is Purpose.CONTEXT
     assert showing.refs == tuple(item.ref for item in block.items)
 
@@ -108,35 +108,35 @@ async def test_a_block_with_an_answer_in_it_is_one_entry(memory: Memory, session
 async def test_a_citation_counts_once_an_answer_and_leaves_no_label_behind(
     memory: Memory, session: Session, database: Database, clock: FakeClock
 ) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="Tea is served at five"))
     await facts.index(Fact(id="g", content="Tea is green"))
-    labels = {item.ref.id: item.label for item in (await memory.context(space="alice", session=session)).items}
+    labels = {item.ref.id: item.label for item in (await memory.space("alice").context(session_id=session.id)).items}
 
-    said = await memory.cited(f"At five [^{labels['f']}], as ever [^{labels['f']}][^{labels['f']}].", session=session)
+    said = await session.cited(f"At five [^{labels['f']}], as ever [^{labels['f']}][^{labels['f']}].")
 
     assert said == "At five, as ever."
     tea, green = Ref(RefKind.FACT, "f", 1), Ref(RefKind.FACT, "g", 1)
     counted_at = clock.time
     assert await usage(database, tea, green) == {tea: Use(1, counted_at)}
-    await memory.cited(f"Green [^{labels['g']}, {labels['f']}]", session=session)
+    await session.cited(f"Green [^{labels['g']}, {labels['f']}]")
     assert {ref: use.times for ref, use in (await usage(database, tea, green)).items()} == {tea: 2, green: 1}
-    assert await memory.cited("No label here.", session=session) == "No label here."
+    assert await session.cited("No label here.") == "No label here."
 
 
 async def test_what_a_session_was_never_shown_cannot_be_cited_by_it(
     memory: Memory, session: Session, database: Database
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea is served at five"))
-    await memory.facts(space="bob").index(Fact(id="f", content="Tea is served at five"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea is served at five"))
+    await memory.space("bob").facts.save(Fact(id="f", content="Tea is served at five"))
     other, bobs = await another(memory), await another(memory, space="bob")
-    [item] = (await memory.context(space="alice", session=session)).items
+    [item] = (await memory.space("alice").context(session_id=session.id)).items
 
     for stranger in (other, bobs):
         answer = f"At five [^{item.label}] [^zzzzzz]."
-        assert await memory.cited(answer, session=stranger) == answer
+        assert await stranger.cited(answer) == answer
     footnote = f"See[^source], at five [^{item.label}].\n\n[^source]: The Guardian."
-    assert await memory.cited(footnote, session=other) == footnote
+    assert await other.cited(footnote) == footnote
 
     assert await usage(database, item.ref) == await usage(database, item.ref, space="bob") == {}
 
@@ -151,13 +151,13 @@ async def test_a_citation_is_of_use_to_the_session_memories_behind_it(
     by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=second.id, number=1),))
     page = await written(memory, "boat", "The boat is red.", by=by)
     clock.time += DAY
-    fact = await memory.recall("Bergen", space="alice", kinds=[RefKind.FACT], session=session)
-    said = await memory.recall("aunt", space="alice", kinds=[RefKind.MESSAGE], session=session)
-    written_down = await memory.recall("boat", space="alice", kinds=[RefKind.DOCUMENT], session=session)
+    fact = await memory.space("alice").recall("Bergen", kinds=[RefKind.FACT], session_id=session.id)
+    said = await memory.space("alice").recall("aunt", kinds=[RefKind.MESSAGE], session_id=session.id)
+    written_down = await memory.space("alice").recall("boat", kinds=[RefKind.DOCUMENT], session_id=session.id)
     assert written_down.items[0].ref.id == page.id
 
     labels = [found.items[0].label for found in (fact, said, written_down)]
-    await memory.cited(" ".join(f"[^{label}]" for label in labels), session=session)
+    await session.cited(" ".join(f"[^{label}]" for label in labels))
     counted_at = clock.time
 
     by_session = await memories(life)
@@ -174,7 +174,7 @@ async def test_a_document_that_rests_on_facts_is_of_use_to_the_sessions_they_com
     bergen = (await life.docs.tree())["~/memory/bergen"]
     assert {each.kind for each in await life.docs.sources(bergen.id, 1)} == {SourceKind.FACT}
 
-    assert await memory.used([Ref(RefKind.DOCUMENT, bergen.id, 1)], space="alice") == 1
+    assert await memory.space("alice").used([Ref(RefKind.DOCUMENT, bergen.id, 1)]) == 1
 
     assert (await memories(life))[told.id].usage_count == 1
 
@@ -183,36 +183,36 @@ async def test_two_things_from_one_session_are_of_use_to_it_once(
     life: Life, memory: Memory, database: Database, session: Session
 ) -> None:
     told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1))
-    [fact] = await memory.facts(space="alice").search("Bergen", 5)
+    [fact] = await memory.space("alice").facts.search("Bergen", limit=5)
 
     refs = [Ref(RefKind.FACT, fact.id, 1), message(told, 1), Ref(RefKind.SESSION_MEMORY, told.id)]
-    assert await memory.used([*refs, *refs], space="alice") == 3
+    assert await memory.space("alice").used([*refs, *refs]) == 3
 
     assert (await memories(life))[told.id].usage_count == 1
     assert {ref: use.times for ref, use in (await usage(database, *refs)).items()} == dict.fromkeys(refs, 1)
 
 
 async def test_what_was_of_use_can_be_named_in_writing(memory: Memory, database: Database, clock: FakeClock) -> None:
-    await memory.facts(space="alice").index(Fact(id="a:b", content="Tea"))
+    await memory.space("alice").facts.save(Fact(id="a:b", content="Tea"))
 
     for _ in range(3):
-        assert await memory.used(["fact:a:b:1"], space="alice") == 1
+        assert await memory.space("alice").used(["fact:a:b:1"]) == 1
 
     use = Use(3, clock.time)
     assert await usage(database, Ref(RefKind.FACT, "a:b", 1)) == {Ref(RefKind.FACT, "a:b", 1): use}
-    assert (await memory.explain("fact:a:b:1", space="alice")).usage == use
+    assert (await memory.space("alice").explain("fact:a:b:1")).usage == use
 
 
 async def test_what_is_not_there_was_of_no_use(memory: Memory, session: Session, database: Database) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="Tea is served at five"))
-    [item] = (await memory.context(space="alice", session=session)).items
+    [item] = (await memory.space("alice").context(session_id=session.id)).items
     await facts.delete("f")
 
-    assert await memory.cited(f"At five [^{item.label}].", session=session) == "At five."
-    assert await memory.used([item.ref, "fact:never:1", "message:ses_x:3"], space="alice") == 0
-    assert await memory.used(["fact:f:1"], space="nowhere") == 0
-    assert await memory.used([], space="alice") == 0
+    assert await session.cited(f"At five [^{item.label}].") == "At five."
+    assert await memory.space("alice").used([item.ref, "fact:never:1", "message:ses_x:3"]) == 0
+    assert await memory.space("nowhere").used(["fact:f:1"]) == 0
+    assert await memory.space("alice").used([]) == 0
     never = (item.ref, Ref(RefKind.FACT, "never", 1), Ref(RefKind.MESSAGE, "ses_x", 3))
     assert await usage(database, *never) == {}
 
@@ -222,15 +222,15 @@ async def test_use_lifts_an_equal_by_a_little_and_no_more(memory: Memory, databa
     await tell(memory, "hello")
     for name, content in (("a", "The boat is red"), ("b", "The boat is big"), ("c", "A boat, a boat: the boat race")):
         await learnt(database, name, content, created_at=at)
-    before = await memory.recall("How is the boat?", space="alice", explain=True)
+    before = await memory.space("alice").recall("How is the boat?", explain=True)
     best, *equals = [item.ref.id for item in before.items]
     assert best == "c"
     assert before.items[1].score == pytest.approx(before.items[2].score)
 
     for _ in range(100):
-        await memory.used([f"fact:{equals[1]}:1"], space="alice")
+        await memory.space("alice").used([f"fact:{equals[1]}:1"])
 
-    after = await memory.recall("How is the boat?", space="alice", explain=True)
+    after = await memory.space("alice").recall("How is the boat?", explain=True)
     assert [item.ref.id for item in after.items] == [best, equals[1], equals[0]]
     lifted = next(each for each in after.candidates if each.ref.id == equals[1])
     assert lifted.signals["usage"].raw == 100
@@ -238,30 +238,30 @@ async def test_use_lifts_an_equal_by_a_little_and_no_more(memory: Memory, databa
 
 
 async def test_what_was_most_of_use_is_the_last_to_be_left_out_of_a_block(memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for number in range(60):
         await facts.index(Fact(id=f"f{number}", content=f"Fact {number} " + "is long enough to take some room " * 5))
-    small = await memory.context(space="alice", budget=400)
+    small = await memory.space("alice").context(budget=400)
     assert Ref(RefKind.FACT, "f0", 1) not in {item.ref for item in small.items}
 
-    await memory.used(["fact:f0:1"], space="alice")
+    await memory.space("alice").used(["fact:f0:1"])
 
-    assert Ref(RefKind.FACT, "f0", 1) in {item.ref for item in (await memory.context(space="alice", budget=400)).items}
+    assert Ref(RefKind.FACT, "f0", 1) in {item.ref for item in (await memory.space("alice").context(budget=400)).items}
 
 
 async def test_a_purge_leaves_in_the_ledger_that_something_was_shown_and_nothing_of_it(
     memory: Memory, database: Database, session: Session
 ) -> None:
     told = await tell(memory, "A pangolin in the pantry.")
-    await memory.recall("pangolin", space="alice", session=session)
+    await memory.space("alice").recall("pangolin", session_id=session.id)
 
     key = await database.transact(
         lambda tx: tx.one("conversation_key", space="alice", id=told.conversation_id), space="alice", read=True
     )
     assert key is not None
-    await memory.history(space="alice").purge(ConversationKey.parse(key["key"]))
+    await memory.local().history("alice").purge(conversation_key.parse(key["key"]))
 
-    [showing] = await memory.shown(space="alice")
+    [showing] = await memory.space("alice").shown()
     assert showing.refs == (message(told, 1),)
     assert "pangolin" not in f"{showing}"
 
@@ -270,9 +270,11 @@ async def test_a_new_version_starts_unused_and_a_source_named_by_a_new_page_coun
     told = await life.tell("We bought a boat.")
     page = await written(memory, "boat", "The boat is red.")
     by = Provenance(sources=(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=told.id),))
-    await memory.documents(space="alice").update(page.id, Draft(slug="boat", title="B", body="x"), expected=1, by=by)
+    await memory.space("alice").documents.update(
+        page.id, DocumentDraft(slug="boat", title="B", body="x"), expected=1, by=by
+    )
 
-    await memory.used([Ref(RefKind.DOCUMENT, page.id, 1)], space="alice")
+    await memory.space("alice").used([Ref(RefKind.DOCUMENT, page.id, 1)])
     assert (await memories(life))[told.id].usage_count == 0
-    await memory.used([Ref(RefKind.DOCUMENT, page.id, 2)], space="alice")
+    await memory.space("alice").used([Ref(RefKind.DOCUMENT, page.id, 2)])
     assert (await memories(life))[told.id].usage_count == 1

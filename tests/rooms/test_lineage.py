@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink import ConversationKey, Fact, Memory, Session
+from bethink import Fact, Memory, Session, conversation_key
 from bethink.errors import Invalid, NotFound
-from bethink.model.documents import Author, DocumentSource, Draft, Provenance, SourceKind
+from bethink.model.documents import Author, DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.jobs import JobKind, Outcome
 from bethink.model.recall import Purpose, Ref, RefKind, Use
 from bethink.model.records import Maker, Origin, SourceMessage
@@ -25,7 +25,7 @@ def life(database: Database, memory: Memory) -> Life:
 
 
 async def fact_of(memory: Memory, word: str) -> Ref:
-    [fact] = await memory.facts(space="alice").search(word, 5)
+    [fact] = await memory.space("alice").facts.search(word, limit=5)
     return Ref(RefKind.FACT, fact.id, fact.version)
 
 
@@ -38,9 +38,9 @@ async def test_a_message_leads_to_the_facts_the_session_memory_and_the_documents
     by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=told.id, number=1),))
     page = await written(memory, "bergen", "Where it rains.", by=by)
     await written(memory, "other", "Nothing to do with it.")
-    [record] = await memory.read(told)
+    [record] = await told.read()
 
-    lineage = await memory.explain(message(told, 1), space="alice")
+    lineage = await memory.space("alice").explain(message(told, 1))
 
     assert (lineage.text, lineage.origin, lineage.at) == (
         "I live in Bergen and I like tea.", "user", record.message.said_at,
@@ -57,9 +57,9 @@ async def test_a_message_leads_to_the_facts_the_session_memory_and_the_documents
 
 
 async def test_a_message_of_which_nothing_was_made_says_so(memory: Memory, session: Session) -> None:
-    await memory.append(session, [assistant("Hm.")])
+    await session.append([assistant("Hm.")])
 
-    lineage = await memory.explain(f"message:{session.id}:1", space="alice")
+    lineage = await memory.space("alice").explain(f"message:{session.id}:1")
 
     assert (lineage.text, lineage.origin) == ("Hm.", "assistant")
     assert (lineage.used_in, lineage.shown, lineage.usage) == ((), (), None)
@@ -73,12 +73,12 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     again = await life.tell("As I said, I live in Bergen.", a_fact("User lives in Bergen", 1))
     await life.consolidate()
     ref = await fact_of(memory, "Bergen")
-    block = await memory.context(space="alice", session=session)
+    block = await memory.space("alice").context(session_id=session.id)
     shown_at = clock.time
-    await memory.used([ref], space="alice")
+    await memory.space("alice").used([ref])
     used_at = clock.time
 
-    lineage = await memory.explain(str(ref), space="alice")
+    lineage = await memory.space("alice").explain(str(ref))
 
     assert (lineage.ref, lineage.text, lineage.origin) == (ref, "User lives in Bergen", "user")
     assert {quote.source: quote.text for quote in lineage.sources} == {
@@ -95,7 +95,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
     assert (showing.tokens, showing.digest, showing.refs) == (block.tokens, block.digest, (ref,))
     assert lineage.usage == Use(1, used_at)
-    pages = [(await memory.explain(each, space="alice")).text or "" for each in lineage.used_in]
+    pages = [(await memory.space("alice").explain(each)).text or "" for each in lineage.used_in]
     assert pages
     assert any("User lives in Bergen" in page for page in pages)
 
@@ -106,23 +106,23 @@ async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life,
     await life.tell("I live in Bergen now.", a_fact("User lives in Bergen", 1, **HOME))
     new = await fact_of(memory, "Bergen")
 
-    lineage = await memory.explain(old, space="alice")
+    lineage = await memory.space("alice").explain(old)
 
     assert lineage.superseded_by == new
-    assert (await memory.explain(new, space="alice")).superseded_by is None
+    assert (await memory.space("alice").explain(new)).superseded_by is None
     [version] = lineage.versions
     assert version.until is not None
 
 
 async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memory: Memory, database: Database) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
         await facts.index(Fact(id="home", content=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
     for number, successor in ((1, "fact:home:2"), (2, "fact:home:3"), (3, "fact:other:1")):
-        lineage = await memory.explain(f"fact:home:{number}", space="alice")
+        lineage = await memory.space("alice").explain(f"fact:home:{number}")
         assert str(lineage.superseded_by) == successor
         assert [each.text[13:] for each in lineage.versions] == ["Oslo", "Bergen", "Narvik"]
         assert [each.ref.number for each in lineage.versions] == [1, 2, 3]
@@ -135,7 +135,7 @@ async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: 
     await life.consolidate()
     overview = (await life.docs.tree())["~/memory/consolidated/MEMORY.md"]
 
-    lineage = await memory.explain(Ref(RefKind.SESSION_MEMORY, told.id), space="alice")
+    lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
     assert (lineage.text, lineage.origin) == ("On towns.\nLives in Bergen.", "memory")
     assert lineage.rests_on == (message(told, 1),)
@@ -153,14 +153,14 @@ async def test_a_document_leads_to_its_versions_its_author_and_what_it_rests_on(
     )
     page = await written(memory, "garden", "Tulips.")
     author = Author(kind="agent", id="agt_1", reason="asked to")
-    await memory.documents(space="alice").update(
+    await memory.space("alice").documents.update(
         page.id,
-        Draft(slug="garden", title="Garden", body="Roses."),
+        DocumentDraft(slug="garden", title="Garden", body="Roses."),
         expected=1,
         by=Provenance(author=author, origin=Origin("assistant"), sources=sources),
     )
 
-    first, second = [await memory.explain(f"document:{page.id}:{number}", space="alice") for number in (1, 2)]
+    first, second = [await memory.space("alice").explain(f"document:{page.id}:{number}") for number in (1, 2)]
 
     assert (second.text, second.origin) == ("Garden\nRoses.", "assistant")
     assert second.written_by == "agent agt_1 asked to"
@@ -185,7 +185,7 @@ async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memo
         if ref in seen:
             continue
         seen.add(ref)
-        lineage = await memory.explain(ref, space="alice")
+        lineage = await memory.space("alice").explain(ref)
         assert lineage.text is not None
         waiting += [*lineage.used_in, *lineage.rests_on]
 
@@ -193,14 +193,14 @@ async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memo
 
 
 async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     by = Provenance(sources=(DocumentSource(kind=SourceKind.FACT, id="home"),))
     await facts.index(Fact(id="home", content="Ana lives in Oslo"))
     await facts.index(Fact(id="home", content="Ana lives in Bergen"))
     page = await written(memory, "ana", "Lives in Bergen.", by=by)
     await facts.index(Fact(id="home", content="Ana lives in Narvik"))
 
-    lineage = await memory.explain(Ref(RefKind.DOCUMENT, page.id, 1), space="alice")
+    lineage = await memory.space("alice").explain(Ref(RefKind.DOCUMENT, page.id, 1))
 
     assert lineage.rests_on == (Ref(RefKind.FACT, "home", 2),)
 
@@ -210,7 +210,7 @@ async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Mem
     await life.consolidate()
     bergen = (await life.docs.tree())["~/memory/bergen"]
 
-    lineage = await memory.explain(Ref(RefKind.DOCUMENT, bergen.id, 1), space="alice")
+    lineage = await memory.space("alice").explain(Ref(RefKind.DOCUMENT, bergen.id, 1))
 
     assert lineage.written_by is not None
     assert lineage.written_by.startswith("job ")
@@ -226,20 +226,20 @@ async def test_what_was_erased_is_known_only_to_have_been_shown(
     page = await written(memory, "locker", "The locker is blue.")
     seen: set[Ref] = set()
     for kind in RefKind:
-        found = await memory.recall("locker", space="alice", kinds=[kind], session=session)
+        found = await memory.space("alice").recall("locker", kinds=[kind], session_id=session.id)
         seen |= {item.ref for item in found.items}
     clock.time += DAY
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
 
-    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="1"))
-    await memory.documents(space="alice").delete(page.id, expected=1)
-    await memory.documents(space="alice").redact(page.id, 1)
+    await memory.local().history("alice").purge(conversation_key(channel="c", chat="1"))
+    await memory.space("alice").documents.delete(page.id, expected=1)
+    await memory.space("alice").documents.redact(page.id, 1)
 
     assert seen == {
         message(told, 1), fact, Ref(RefKind.SESSION_MEMORY, told.id), Ref(RefKind.DOCUMENT, page.id, 1),
     }  # fmt: skip
     for ref in seen:
-        lineage = await memory.explain(ref, space="alice")
+        lineage = await memory.space("alice").explain(ref)
         assert (lineage.text, lineage.origin, lineage.sources) == (None, None, ())
         assert all(version.text == "" for version in lineage.versions)
         assert lineage.shown
@@ -247,16 +247,16 @@ async def test_what_was_erased_is_known_only_to_have_been_shown(
         times = [showing.shown_at for showing in lineage.shown]
         assert times == sorted(times, reverse=True)
     with pytest.raises(NotFound):
-        await memory.explain(message(told, 2), space="alice")
+        await memory.space("alice").explain(message(told, 2))
 
 
 async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(memory: Memory, session: Session) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="Tea at five"))
-    await memory.context(space="alice", session=session)
+    await memory.space("alice").context(session_id=session.id)
     await facts.index(Fact(id="f", content="Tea at six"))
 
-    lineage = await memory.explain("fact:f:2", space="alice")
+    lineage = await memory.space("alice").explain("fact:f:2")
 
     assert [showing.refs for showing in lineage.shown] == [(Ref(RefKind.FACT, "f", 1),)]
 
@@ -267,21 +267,21 @@ async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(mem
      f"message:ses_x:{2**63 - 1}"],
 )  # fmt: skip
 async def test_what_was_never_here_is_not_found(memory: Memory, ref: str) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea"))
 
     with pytest.raises(NotFound, match=r"named .* in the space that result came from"):
-        await memory.explain(ref, space="alice")
+        await memory.space("alice").explain(ref)
     with pytest.raises(NotFound):
-        await Memory(None).explain(ref, space="alice")
+        await Memory(None).space("alice").explain(ref)
 
 
 async def test_what_is_in_another_space_is_not_found(memory: Memory, session: Session) -> None:
     bobs = await tell(memory, "A secret.", space="bob")
-    await memory.facts(space="bob").index(Fact(id="f", content="Tea"))
+    await memory.space("bob").facts.save(Fact(id="f", content="Tea"))
 
     for ref in (message(bobs, 1), Ref(RefKind.FACT, "f", 1)):
         with pytest.raises(NotFound):
-            await memory.explain(ref, space="alice")
+            await memory.space("alice").explain(ref)
 
 
 @pytest.mark.parametrize(
@@ -294,9 +294,9 @@ async def test_what_names_nothing_is_refused_before_anything_is_asked(memory: Me
     with pytest.raises(Invalid):
         Ref.parse(text)
     with pytest.raises(Invalid):
-        await memory.explain(text, space="alice")
+        await memory.space("alice").explain(text)
     with pytest.raises(Invalid):
-        await memory.used([text], space="alice")
+        await memory.space("alice").used([text])
 
 
 @given(st.sampled_from(RefKind), st.text(min_size=1, max_size=200).filter(str.isprintable), st.integers(0, 2**63 - 1))

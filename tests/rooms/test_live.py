@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bethink import AgentStores, ConversationKey, History, LiveHistory, Memory, Message, Record, Settings
+from bethink import AgentStores, History, LiveHistory, Memory, Message, Record, Settings, conversation_key
 from bethink.errors import Corrupt, OutcomeUnknown, Unavailable
 from tests.conftest import KEY, Quiet, many
 
@@ -16,7 +16,7 @@ def texts(live: LiveHistory) -> list[str]:
 
 @pytest.fixture
 def history(memory: Memory) -> History:
-    return memory.history(space="alice")
+    return memory.local().history("alice")
 
 
 @pytest.mark.spec("S4.69", "S4.71", "S4.72")
@@ -41,7 +41,7 @@ async def test_the_oldest_message_goes_after_each_append_and_stays_in_the_log(hi
 
 @pytest.mark.spec("S4.67")
 async def test_a_hundred_messages_are_held_unless_told_otherwise(memory: Memory) -> None:
-    async with memory.live(KEY, space="alice") as live:
+    async with memory.local().live("alice", KEY) as live:
         for message in many(103):
             await live.append(message)
         assert len(live.messages) == 100
@@ -61,10 +61,10 @@ async def test_what_was_appended_is_stored_in_order_under_the_conversation_key(h
 class Failing(History):
     """A history whose database has gone away."""
 
-    async def append(self, key: ConversationKey | str, message: object) -> int | None:
+    async def append(self, key: str, message: object) -> int | None:
         raise Corrupt("gone.")
 
-    async def recent(self, key: ConversationKey | str, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    async def recent(self, key: str, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
         raise Unavailable("gone.")
 
 
@@ -123,7 +123,7 @@ async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> 
 
 async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(History):
-        async def append(self, key: ConversationKey | str, message: object) -> int | None:
+        async def append(self, key: str, message: object) -> int | None:
             await anyio.sleep_forever()
 
     monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
@@ -139,7 +139,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
 async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failures = History.append, [Unavailable("away."), OutcomeUnknown("who knows.")]
 
-    async def append(self: History, key: ConversationKey | str, message: Message) -> int | None:
+    async def append(self: History, key: str, message: Message) -> int | None:
         if failures:
             raise failures.pop()
         return await real(self, key, message)
@@ -157,7 +157,7 @@ async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Hanging(History):
-        async def append(self, key: ConversationKey | str, message: object) -> int | None:
+        async def append(self, key: str, message: object) -> int | None:
             await anyio.sleep_forever()
 
     monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
@@ -208,7 +208,7 @@ async def test_a_live_history_that_is_not_open_says_so_and_opens_afresh(history:
             assert len(live.messages) == expected
 
 
-class Desk:
+class WorkingMemory:
     """What an agent's host does with it: think, and send."""
 
     def __init__(self) -> None:
@@ -231,11 +231,11 @@ class Desk:
 @pytest.mark.spec("S4.69", "S4.70", "S4.71", "S4.72", "S4.73", "S4.74", "S4.76", "S4.77", "S4.78")
 async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(data_dir=str(tmp_path), max_history_len=3)
-    desk = Desk()
+    desk = WorkingMemory()
     asked: list[tuple[str, int]] = []
     real = History.recent
 
-    async def recent(self: History, key: ConversationKey | str, n: int) -> list[Record]:
+    async def recent(self: History, key: str, n: int) -> list[Record]:
         asked.append((self.agent, n))
         return await real(self, key, n)
 
@@ -270,7 +270,7 @@ async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, m
 
 async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path) -> None:
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    desk = Desk()
+    desk = WorkingMemory()
 
     async with anyio.create_task_group() as tasks:
         for text in ("one", "two", "three"):
@@ -282,7 +282,7 @@ async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path
 
 @pytest.mark.spec("S4.75")
 async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_again_later(tmp_path: Path) -> None:
-    settings, desk = Settings(data_dir=str(tmp_path)), Desk()
+    settings, desk = Settings(data_dir=str(tmp_path)), WorkingMemory()
     path = tmp_path / "agents" / "assistant" / "memory.db"
     before = AgentStores(settings, redactor=Quiet())
     await before.turn("assistant", KEY, "long ago", think=desk.think, send=desk.send)
@@ -309,8 +309,8 @@ async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
 ) -> None:
     monkeypatch.setattr("bethink.build._MAX_HELD", 1)
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    desk = Desk()
-    other = ConversationKey(channel="cli", chat="other")
+    desk = WorkingMemory()
+    other = conversation_key(channel="cli", chat="other")
 
     for key in (KEY, other, KEY):
         await stores.turn("assistant", key, "x", think=desk.think, send=desk.send)
@@ -323,7 +323,7 @@ async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
 @pytest.mark.spec("S4.3", "S4.75", "S4.78")
 async def test_an_agent_without_memory_still_takes_its_turns(tmp_path: Path) -> None:
     stores = AgentStores(Settings(), redactor=Quiet())
-    desk = Desk()
+    desk = WorkingMemory()
 
     for text in ("one", "two"):
         await stores.turn("assistant", KEY, text, think=desk.think, send=desk.send)

@@ -11,7 +11,7 @@ NOT_LEARNT_FROM = [AgentKind.SUBAGENT, *INTERNAL]
 
 
 async def fresh(memory: Memory, session: Session) -> Session:
-    found = await memory.get_session(space=session.space, session_id=session.id)
+    found = await memory.space(session.space).get_session(session_id=session.id)
     assert found is not None
     return found
 
@@ -24,36 +24,36 @@ async def mark(memory: Memory, session: Session) -> int | None:
 async def test_the_sixth_record_marks_the_session_with_its_number_and_the_fifth_does_not(
     memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(5))
+    await session.append(many(5))
     assert await mark(memory, session) is None
 
-    await memory.append(session, said("the sixth"))
+    await session.append(said("the sixth"))
     assert await mark(memory, session) == 6
 
 
 @pytest.mark.spec("S0.3", "S0.17")
 async def test_every_record_past_the_threshold_raises_the_mark(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(6))
-    await memory.append(session, many(3))
+    await session.append(many(6))
+    await session.append(many(3))
 
     assert await mark(memory, session) == 9
 
 
 async def test_a_batch_that_crosses_the_threshold_marks_its_last_record(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(20))
+    await session.append(many(20))
 
     assert await mark(memory, session) == 20
 
 
 @pytest.mark.spec("S0.4")
 async def test_the_count_starts_again_from_what_was_processed(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(6))
-    assert await memory.marks().mark_processed(session, until=6, expected=6)
+    await session.append(many(6))
+    assert await memory.local().marks().mark_processed(session, until=6, expected=6)
 
-    await memory.append(session, many(5))
+    await session.append(many(5))
     assert await mark(memory, session) is None
 
-    await memory.append(session, many(1))
+    await session.append(many(1))
     assert await mark(memory, session) == 12
 
 
@@ -62,20 +62,22 @@ async def test_after_five_turns_of_question_and_answer_a_session_is_always_marke
     memory: Memory, session: Session
 ) -> None:
     for _ in range(5):
-        await memory.append(session, said("question", "answer"))
-        await memory.end_turn(session)
+        await session.append(said("question", "answer"))
+        await session.end_turn()
 
     assert await mark(memory, session) == 10
 
 
 @pytest.mark.spec("S1.12")
 async def test_the_end_of_a_turn_marks_by_the_same_rule(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(5))
-    assert await memory.end_turn(session) is False
+    await session.append(many(5))
+    assert await session.end_turn() is False
 
-    await memory.append(session, many(1))
-    assert await memory.marks().mark_processed(session, until=0, expected=6)  # as if the worker had learnt nothing
-    assert await memory.end_turn(session) is True
+    await session.append(many(1))
+    assert (
+        await memory.local().marks().mark_processed(session, until=0, expected=6)
+    )  # as if the worker had learnt nothing
+    assert await session.end_turn() is True
     assert await mark(memory, session) == 6
 
 
@@ -83,26 +85,26 @@ async def test_the_end_of_a_turn_marks_by_the_same_rule(memory: Memory, session:
 async def test_an_agent_that_goes_idle_leaves_its_session_marked_at_the_last_record(
     memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(2))
+    await session.append(many(2))
 
-    assert await memory.idle(session) is True
+    assert await session.idle() is True
     assert await mark(memory, session) == 2
 
 
 async def test_going_idle_with_nothing_new_marks_nothing(memory: Memory, session: Session) -> None:
-    assert await memory.idle(session) is False
+    assert await session.idle() is False
 
-    await memory.append(session, many(2))
-    await memory.idle(session)
-    assert await memory.marks().mark_processed(session, until=2, expected=2)
-    assert await memory.idle(session) is False
+    await session.append(many(2))
+    await session.idle()
+    assert await memory.local().marks().mark_processed(session, until=2, expected=2)
+    assert await session.idle() is False
     assert await mark(memory, session) is None
 
 
 @pytest.mark.spec("S0.1", "S0.6", "S1.13")
 async def test_a_reset_marks_the_old_session(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    following = await memory.reset(session)
+    await session.append(many(2))
+    following = await session.reset()
 
     assert await mark(memory, session) == 2
     assert following.invalidated_at is None
@@ -110,8 +112,8 @@ async def test_a_reset_marks_the_old_session(memory: Memory, session: Session) -
 
 @pytest.mark.spec("S1.14")
 async def test_an_emergency_reset_marks_the_old_session(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    await memory.reset(session, emergency=True)
+    await session.append(many(2))
+    await session.reset(emergency=True)
 
     old = await fresh(memory, session)
     assert (old.invalidated_at, old.end_reason) == (2, "emergency")
@@ -119,8 +121,8 @@ async def test_an_emergency_reset_marks_the_old_session(memory: Memory, session:
 
 @pytest.mark.spec("S0.5", "S1.15")
 async def test_a_compaction_marks_and_archives_the_old_session(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    await memory.compacted(session)
+    await session.append(many(2))
+    await session.compacted()
 
     old = await fresh(memory, session)
     assert (old.invalidated_at, old.end_reason) == (2, "compaction")
@@ -128,18 +130,18 @@ async def test_a_compaction_marks_and_archives_the_old_session(memory: Memory, s
 
 
 async def test_an_empty_session_is_never_marked(memory: Memory, session: Session) -> None:
-    await memory.reset(session)
+    await session.reset()
 
     assert await mark(memory, session) is None
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []
 
 
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
 @pytest.mark.spec("S1.9", "S1.17")
 async def test_agents_of_other_kinds_are_not_marked_by_the_threshold(memory: Memory, kind: AgentKind) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
-    await memory.append(session, many(9))
-    await memory.end_turn(session)
+    session = await memory.space("alice").session(KEY, agent="inner", kind=kind)
+    await session.append(many(9))
+    await session.end_turn()
 
     assert await mark(memory, session) is None
 
@@ -147,19 +149,19 @@ async def test_agents_of_other_kinds_are_not_marked_by_the_threshold(memory: Mem
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
 @pytest.mark.spec("S1.9", "S1.17")
 async def test_agents_of_other_kinds_are_not_marked_when_idle(memory: Memory, kind: AgentKind) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
-    await memory.append(session, many(2))
+    session = await memory.space("alice").session(KEY, agent="inner", kind=kind)
+    await session.append(many(2))
 
-    assert await memory.idle(session) is False
+    assert await session.idle() is False
     assert await mark(memory, session) is None
 
 
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
 @pytest.mark.spec("S1.9", "S1.17")
 async def test_agents_of_other_kinds_are_not_marked_by_a_reset(memory: Memory, kind: AgentKind) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
-    await memory.append(session, many(2))
-    following = await memory.reset(session)
+    session = await memory.space("alice").session(KEY, agent="inner", kind=kind)
+    await session.append(many(2))
+    following = await session.reset()
 
     assert await mark(memory, session) is None
     assert following.learns is False
@@ -168,25 +170,25 @@ async def test_agents_of_other_kinds_are_not_marked_by_a_reset(memory: Memory, k
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
 @pytest.mark.spec("S1.9", "S1.17")
 async def test_agents_of_other_kinds_are_not_marked_by_a_compaction(memory: Memory, kind: AgentKind) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY, agent="inner", kind=kind)
-    await memory.append(session, many(2))
-    await memory.compacted(session)
+    session = await memory.space("alice").session(KEY, agent="inner", kind=kind)
+    await session.append(many(2))
+    await session.compacted()
 
     assert await mark(memory, session) is None
-    assert await memory.marks().invalidate(session, 2) is False
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().invalidate(session, 2) is False
+    assert await memory.local().marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S0.7", "S0.10")
 async def test_invalidate_sets_the_mark_and_only_ever_raises_it(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(4))
+    await session.append(many(4))
     assert await mark(memory, session) is None
 
-    assert await memory.marks().invalidate(session, 3) is True
-    assert await memory.marks().invalidate(session, 2) is False
-    assert await memory.marks().invalidate(session, 3) is False
+    assert await memory.local().marks().invalidate(session, 3) is True
+    assert await memory.local().marks().invalidate(session, 2) is False
+    assert await memory.local().marks().invalidate(session, 3) is False
     assert await mark(memory, session) == 3
-    assert await memory.marks().invalidate(session, 4) is True
+    assert await memory.local().marks().invalidate(session, 4) is True
     assert await mark(memory, session) == 4
 
 
@@ -202,9 +204,9 @@ async def test_a_session_that_is_not_there_cannot_be_marked(memory: Memory, sess
     )
 
     with pytest.raises(NotFound):
-        await memory.marks().invalidate(stranger, 1)
+        await memory.local().marks().invalidate(stranger, 1)
     with pytest.raises(NotFound):
-        await memory.end_session(stranger)
+        await stranger.end()
 
 
 @pytest.mark.spec("S0.11")
@@ -213,74 +215,72 @@ async def test_marked_sessions_of_all_spaces_are_found_oldest_mark_first_up_to_a
 ) -> None:
     marked: list[str] = []
     for space in ("zoe", "alice", "mia", "bob"):
-        session = await memory.open_session(space=space, conversation=KEY)
-        await memory.append(session, many(2))
+        session = await memory.space(space).session(KEY)
+        await session.append(many(2))
         clock.time += timedelta(microseconds=1000)
         if space != "mia":
-            await memory.idle(session)
+            await session.idle()
             marked.append(session.id)
 
-    assert [found.id for found in await memory.marks().find_invalidated(10)] == marked
-    assert [found.id for found in await memory.marks().find_invalidated(2)] == marked[:2]
-    assert all(found.invalidated_at == 2 for found in await memory.marks().find_invalidated(10))
+    assert [found.id for found in await memory.local().marks().find_invalidated(10)] == marked
+    assert [found.id for found in await memory.local().marks().find_invalidated(2)] == marked[:2]
+    assert all(found.invalidated_at == 2 for found in await memory.local().marks().find_invalidated(10))
 
 
 async def test_a_mark_that_is_raised_keeps_its_place_in_the_queue(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(6))
-    other = await memory.open_session(space="bob", conversation=KEY)
-    await memory.append(other, many(6))
-    await memory.append(session, many(6))
+    await session.append(many(6))
+    other = await memory.space("bob").session(KEY)
+    await other.append(many(6))
+    await session.append(many(6))
 
-    assert [found.id for found in await memory.marks().find_invalidated()] == [session.id, other.id]
+    assert [found.id for found in await memory.local().marks().find_invalidated()] == [session.id, other.id]
 
 
 @pytest.mark.spec("S0.12", "S0.13", "S0.7", "S0.8")
 async def test_marking_processed_clears_the_mark_that_was_expected(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(6))
+    await session.append(many(6))
     assert (await fresh(memory, session)).processed_until is None
 
-    assert await memory.marks().mark_processed(session, until=6, expected=6) is True
+    assert await memory.local().marks().mark_processed(session, until=6, expected=6) is True
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until, now.marked_at) == (None, 6, None)
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S0.12", "S0.14", "S0.21")
 async def test_a_message_that_arrives_during_processing_keeps_the_session_pending(
     memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(6))
-    await memory.append(session, said("while the worker was busy"))
+    await session.append(many(6))
+    await session.append(said("while the worker was busy"))
 
-    assert await memory.marks().mark_processed(session, until=6, expected=6) is False
+    assert await memory.local().marks().mark_processed(session, until=6, expected=6) is False
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until) == (7, None)
-    assert [found.id for found in await memory.marks().find_invalidated()] == [session.id]
+    assert [found.id for found in await memory.local().marks().find_invalidated()] == [session.id]
 
 
 @pytest.mark.spec("S0.21", "S1.19")
 async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    await memory.idle(session)
-    until = await memory.marks().max_number(session)  # what the worker has seen, taken before it works
-    await memory.append(session, said("too quiet to move the mark"))
+    await session.append(many(2))
+    await session.idle()
+    until = await memory.local().marks().max_number(session)  # what the worker has seen, taken before it works
+    await session.append(said("too quiet to move the mark"))
 
     assert until == 2
-    assert await memory.marks().mark_processed(session, until=until, expected=2) is True
+    assert await memory.local().marks().mark_processed(session, until=until, expected=2) is True
 
     processed = (await fresh(memory, session)).processed_until
     assert processed == 2
-    assert [record.message.content for record in await memory.read(session, after=processed)] == [
-        "too quiet to move the mark"
-    ]
+    assert [record.message.content for record in await session.read(after=processed)] == ["too quiet to move the mark"]
 
 
 async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
+    await session.append(many(2))
 
-    assert await memory.marks().mark_processed(session, until=2, expected=2) is False
+    assert await memory.local().marks().mark_processed(session, until=2, expected=2) is False
     assert (await fresh(memory, session)).processed_until is None
 
 
@@ -288,54 +288,54 @@ async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, se
 async def test_records_are_counted_after_a_number_and_the_last_number_is_known(
     memory: Memory, session: Session
 ) -> None:
-    assert await memory.marks().max_number(session) is None
-    assert await memory.marks().count_since(session, 0) == 0
+    assert await memory.local().marks().max_number(session) is None
+    assert await memory.local().marks().count_since(session, 0) == 0
 
-    await memory.append(session, many(4))
+    await session.append(many(4))
 
-    assert await memory.marks().max_number(session) == 4
-    assert [await memory.marks().count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
+    assert await memory.local().marks().max_number(session) == 4
+    assert [await memory.local().marks().count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
 
 
 @pytest.mark.spec("S1.19")
 async def test_only_records_after_what_was_processed_are_loaded(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(8))
-    assert await memory.marks().mark_processed(session, until=5, expected=8)
+    await session.append(many(8))
+    assert await memory.local().marks().mark_processed(session, until=5, expected=8)
 
     processed = (await fresh(memory, session)).processed_until
     assert processed is not None
-    assert [record.number for record in await memory.read(session, after=processed)] == [6, 7, 8]
+    assert [record.number for record in await session.read(after=processed)] == [6, 7, 8]
 
 
 async def test_a_mark_says_what_first_set_it_and_when(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    await memory.idle(session)
+    await session.append(many(2))
+    await session.idle()
     first = await fresh(memory, session)
-    await memory.append(session, many(9))
+    await session.append(many(9))
     raised = await fresh(memory, session)
 
     assert (first.marked_by, raised.marked_by) == ("idle", "idle")
     assert first.marked_at is not None
     assert raised.marked_at == first.marked_at
 
-    assert await memory.marks().mark_processed(session, until=11, expected=11)
-    await memory.append(session, many(6))
+    assert await memory.local().marks().mark_processed(session, until=11, expected=11)
+    await session.append(many(6))
     assert (await fresh(memory, session)).marked_by == "turn_threshold"
 
 
 @pytest.mark.parametrize("number", [0, -1, 5, 999])
 async def test_a_mark_beyond_the_last_record_is_refused(memory: Memory, session: Session, number: int) -> None:
-    await memory.append(session, many(4))
+    await session.append(many(4))
 
     with pytest.raises(Invalid, match="Its last is 4"):
-        await memory.marks().invalidate(session, number)
+        await memory.local().marks().invalidate(session, number)
     assert await mark(memory, session) is None
 
 
 async def test_processing_beyond_the_last_record_does_not_blind_the_session(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(6))
-    assert await memory.marks().mark_processed(session, until=1000, expected=6)
+    await session.append(many(6))
+    assert await memory.local().marks().mark_processed(session, until=1000, expected=6)
     assert (await fresh(memory, session)).processed_until == 6
 
-    await memory.append(session, many(6))
+    await session.append(many(6))
     assert await mark(memory, session) == 12

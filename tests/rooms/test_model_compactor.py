@@ -4,13 +4,13 @@ from bethink.errors import ModelUnavailable
 from bethink.model.working import Event, EventType, SubType
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.working.desk import Desk
+from bethink.working.memory import WorkingMemory
 from bethink.working.model_compactor import ModelCompactor
 from tests.rooms.working_kit import THREAD, engine
 
 
-async def filled(database: Database, model: ScriptedModel) -> Desk:
-    desk = Desk(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
+async def filled(database: Database, model: ScriptedModel) -> WorkingMemory:
+    desk = WorkingMemory(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
     await desk.open_thread(THREAD)
     for number in range(6):
         await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
@@ -55,7 +55,7 @@ async def test_a_model_that_is_away_leaves_the_thread_as_it_was(database: Databa
 
 async def test_what_is_too_long_for_the_model_keeps_its_two_ends(database: Database) -> None:
     model = ScriptedModel(["short"], window=100)
-    desk = Desk(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
+    desk = WorkingMemory(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
     await desk.open_thread(THREAD)
     for text in ("a" * 400, "b" * 400, "c" * 400, "d" * 400):
         await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": text}))

@@ -7,8 +7,8 @@ from bethink.errors import Unavailable
 from bethink.model.moments import from_micros
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, SubType, make_chunk
 from bethink.store.db import Database
-from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.prompt import Reason, build
 from tests.conftest import KEY, Quiet, many
@@ -101,19 +101,18 @@ def test_the_prefix_stays_the_same_while_the_conversation_goes_on() -> None:
 
 
 @pytest.fixture
-async def desk(memory: Memory) -> Desk:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+async def desk(memory: Memory) -> WorkingMemory:
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     return desk
 
 
-async def test_appending_a_message_dispatches_its_event_with_its_number(memory: Memory, desk: Desk) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
+async def test_appending_a_message_dispatches_its_event_with_its_number(memory: Memory, desk: WorkingMemory) -> None:
+    session = await memory.space("alice").session(KEY)
     call = {"id": "c1"}
-    await memory.append(session, [Message(role="user", content="hi"), Message(role="assistant", content="hello")])
-    await memory.append(
-        session,
+    await session.append([Message(role="user", content="hi"), Message(role="assistant", content="hello")])
+    await session.append(
         [
             Message(role="assistant", content="", tool_calls=[call]),
             Message(role="tool", content="result", name="look"),
@@ -136,11 +135,11 @@ async def test_appending_a_message_dispatches_its_event_with_its_number(memory: 
     assert await desk.replay(THREAD) == chunks
 
 
-async def test_in_stepping_mode_a_message_is_stored_and_its_event_waits(memory: Memory, desk: Desk) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
+async def test_in_stepping_mode_a_message_is_stored_and_its_event_waits(memory: Memory, desk: WorkingMemory) -> None:
+    session = await memory.space("alice").session(KEY)
     await desk.set_mode(THREAD, Mode.STEPPING)
 
-    assert await memory.append(session, many(2)) == [1, 2]
+    assert await session.append(many(2)) == [1, 2]
 
     assert await desk.queue_length(THREAD) == 2
     await desk.step(THREAD)
@@ -148,12 +147,12 @@ async def test_in_stepping_mode_a_message_is_stored_and_its_event_waits(memory: 
     assert prompt.to_openai() == [{"role": "user", "content": "message 1"}]
 
 
-async def test_a_retry_queues_no_second_event(memory: Memory, desk: Desk) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
+async def test_a_retry_queues_no_second_event(memory: Memory, desk: WorkingMemory) -> None:
+    session = await memory.space("alice").session(KEY)
     message = Message(role="user", content="once", idempotency_key="k")
 
     for _ in range(2):
-        await memory.append(session, [message])
+        await session.append([message])
 
     assert len((await desk.current_state(THREAD)).chunks) == 1
 
@@ -169,8 +168,8 @@ class Leaking:
 
 
 async def test_no_secret_reaches_working_memory_by_an_event_or_by_a_model(database: Database) -> None:
-    memory = Memory(database, redactor=Censor(), compactor=Leaking())
-    desk = memory.desk(space="alice")
+    memory = memory_on(database, redactor=Censor(), compactor=Leaking())
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD)
     for text in ("it is hunter2", "\0two", "three"):
         await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": text, "deep": [{"a": text}]}))
@@ -190,40 +189,40 @@ async def test_a_message_is_acknowledged_even_if_its_thread_cannot_go_on(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=2, truncation=1000))
-    memory = Memory(database, redactor=Quiet(), engine=engine, compactor=Failing())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    memory = memory_on(database, redactor=Quiet(), engine=engine, compactor=Failing())
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
-    assert await memory.append(session, many(4)) == [1, 2, 3, 4]
+    assert await session.append(many(4)) == [1, 2, 3, 4]
 
     assert "could not go on: Unavailable" in caplog.text
     assert await desk.is_step_locked(THREAD) is False
-    assert len(await memory.read(session)) == 4
+    assert len(await session.read()) == 4
 
 
 @pytest.mark.spec("S4.19", "S4.18", "S4.14")
 async def test_without_a_model_old_messages_give_way_to_what_can_be_quoted_of_them(database: Database) -> None:
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=5, hard=60, truncation=1000))
-    memory = Memory(database, redactor=Quiet(), engine=engine)
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    memory = memory_on(database, redactor=Quiet(), engine=engine)
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
-    await memory.append(session, many(30))
+    await session.append(many(30))
 
     summary, *rest = (await desk.current_state(THREAD)).chunks
     assert summary.subtype is SubType.COMPACTED
     assert "message 1" in summary.text
     assert 0 < len(rest) <= 20
-    assert await memory.history(space="alice").get_summary(KEY) == summary.text
-    assert await memory.history(space="alice").length(KEY) == 30  # the log keeps what the view drops
+    assert await memory.local().history("alice").get_summary(KEY) == summary.text
+    assert await memory.local().history("alice").length(KEY) == 30  # the log keeps what the view drops
 
 
 @pytest.mark.spec("S3.44", "S3.47")
 async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Database) -> None:
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=4, truncation=1000), retain_recent=1)
-    desk = Desk(database, space="alice", engine=engine)
+    desk = WorkingMemory(database, space="alice", engine=engine)
     await desk.open_thread(THREAD)
     assert (await desk.get_thread(THREAD)).mode is Mode.AUTO  # unless told otherwise
     await desk.set_mode(THREAD, Mode.STEPPING)
@@ -238,4 +237,4 @@ async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Databas
 
 def test_a_memory_without_a_database_has_no_desk() -> None:
     with pytest.raises(Unavailable, match="without a database"):
-        Memory(None, redactor=Quiet()).desk(space="alice")
+        Memory(None, redactor=Quiet()).local().working("alice")

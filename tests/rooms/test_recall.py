@@ -48,9 +48,9 @@ MAY_2023 = from_micros(1_684_000_000_000_000)
 
 async def test_a_message_is_found_by_its_words_with_all_that_is_known_of_it(memory: Memory, clock: FakeClock) -> None:
     session = await tell(memory, "My bicycle is painted orange.", user("The rain never stops.", name="Ana"))
-    said_at = (await memory.read(session))[0].message.said_at
+    said_at = (await session.read())[0].message.said_at
 
-    [item] = (await memory.recall("Which bicycle is orange?", space="alice", limit=1)).items
+    [item] = (await memory.space("alice").recall("Which bicycle is orange?", limit=1)).items
 
     assert item.ref == message(session, 1)
     assert (item.text, item.origin, item.at, item.session_id) == (
@@ -62,7 +62,7 @@ async def test_a_message_is_found_by_its_words_with_all_that_is_known_of_it(memo
     assert item.label == label_of(item.ref)
     assert 0 < item.score <= 1
     assert (item.speaker, item.fact, item.also, item.sources, item.excerpts) == (None, None, (), (), ())
-    [other] = (await memory.recall("Does the rain stop?", space="alice", limit=1)).items
+    [other] = (await memory.space("alice").recall("Does the rain stop?", limit=1)).items
     assert other.speaker == "Ana"
 
 
@@ -70,7 +70,7 @@ async def test_what_shares_no_word_with_the_question_and_stands_beside_nothing_i
     await tell(memory, "My bicycle is painted orange.")
     other = await tell(memory, "The rain never stops.")
 
-    found = await memory.recall("Does it rain?", space="alice")
+    found = await memory.space("alice").recall("Does it rain?")
 
     assert [item.ref for item in found.items] == [message(other, 1)]
 
@@ -88,14 +88,14 @@ async def test_a_message_is_found_by_another_form_of_a_word(memory: Memory, aske
     await tell(memory, said)
     await tell(memory, "Nothing of that sort.")
 
-    assert texts(await memory.recall(asked, space="alice")) == [said]
+    assert texts(await memory.space("alice").recall(asked)) == [said]
 
 
 async def test_a_synonym_finds_and_the_word_itself_finds_better(memory: Memory) -> None:
     await tell(memory, "The puppy sleeps all morning.")
     await tell(memory, "The dog sleeps all morning.")
 
-    found = await memory.recall("What is with the dog?", space="alice")
+    found = await memory.space("alice").recall("What is with the dog?")
 
     assert texts(found) == ["The dog sleeps all morning.", "The puppy sleeps all morning."]
     assert found.items[0].score > found.items[1].score
@@ -104,22 +104,22 @@ async def test_a_synonym_finds_and_the_word_itself_finds_better(memory: Memory) 
 async def test_the_speaker_that_is_named_is_heard_before_another(memory: Memory) -> None:
     await tell(memory, user("I keep a snake at home.", name="Ben Ask"), user("I keep a snake in town.", name="Ana Roe"))
 
-    assert texts(await memory.recall("Where does Ana keep her snake?", space="alice"))[0] == "I keep a snake in town."
-    assert texts(await memory.recall("Where does Ben keep his snake?", space="alice"))[0] == "I keep a snake at home."
+    assert texts(await memory.space("alice").recall("Where does Ana keep her snake?"))[0] == "I keep a snake in town."
+    assert texts(await memory.space("alice").recall("Where does Ben keep his snake?"))[0] == "I keep a snake at home."
 
 
 async def test_a_question_that_is_nothing_but_a_speakers_name_finds_what_is_said_of_them(memory: Memory) -> None:
     await tell(memory, user("Hello there.", name="Ana"))
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana plays the cello"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Ana plays the cello"))
 
-    assert "Ana plays the cello" in texts(await memory.recall("Who is Ana?", space="alice"))
+    assert "Ana plays the cello" in texts(await memory.space("alice").recall("Who is Ana?"))
 
 
 async def test_the_name_of_a_tool_is_a_word_like_any_other(memory: Memory) -> None:
     await tell(memory, Message(role="tool", name="weather", content="Sunny, 21 degrees."))
     session = await tell(memory, "The weather here makes me sad.")
 
-    found = await memory.recall("What did I say about the weather?", space="alice")
+    found = await memory.space("alice").recall("What did I say about the weather?")
 
     assert found.items[0].ref == message(session, 1)
 
@@ -130,7 +130,7 @@ async def test_a_question_in_the_first_person_prefers_the_user_and_one_about_adv
     await tell(memory, "A camera costs a lot.", assistant("A camera costs too much."))
 
     async def first(question: str) -> str:
-        return (await memory.recall(question, space="alice")).items[0].origin
+        return (await memory.space("alice").recall(question)).items[0].origin
 
     assert await first("What did I say a camera costs?") == "user"
     assert await first("What did you say a camera costs?") == "assistant"
@@ -141,7 +141,7 @@ async def test_what_you_recommended_is_looked_for_in_the_assistants_words(memory
     await tell(memory, "A camera by Zeta is what people recommend to me.", assistant("I recommend a camera by Yotta."))
 
     for question in ("What camera did you recommend?", "Which camera have you recommended to me?"):
-        assert (await memory.recall(question, space="alice")).items[0].origin == "assistant"
+        assert (await memory.space("alice").recall(question)).items[0].origin == "assistant"
 
 
 async def test_the_answer_after_a_question_is_found_though_it_shares_no_word(memory: Memory) -> None:
@@ -150,7 +150,7 @@ async def test_the_answer_after_a_question_is_found_though_it_shares_no_word(mem
     )
     await tell(memory, "Something else entirely")
 
-    found = await memory.recall("cat name", space="alice")
+    found = await memory.space("alice").recall("cat name")
 
     assert [item.ref for item in found.items[:2]] == [message(session, 1), message(session, 2)]
 
@@ -159,8 +159,8 @@ async def test_a_month_in_the_question_lifts_what_was_said_then(memory: Memory, 
     await tell(memory, "The concert was loud.")
     then = await tell(memory, user("The concert was quiet.", said_at=MAY_2023))
 
-    assert texts(await memory.recall("How was the concert?", space="alice"))[0] == "The concert was loud."
-    found = await memory.recall("How was the concert in May 2023?", space="alice", explain=True)
+    assert texts(await memory.space("alice").recall("How was the concert?"))[0] == "The concert was loud."
+    found = await memory.space("alice").recall("How was the concert in May 2023?", explain=True)
     assert found.items[0].ref == message(then, 1)
     dated = {each.ref: each.signals.get("date") for each in found.candidates}
     lifted = dated[message(then, 1)]
@@ -175,8 +175,8 @@ async def test_yesterday_is_the_day_before_now_or_before_the_day_it_is_asked_as_
     for days in (0, 1, 10, 11):
         await tell(memory, user(f"The concert {days} days back.", said_at=ago(clock, days)))
 
-    now = await memory.recall("How was the concert yesterday?", space="alice")
-    then = await memory.recall("How was the concert yesterday?", space="alice", as_of=ago(clock, 10))
+    now = await memory.space("alice").recall("How was the concert yesterday?")
+    then = await memory.space("alice").recall("How was the concert yesterday?", as_of=ago(clock, 10))
 
     assert now.items[0].text == "The concert 1 days back."
     assert then.items[0].text == "The concert 11 days back."
@@ -187,7 +187,7 @@ async def test_words_in_quotes_lift_what_has_them_just_so(memory: Memory) -> Non
     await tell(memory, "The night was black and the sheep slept.")
     await tell(memory, "He is the black sheep of them all, and it was night.")
 
-    found = await memory.recall('Who is the "black sheep" of the night?', space="alice", explain=True)
+    found = await memory.space("alice").recall('Who is the "black sheep" of the night?', explain=True)
 
     assert found.items[0].text.startswith("He is the black sheep")
     assert [("quoted" in each.signals) for each in found.candidates] == [True, False]
@@ -197,11 +197,11 @@ async def test_a_fact_is_found_with_its_messages_and_its_own_words_for_it(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     session = await tell(memory, "By the way, we moved to Bergen in spring.")
-    said_at = (await memory.read(session))[0].message.said_at
+    said_at = (await session.read())[0].message.said_at
     assert said_at is not None
     await learnt(database, "f1", "User lives in Norway", SourceMessage(session.id, 1), kind=FactKind.GOAL)
 
-    [item] = (await memory.recall("Norway?", space="alice")).items
+    [item] = (await memory.space("alice").recall("Norway?")).items
 
     assert item.ref == Ref(RefKind.FACT, "f1", 1)
     assert (item.text, item.origin, item.label) == ("User lives in Norway", "user", label_of(item.ref))
@@ -222,7 +222,7 @@ async def test_a_session_memory_is_found_by_its_summary_and_its_notes(memory: Me
     session = await Life(database, memory).tell("hello", summary="They spoke of zebras.", raw="Stripes matter.")
 
     for question in ("zebras", "stripes"):
-        [item] = (await memory.recall(question, space="alice")).items
+        [item] = (await memory.space("alice").recall(question)).items
         assert item.ref == Ref(RefKind.SESSION_MEMORY, session.id)
         assert (item.origin, item.session_id, item.label) == ("memory", session.id, label_of(item.ref))
         assert item.text == "They spoke of zebras.\nStripes matter."
@@ -234,7 +234,7 @@ async def test_a_document_is_found_by_title_description_and_body_with_its_origin
     document = await written(memory, "tea", "Oolong is half oxidised.", title="Leaves", description="On brewing", by=by)
 
     for question in ("oolong", "leaves", "brewing"):
-        [item] = (await memory.recall(question, space="alice")).items
+        [item] = (await memory.space("alice").recall(question)).items
         assert item.ref == Ref(RefKind.DOCUMENT, document.id, 1)
         assert (item.origin, item.label, item.at) == ("tool:web", label_of(item.ref), document.valid_from)
         assert item.text == "Leaves\nOn brewing\nOolong is half oxidised."
@@ -244,11 +244,11 @@ async def test_only_the_kinds_and_origins_that_are_asked_for_come_back(memory: M
     shop = Message(role="tool", name="shop", content="Tea")
     await tell(memory, "I brew tea.", assistant("You brew tea, I see."), shop)
     await Life(database, memory).tell("hm", summary="It was about tea.", raw="Tea, once more.")
-    await memory.facts(space="alice").index(Fact(id="f", content="Tea is a plant"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Tea is a plant"))
     await written(memory, "cup", "For tea")
 
     async def asked(**narrowed: object) -> set[tuple[str, str]]:
-        found = await memory.recall("tea", space="alice", **narrowed)  # pyright: ignore[reportArgumentType]
+        found = await memory.space("alice").recall("tea", **narrowed)  # pyright: ignore[reportArgumentType]
         return {(item.ref.kind, item.origin) for item in found.items}
 
     everything = {
@@ -269,18 +269,18 @@ async def test_what_was_learnt_from_a_session_is_found_end_to_end(memory: Memory
     await life.tell("I am allergic to peanuts.", a_fact("User is allergic to peanuts", 1, kind=FactKind.DETAIL))
     await life.consolidate()
 
-    found = await memory.recall("Am I allergic to something?", space="alice")
+    found = await memory.space("alice").recall("Am I allergic to something?")
 
     assert {ref.kind for item in found.items for ref in (item.ref, *item.also)} == set(RefKind)
 
 
 async def test_two_spaces_never_see_each_other(memory: Memory, database: Database) -> None:
     session = await tell(memory, "My safe opens with seven turns.", space="bob")
-    await memory.facts(space="bob").index(Fact(id="f", content="The safe is green"))
+    await memory.space("bob").facts.save(Fact(id="f", content="The safe is green"))
 
-    assert not await memory.recall("safe", space="alice", explain=True)
-    assert (await memory.recall("safe", space="alice", explain=True)).candidates == ()
-    assert {item.ref for item in (await memory.recall("safe", space="bob")).items} == {
+    assert not await memory.space("alice").recall("safe", explain=True)
+    assert (await memory.space("alice").recall("safe", explain=True)).candidates == ()
+    assert {item.ref for item in (await memory.space("bob").recall("safe")).items} == {
         message(session, 1),
         Ref(RefKind.FACT, "f", 1),
     }
@@ -289,31 +289,31 @@ async def test_two_spaces_never_see_each_other(memory: Memory, database: Databas
 async def test_without_a_database_the_answer_is_empty_and_says_so() -> None:
     memory = Memory(None)
 
-    found = await memory.recall("anything", space="alice")
+    found = await memory.space("alice").recall("anything")
 
     assert not found
     assert (found.items, found.tokens, found.candidates) == ((), 0, ())
     assert found.missing == "nothing is stored here"
-    assert not await memory.context(space="alice", question="anything")
-    assert await memory.used(["fact:f:1"], space="alice") == 0
-    assert await memory.shown(space="alice") == []
+    assert not await memory.space("alice").context(question="anything")
+    assert await memory.space("alice").used(["fact:f:1"]) == 0
+    assert await memory.space("alice").shown() == []
 
 
 async def test_nothing_relevant_is_an_empty_answer_that_says_why(memory: Memory, session: Session) -> None:
-    assert (await memory.recall("unicorns", space="alice")).missing == "nothing shares a word with the question"
-    await memory.append(session, [{"role": "user", "content": "Nothing of the kind."}])
+    assert (await memory.space("alice").recall("unicorns")).missing == "nothing shares a word with the question"
+    await session.append([{"role": "user", "content": "Nothing of the kind."}])
 
-    nothing = await memory.recall("unicorns", space="alice")
+    nothing = await memory.space("alice").recall("unicorns")
 
     assert not nothing
     assert (nothing.question, nothing.items, nothing.tokens) == ("unicorns", (), 0)
     assert nothing.missing == "nothing shares a word with the question"
-    small = await memory.recall("kind", space="alice", budget=1)
+    small = await memory.space("alice").recall("kind", budget=1)
     assert not small
     assert small.missing == "the budget is too small for anything that was found"
-    other = await memory.recall("kind", space="alice", origins=["document"])
+    other = await memory.space("alice").recall("kind", origins=["document"])
     assert other.missing == "what was found comes from other origins than those that were asked for"
-    assert (await memory.recall("kind", space="alice")).missing is None
+    assert (await memory.space("alice").recall("kind")).missing is None
 
 
 async def test_a_vector_finds_what_shares_no_word_that_counts(memory: Memory, database: Database) -> None:
@@ -322,8 +322,8 @@ async def test_a_vector_finds_what_shares_no_word_that_counts(memory: Memory, da
     await index_all(database)
 
     question = "What is it that he has with her?"
-    assert not await memory.recall(question, space="alice")
-    [item] = (await remembering.recall(question, space="alice")).items
+    assert not await memory.space("alice").recall(question)
+    [item] = (await remembering.space("alice").recall(question)).items
     assert item.ref == message(session, 1)
 
 
@@ -332,21 +332,21 @@ async def test_without_its_embedder_recall_goes_on_and_says_what_is_missing(memo
     await index_all(database)
     remembering = with_vectors(database, Away())
 
-    found = await remembering.recall("heron", space="alice")
+    found = await remembering.space("alice").recall("heron")
 
     assert [item.ref for item in found.items] == [message(session, 1)]
     assert found.missing == "vectors: the embedder is not to be had"
-    nothing = await remembering.recall("unicorn", space="alice")
+    nothing = await remembering.space("alice").recall("unicorn")
     assert nothing.missing == "nothing shares a word with the question; vectors: the embedder is not to be had"
 
 
 async def test_a_reranker_has_a_say_and_none_while_it_is_away(memory: Memory, database: Database) -> None:
     await tell(memory, "A heron, a heron, and then a heron.")
     await tell(memory, "One heron stood there, they say.")
-    plain = texts(await with_vectors(database).recall("heron", space="alice"))
+    plain = texts(await with_vectors(database).space("alice").recall("heron"))
 
-    swapped = await with_vectors(database, reranker=Backwards()).recall("heron", space="alice", explain=True)
-    away = await with_vectors(database, reranker=Away()).recall("heron", space="alice")
+    swapped = await with_vectors(database, reranker=Backwards()).space("alice").recall("heron", explain=True)
+    away = await with_vectors(database, reranker=Away()).space("alice").recall("heron")
 
     assert texts(away) == plain
     assert [each.ranks["reranked"] for each in swapped.candidates] == [1, 2]
@@ -360,10 +360,10 @@ async def test_a_limit_or_a_budget_below_one_is_refused(wrong: dict[str, int]) -
     memory = Memory(None)
 
     with pytest.raises(Invalid, match="below 1"):
-        await memory.recall("x", space="alice", **wrong)  # pyright: ignore[reportArgumentType]
+        await memory.space("alice").recall("x", **wrong)  # pyright: ignore[reportArgumentType]
     if "budget" in wrong:
         with pytest.raises(Invalid, match="below 1"):
-            await memory.context(space="alice", budget=wrong["budget"])
+            await memory.space("alice").context(budget=wrong["budget"])
 
 
 async def test_a_question_about_nothing_but_a_time_finds_what_was_said_then(
@@ -371,13 +371,12 @@ async def test_a_question_about_nothing_but_a_time_finds_what_was_said_then(
 ) -> None:
     day = timedelta(days=1)
     said = [("We painted the boat.", 2 * day), ("The oven broke.", day), ("It rains.", 0 * day)]
-    await memory.append(
-        session,
+    await session.append(
         [Message(role="user", content=text, said_at=clock.time - since) for text, since in said],
     )
 
-    yesterday = await memory.recall("What did we talk about yesterday?", space="alice")
-    never = await memory.recall("What did we talk about in May 1999?", space="alice")
+    yesterday = await memory.space("alice").recall("What did we talk about yesterday?")
+    never = await memory.space("alice").recall("What did we talk about in May 1999?")
 
     assert [item.text for item in yesterday.items] == ["The oven broke."]
     assert never.items == ()

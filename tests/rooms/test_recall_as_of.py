@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bethink import Fact, Memory
 from bethink.errors import NotFound
 from bethink.facts.reconcile import settle
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin, SourceMessage
@@ -144,7 +144,7 @@ class World:
         now = to_micros(self.clock.time) + 1
         valid_to = None if ends is None else now + ends
         fact = Fact(id=name, content=f"marmot {len(self.history)}", valid_to=from_micros_or_none(valid_to))
-        self.wait(lambda: self.memory.facts(space=self.space).index(fact))
+        self.wait(lambda: self.memory.space(self.space).facts.save(fact))
         self.note("index", name, since=now, ends=valid_to)
 
     def learn(self, slot: str | None, begins: int, ends: int | None, origin: str) -> None:
@@ -165,14 +165,14 @@ class World:
 
     def forget(self, name: str) -> None:
         try:
-            self.wait(lambda: self.memory.facts(space=self.space).delete(name))
+            self.wait(lambda: self.memory.space(self.space).facts.delete(name))
         except NotFound:
             return
         self.note("forget", name)
 
     def write(self, slug: str) -> None:
-        docs = self.memory.documents(space=self.space)
-        draft = Draft(slug=slug, title="t", body=f"marmot {len(self.history)}")
+        docs = self.memory.space(self.space).documents
+        draft = DocumentDraft(slug=slug, title="t", body=f"marmot {len(self.history)}")
         known = self.pages.get(slug)
         name = f"{slug}-{len(self.history)}"
         if known is None:
@@ -185,7 +185,7 @@ class World:
     def remove(self, slug: str) -> None:
         known = self.pages.pop(slug, None)
         if known is not None:
-            self.wait(lambda: self.memory.documents(space=self.space).delete(known[0], expected=known[1]))
+            self.wait(lambda: self.memory.space(self.space).documents.delete(known[0], expected=known[1]))
             self.note("remove", slug)
 
     def pause(self, micros: int) -> None:
@@ -193,7 +193,7 @@ class World:
 
     def recalled(self, memory: Memory, as_of: int | None) -> set[Ref]:
         moment = from_micros_or_none(as_of)
-        found = self.wait(lambda: memory.recall("marmot", space=self.space, limit=1_000, as_of=moment, kinds=KINDS))
+        found = self.wait(lambda: memory.space(self.space).recall("marmot", limit=1_000, as_of=moment, kinds=KINDS))
         return {item.ref for item in found.items}
 
 
@@ -318,15 +318,15 @@ def test_the_replay_finds_each_seeded_bug(stage: Stage, mutant: str, monkeypatch
 async def test_only_what_was_said_by_then_is_found(memory: Memory, clock: FakeClock) -> None:
     session = await tell(memory, "The otter was seen once.")
     between = clock.time
-    await memory.append(session, [assistant("Seen, you say?"), user("The otter was seen twice.")])
+    await session.append([assistant("Seen, you say?"), user("The otter was seen twice.")])
     late = await tell(memory, user("The otter was seen long ago.", said_at=between - timedelta(days=10)))
 
-    found = await memory.recall("otter", space="alice", as_of=between, explain=True)
+    found = await memory.space("alice").recall("otter", as_of=between, explain=True)
 
     assert {item.ref for item in found.items} == {message(session, 1), message(late, 1)}
     assert {each.ref for each in found.candidates} == {message(session, 1), message(late, 1)}
     assert found.as_of == between
-    assert not await memory.recall("otter", space="alice", as_of=between - timedelta(days=20))
+    assert not await memory.space("alice").recall("otter", as_of=between - timedelta(days=20))
 
 
 async def test_the_messages_behind_a_fact_are_those_known_by_then(
@@ -340,8 +340,8 @@ async def test_the_messages_behind_a_fact_are_those_known_by_then(
         lambda tx: tx.run("insert_fact_source", space="alice", fact="f", session=later.id, number=1), space="alice"
     )
 
-    then = await memory.recall("Where do otters live?", space="alice", as_of=between)
-    now = await memory.recall("Where do otters live?", space="alice")
+    then = await memory.space("alice").recall("Where do otters live?", as_of=between)
+    now = await memory.space("alice").recall("Where do otters live?")
 
     assert [len(found.items[0].sources) for found in (then, now)] == [1, 2]
 
@@ -349,19 +349,19 @@ async def test_the_messages_behind_a_fact_are_those_known_by_then(
 async def test_a_vector_alone_brings_back_neither_what_is_retired_nor_what_came_later(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="f", content="alpha beta gamma"))
     page = await written(memory, "page", "alpha beta gamma delta", title="Page")
     first = clock.time
     await facts.index(Fact(id="f", content="alpha beta gamma epsilon"))
-    await memory.documents(space="alice").update(
-        page.id, Draft(slug="page", title="Page", body="alpha beta gamma zeta"), expected=1
+    await memory.space("alice").documents.update(
+        page.id, DocumentDraft(slug="page", title="Page", body="alpha beta gamma zeta"), expected=1
     )
     remembering = with_vectors(database)
     await index_all(database)
 
-    then = await remembering.recall("alpha beta gamma", space="alice", as_of=first)
-    now = await remembering.recall("alpha beta gamma", space="alice")
+    then = await remembering.space("alice").recall("alpha beta gamma", as_of=first)
+    now = await remembering.space("alice").recall("alpha beta gamma")
 
     assert sorted(texts(then)) == ["Page\nalpha beta gamma delta", "alpha beta gamma"]
     assert sorted(texts(now)) == ["Page\nalpha beta gamma zeta", "alpha beta gamma epsilon"]

@@ -9,12 +9,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bethink import ConversationKey, Fact, Memory, Message
+from bethink import Fact, Memory, Message, conversation_key
 from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
-from tests.conftest import DATABASES, FakeClock, Quiet, database_at
+from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.recall_kit import (
     assistant,
     fates,
@@ -39,7 +39,7 @@ async def test_a_fact_and_the_message_it_rests_on_are_one_item_with_every_source
     again = await tell(memory, "As I said: Bergen.")
     await learnt(database, "f", "Bergen is home", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
 
-    found = await memory.recall("Where is home in Bergen?", space="alice", explain=True)
+    found = await memory.space("alice").recall("Where is home in Bergen?", explain=True)
 
     [item] = found.items
     assert item.ref == Ref(FACT, "f", 1)
@@ -56,7 +56,7 @@ async def test_a_fact_that_comes_after_its_message_adds_its_other_sources_to_it(
     again = await tell(memory, "It is so windy here.")
     await learnt(database, "f", "User has a home in Bergen", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
 
-    found = await memory.recall("Where in Bergen is our home?", space="alice", explain=True)
+    found = await memory.space("alice").recall("Where in Bergen is our home?", explain=True)
 
     assert [item.ref for item in found.items] == [message(first, 1)]
     assert found.items[0].also == (Ref(FACT, "f", 1),)
@@ -69,7 +69,7 @@ async def test_two_messages_that_say_the_same_are_one_item(memory: Memory) -> No
     again = await tell(memory, "the gate code is 4711!")
     other = await tell(memory, "The gate code is not 4711.")
 
-    found = await memory.recall("What is the gate code?", space="alice")
+    found = await memory.space("alice").recall("What is the gate code?")
 
     refs = {item.ref: item for item in found.items}
     assert len(refs) == 2
@@ -82,18 +82,18 @@ async def test_two_messages_that_say_the_same_are_one_item(memory: Memory) -> No
 async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_place(
     memory: Memory, database: Database
 ) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     await facts.index(Fact(id="home", content="Ana lives in Oslo"))
     await facts.index(Fact(id="home", content="Ana lives in Bergen"))
     await learnt(database, "old", "Ana lives by the sea")
     await learnt(database, "new", "Ana lives by the lake")
     await retire(database, "old", by="new")
 
-    assert set(texts(await memory.recall("Where does Ana live?", space="alice"))) == {
+    assert set(texts(await memory.space("alice").recall("Where does Ana live?"))) == {
         "Ana lives in Bergen",
         "Ana lives by the lake",
     }
-    found = await memory.recall("Where does Ana live?", space="alice", explain=True)
+    found = await memory.space("alice").recall("Where does Ana live?", explain=True)
     gone = {each.ref: each for each in found.candidates if each.fate is Fate.SUPERSEDED}
     assert {ref: each.because_of for ref, each in gone.items()} == {
         Ref(FACT, "home", 1): Ref(FACT, "home", 2),
@@ -102,17 +102,17 @@ async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_pla
     assert gone[Ref(FACT, "home", 1)].text == "Ana lives in Oslo"
     for each in gone.values():
         assert each.because_of is not None
-        assert (await memory.explain(each.because_of, space="alice")).text is not None
+        assert (await memory.space("alice").explain(each.because_of)).text is not None
 
 
 async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Memory, database: Database) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
         await facts.index(Fact(id="home", content=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
-    found = await memory.recall("Where does Ana live?", space="alice", explain=True)
+    found = await memory.space("alice").recall("Where does Ana live?", explain=True)
 
     assert {each.ref.number: each.because_of for each in found.candidates if each.ref.id == "home"} == {
         1: Ref(FACT, "home", 2),
@@ -123,12 +123,12 @@ async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Mem
 
 async def test_a_fact_whose_time_is_over_is_not_shown(memory: Memory, clock: FakeClock) -> None:
     over, ahead = clock.time - timedelta(microseconds=1), clock.time + timedelta(minutes=15)
-    await memory.facts(space="alice").index(Fact(id="past", content="The lift is broken", valid_to=over))
-    await memory.facts(space="alice").index(Fact(id="now", content="The lift is slow", valid_to=ahead))
+    await memory.space("alice").facts.save(Fact(id="past", content="The lift is broken", valid_to=over))
+    await memory.space("alice").facts.save(Fact(id="now", content="The lift is slow", valid_to=ahead))
 
-    found = await memory.recall("lift", space="alice", explain=True)
+    found = await memory.space("alice").recall("lift", explain=True)
 
-    assert texts(found) == texts(await memory.recall("lift", space="alice")) == ["The lift is slow"]
+    assert texts(found) == texts(await memory.space("alice").recall("lift")) == ["The lift is slow"]
     assert fates(found)[Ref(FACT, "past", 1)] is Fate.ENDED
 
 
@@ -139,8 +139,8 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     )
     twin = await tell(memory, "the quarantine of 1720 closed the harbours")
 
-    found = await memory.recall(
-        "What did the quarantine of 1720 do to the harbours?", space="alice", limit=1, origins=["user"], explain=True
+    found = await memory.space("alice").recall(
+        "What did the quarantine of 1720 do to the harbours?", limit=1, origins=["user"], explain=True
     )
 
     by_ref = fates(found)
@@ -149,7 +149,7 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     assert by_ref[message(session, 2)] is Fate.OTHER_ORIGIN
     assert Fate.BEYOND_LIMIT in by_ref.values()
     assert by_ref[message(session, 30)] is Fate.BELOW_FLOOR
-    small = await memory.recall("quarantine harbours", space="alice", budget=12, explain=True)
+    small = await memory.space("alice").recall("quarantine harbours", budget=12, explain=True)
     assert Fate.OVER_BUDGET in fates(small).values()
 
 
@@ -158,8 +158,8 @@ async def test_the_question_is_no_answer_to_the_session_that_asks_it(memory: Mem
     before = await tell(memory, question, assistant("The heron nests by the weir."))
     session = await tell(memory, "Tell me of a heron, please.", f"{question} ")
 
-    asked = await memory.recall(question, space="alice", session=session, explain=True)
-    block = await memory.context(space="alice", question=question, session=session)
+    asked = await memory.space("alice").recall(question, session_id=session.id, explain=True)
+    block = await memory.space("alice").context(question=question, session_id=session.id)
 
     assert fates(asked)[message(session, 2)] is fates(asked)[message(before, 1)] is Fate.QUESTION
     assert fates(asked)[message(session, 1)] is fates(asked)[message(before, 2)] is Fate.SHOWN
@@ -170,16 +170,16 @@ async def test_the_question_is_no_answer_to_the_session_that_asks_it(memory: Mem
 async def test_only_what_is_there_is_ever_a_candidate(memory: Memory) -> None:
     session = await tell(memory, "A lonely lighthouse.")
 
-    found = await memory.recall("lighthouse", space="alice", explain=True)
+    found = await memory.space("alice").recall("lighthouse", explain=True)
 
     assert fates(found) == {message(session, 1): Fate.SHOWN}
 
 
 async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory) -> None:
     await tell(memory, "The owl hunts at night.", assistant("At night the owl hunts mice."), "An owl, a mouse.")
-    await memory.facts(space="alice").index(Fact(id="f", content="Owls see well at night"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Owls see well at night"))
 
-    found = await memory.recall("When does the owl hunt at night?", space="alice", explain=True)
+    found = await memory.space("alice").recall("When does the owl hunt at night?", explain=True)
 
     assert len(found.candidates) == 4
     assert [each.ranks["fused"] for each in found.candidates] == [1, 2, 3, 4]
@@ -197,11 +197,11 @@ async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory
     totals = [sum(signal.added for signal in each.signals.values()) for each in found.candidates]
     assert totals == sorted(totals, reverse=True)
     assert [each.score for each in found.candidates] == pytest.approx(totals)
-    assert (await memory.recall("owl", space="alice")).candidates == ()
+    assert (await memory.space("alice").recall("owl")).candidates == ()
 
 
 async def test_explaining_an_answer_does_not_change_it(memory: Memory, database: Database) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for place in range(30):
         await facts.index(Fact(id="owl", content=f"owl owl owl night hunt {place}"))
     await facts.index(Fact(id="owl", content="An owl has two eyes"))
@@ -212,8 +212,8 @@ async def test_explaining_an_answer_does_not_change_it(memory: Memory, database:
     await index_all(database)
 
     for each in (memory, remembering):
-        plain = await each.recall(question, space="alice")
-        explained = await each.recall(question, space="alice", explain=True)
+        plain = await each.space("alice").recall(question)
+        explained = await each.space("alice").recall(question, explain=True)
 
         assert [(item.ref, item.sources) for item in plain.items] == [
             (item.ref, item.sources) for item in explained.items
@@ -226,14 +226,14 @@ async def test_a_long_message_is_cut_to_the_part_that_has_the_words(memory: Memo
     padding = "This sentence is about nothing in particular. " * 200
     await tell(memory, f"{padding}The wombat escaped on Tuesday. {padding}")
 
-    found = await memory.recall("When did the wombat escape?", space="alice", budget=400)
+    found = await memory.space("alice").recall("When did the wombat escape?", budget=400)
 
     [item] = found.items
     assert "The wombat escaped on Tuesday." in item.text
     assert item.text.startswith("… ")
     assert item.text.endswith(" …")
     assert item.tokens <= 110
-    assert texts(await memory.recall("wombat", space="alice"))[0].startswith("This sentence"), "whole without a budget"
+    assert texts(await memory.space("alice").recall("wombat"))[0].startswith("This sentence"), "whole without a budget"
 
 
 @pytest.mark.parametrize("place", ["front", "middle", "end"])
@@ -245,7 +245,7 @@ async def test_a_long_line_without_a_full_stop_is_cut_around_the_word(
     front, end = {"front": ("", noise), "middle": (noise, noise), "end": (noise, "")}[place]
     await tell(memory, f"{front} {said} {end}".strip())
 
-    [item] = (await memory.recall(f"{asked}?", space="alice", budget=400)).items
+    [item] = (await memory.space("alice").recall(f"{asked}?", budget=400)).items
 
     assert said in item.text
     assert item.tokens <= 110
@@ -257,7 +257,7 @@ async def test_a_cheaper_item_still_fits_where_a_better_one_did_not(memory: Memo
     long = await tell(memory, "The heron, the heron, the heron: " + "it waits " * 15)
     short = await tell(memory, "A heron.")
 
-    found = await memory.recall("heron", space="alice", budget=20, explain=True)
+    found = await memory.space("alice").recall("heron", budget=20, explain=True)
 
     assert [item.ref for item in found.items] == [message(short, 1)]
     assert fates(found)[message(long, 1)] is Fate.OVER_BUDGET
@@ -276,7 +276,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Bloc
     database = database_at(target)
     with start_blocking_portal() as portal:
         portal.call(database.open)
-        yield portal, Memory(database, redactor=Quiet())
+        yield portal, memory_on(database)
         portal.call(database.close)
 
 
@@ -290,12 +290,12 @@ def test_a_budget_is_never_exceeded_and_the_tokens_add_up(world: tuple[BlockingP
         space = f"run{next(runs)}"
 
         async def ask() -> Recall:
-            key = ConversationKey(channel="budget", chat=space)
-            session = await memory.open_session(space=space, conversation=key)
-            await memory.append(session, [Message(role="user", content=text) for text in said])
+            key = conversation_key(channel="budget", chat=space)
+            session = await memory.space(space).session(key)
+            await session.append([Message(role="user", content=text) for text in said])
             for number, text in enumerate(known):
-                await memory.facts(space=space).index(Fact(id=str(number), content=text))
-            return await memory.recall("Where is the marmot?", space=space, budget=budget, limit=limit)
+                await memory.space(space).facts.save(Fact(id=str(number), content=text))
+            return await memory.space(space).recall("Where is the marmot?", budget=budget, limit=limit)
 
         found = portal.call(ask)
         assert len(found.items) <= limit

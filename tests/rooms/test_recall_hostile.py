@@ -8,13 +8,13 @@ import random
 import apsw
 import pytest
 
-from bethink import ConversationKey, Fact, Facts, Memory, Message
-from bethink.model.documents import Draft
+from bethink import Fact, Facts, Memory, Message, conversation_key
+from bethink.model.documents import DocumentDraft
 from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase
 from bethink.store.sql import Dialect
-from tests.conftest import KEY, FakeClock, Quiet, database_at
+from tests.conftest import KEY, FakeClock, database_at
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import message, tell, texts, written
 from tests.rooms.test_consolidate import Life
@@ -35,15 +35,15 @@ WEIRD = [
 @pytest.mark.parametrize("question", WEIRD, ids=[f"{place}" for place in range(len(WEIRD))])
 async def test_no_question_raises_or_finds_what_it_does_not_name(memory: Memory, question: str) -> None:
     await tell(memory, "Herons nest in spring.", "Nothing else was said here.")
-    await memory.facts(space="alice").index(Fact(id="f", content="Herons are patient"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Herons are patient"))
     await written(memory, "birds", "Herons eat fish.")
 
     for explain in (False, True):
-        found = await memory.recall(question, space="alice", explain=explain)
+        found = await memory.space("alice").recall(question, explain=explain)
         assert texts(found) == []
         assert found.candidates == ()
         assert found.question == question
-    assert await memory.context(space="alice", question=question) == await memory.context(space="alice")
+    assert await memory.space("alice").context(question=question) == await memory.space("alice").context()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ async def test_a_word_among_signs_is_a_word(memory: Memory, question: str) -> No
     session = await tell(memory, "A heron stands there.")
     await tell(memory, "A zebu lies there.")
 
-    found = await memory.recall(question, space="alice")
+    found = await memory.space("alice").recall(question)
 
     assert [item.ref for item in found.items] == [message(session, 1)]
 
@@ -65,14 +65,14 @@ async def test_a_word_of_any_alphabet_finds_itself(memory: Memory, word: str) ->
     session = await tell(memory, f"There was a {word} once.")
     await tell(memory, "There was nothing else.")
 
-    assert [item.ref for item in (await memory.recall(f"Which {word}?", space="alice")).items] == [message(session, 1)]
+    assert [item.ref for item in (await memory.space("alice").recall(f"Which {word}?")).items] == [message(session, 1)]
 
 
 async def test_what_nobody_can_store_as_it_is_can_still_be_asked_for(memory: Memory) -> None:
     session = await tell(memory, Message(role="user", content="A gull \0 and a \ud800 tern", name="An\0a"))
 
     for question in ("gull", "tern\ud800", "\0gull\0", "An\ufffda's gull?"):
-        assert [item.ref for item in (await memory.recall(question, space="alice")).items] == [message(session, 1)]
+        assert [item.ref for item in (await memory.space("alice").recall(question)).items] == [message(session, 1)]
 
 
 async def test_a_message_of_two_megabytes_is_stored_and_found_by_its_beginning(memory: Memory) -> None:
@@ -82,36 +82,36 @@ async def test_a_message_of_two_megabytes_is_stored_and_found_by_its_beginning(m
     await tell(memory, "Something short.")
     assert len(noise) > 1_900_000
 
-    found = await memory.recall("Which xylophone fell?", space="alice", budget=500)
+    found = await memory.space("alice").recall("Which xylophone fell?", budget=500)
 
     assert [item.ref for item in found.items] == [message(session, 1)]
     assert found.items[0].text.startswith("The xylophone fell.")
     assert found.tokens <= 500
-    [record] = await memory.read(session)
+    [record] = await session.read()
     assert record.message.content.endswith("saxophone")
-    assert not await memory.recall("saxophone", space="alice"), "what is beyond the index is kept, and not found"
+    assert not await memory.space("alice").recall("saxophone"), "what is beyond the index is kept, and not found"
 
 
 async def everything(memory: Memory, database: Database) -> None:
     """Fill every index with the word marmot, and leave holes in the tables."""
     life = Life(database, memory)
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for number in range(6):
         await life.tell(f"My marmot is number {number}.", a_fact(f"User has marmot number {number}", 1))
         await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
         await written(memory, f"page-{number}", f"Marmot page {number}.")
     await facts.index(Fact(id="f5", content="A marmot weighs nine pounds"))
     document = await written(memory, "other", "A marmot. Gone.")
-    await memory.documents(space="alice").update(
-        document.id, Draft(slug="other", title="Other", body="A marmot, again."), expected=1
+    await memory.space("alice").documents.update(
+        document.id, DocumentDraft(slug="other", title="Other", body="A marmot, again."), expected=1
     )
     for number in range(3):
         await facts.delete(f"f{number}")
-        await memory.history(space="alice").purge(ConversationKey(channel="c", chat=str(number + 1)))
+        await memory.local().history("alice").purge(conversation_key(channel="c", chat=str(number + 1)))
 
 
 async def shown(memory: Memory) -> dict[Ref, str]:
-    found = await memory.recall("marmot", space="alice", limit=100, explain=True)
+    found = await memory.space("alice").recall("marmot", limit=100, explain=True)
     return {each.ref: each.text for each in found.candidates}
 
 
@@ -126,10 +126,10 @@ async def test_a_vacuum_of_the_file_leaves_every_search_right(clock: FakeClock, 
     target = f"{tmp_path}/memory.db"
     database = database_at(target, clock)
     await database.open()
-    memory = Memory(database, redactor=Quiet())
+    memory = memory_on(database)
     await everything(memory, database)
-    before, facts = await shown(memory), await memory.facts(space="alice").search("marmot", 50)
-    documents = await memory.documents(space="alice").search("marmot", 50)
+    before, facts = await shown(memory), await memory.space("alice").facts.search("marmot", limit=50)
+    documents = await memory.space("alice").documents.search("marmot", limit=50)
     await database.close()
 
     connection = apsw.Connection(target)
@@ -142,9 +142,9 @@ async def test_a_vacuum_of_the_file_leaves_every_search_right(clock: FakeClock, 
     assert await shown(memory) == before
     assert all("marmot" in text.lower() for text in before.values())
     assert {ref.kind for ref in before} == set(RefKind)
-    assert await memory.facts(space="alice").search("marmot", 50) == facts
-    assert await memory.documents(space="alice").search("marmot", 50) == documents
-    await memory.facts(space="alice").delete("f3")
+    assert await memory.space("alice").facts.search("marmot", limit=50) == facts
+    assert await memory.space("alice").documents.search("marmot", limit=50) == documents
+    await memory.space("alice").facts.delete("f3")
     assert Ref(RefKind.FACT, "f3", 1) not in await shown(memory)
     await database.close()
     integrity(target)
@@ -172,11 +172,11 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
     assert await words_left(database) >= 2 * 3
 
     for number in (1, 2):
-        await memory.history(space="alice").purge(ConversationKey(channel="c", chat=str(number)))
+        await memory.local().history("alice").purge(conversation_key(channel="c", chat=str(number)))
 
     assert await words_left(database) == 0
     assert await shown(memory) == {}
-    assert [await memory.read(session) for session in told] == [[], []]
+    assert [await session.read() for session in told] == [[], []]
     if isinstance(database, SqliteDatabase):
         await database.close()
         connection = apsw.Connection(target)
@@ -190,16 +190,16 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
 
 
 async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, [Message(role="user", content="A marmot.")])
-    await memory.history(space="alice").purge(KEY)
-    await memory.append(session, [Message(role="user", content="Another marmot.")])
+    session = await memory.space("alice").session(KEY)
+    await session.append([Message(role="user", content="A marmot.")])
+    await memory.local().history("alice").purge(KEY)
+    await session.append([Message(role="user", content="Another marmot.")])
 
     assert await shown(memory) == {message(session, 2): "Another marmot."}
 
 
 async def test_a_search_of_facts_and_one_of_everything_agree(memory: Memory) -> None:
-    facts: Facts = memory.facts(space="alice")
+    facts: Facts = memory.space("alice").facts
     for number in range(5):
         await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
     await facts.delete("f2")

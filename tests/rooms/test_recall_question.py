@@ -21,7 +21,7 @@ MEMORY = RefKind.SESSION_MEMORY
 async def quoted(memory: Memory, database: Database, *lines: str) -> Session:
     """Say something in a session, end it, and remember it without a model."""
     session = await tell(memory, *lines)
-    await memory.end_session(session)
+    await session.end()
     handlers = {JobKind.EXTRACT: extractor(database, None)}
     await Worker(database, handlers, WorkerOptions(daily_cap=None)).run_once()
     return session
@@ -36,12 +36,12 @@ async def test_a_stored_question_lowers_no_score_of_its_answer(
     remembering = with_vectors(database) if vectors else memory
     await tell(memory, "The kite is blue.", "Nothing else.")
     await index_all(database)
-    before = (await remembering.recall(KITE, space="alice")).items[0]
+    before = (await remembering.space("alice").recall(KITE)).items[0]
     session = await tell(memory, "Hello there.", KITE)
     await index_all(database)
 
     for asker in (session, None):
-        after = await remembering.recall(KITE, space="alice", session=asker, explain=True)
+        after = await remembering.space("alice").recall(KITE, session_id=asker.id, explain=True)
 
         assert after.items[0].ref == before.ref
         assert after.items[0].score == pytest.approx(before.score, abs=0.02)
@@ -53,7 +53,7 @@ async def test_an_old_asking_does_not_come_before_the_answer_and_its_old_answer_
     told = await tell(memory, "The kite is blue.")
     asked = await tell(memory, "Good morning.", "what colour is my KITE", assistant("Blue, it seems."))
 
-    found = await memory.recall(KITE, space="alice", explain=True)
+    found = await memory.space("alice").recall(KITE, explain=True)
 
     assert [item.ref for item in found.items] == [message(told, 1), message(asked, 3)]
     assert fates(found)[message(asked, 2)] is Fate.QUESTION
@@ -63,15 +63,15 @@ async def test_a_note_in_the_words_of_the_question_is_found_and_so_is_one_with_i
     note = await tell(memory, "tea")
     session = await tell(memory, "I like the kite.")
 
-    assert [item.ref for item in (await memory.recall("tea", space="alice")).items] == [message(note, 1)]
-    likes = await memory.recall("Do I like the kite?", space="alice", session=session)
+    assert [item.ref for item in (await memory.space("alice").recall("tea")).items] == [message(note, 1)]
+    likes = await memory.space("alice").recall("Do I like the kite?", session_id=session.id)
     assert [item.ref for item in likes.items] == [message(session, 1)]
 
 
 async def test_where_only_the_question_is_found_the_answer_is_empty_and_says_so(memory: Memory) -> None:
     await tell(memory, KITE)
 
-    found = await memory.recall(KITE, space="alice")
+    found = await memory.space("alice").recall(KITE)
 
     assert not found
     assert found.missing == "only the question itself was found, as it was asked before"
@@ -83,7 +83,7 @@ async def test_what_only_quotes_the_question_is_no_answer_and_what_says_more_is(
     only = await quoted(memory, database, KITE, "Good night.")
     more = await quoted(memory, database, KITE, "My kite is the blue one.")
 
-    found = await memory.recall(KITE, space="alice", kinds=[MEMORY], explain=True)
+    found = await memory.space("alice").recall(KITE, kinds=[MEMORY], explain=True)
 
     assert [item.ref for item in found.items] == [Ref(MEMORY, more.id)]
     assert fates(found)[Ref(MEMORY, only.id)] is Fate.QUESTION
@@ -92,9 +92,9 @@ async def test_what_only_quotes_the_question_is_no_answer_and_what_says_more_is(
 async def test_a_memory_that_only_quotes_gives_way_to_the_message_it_quotes(memory: Memory, database: Database) -> None:
     lines = ["The dentist is Dr Moen.", "The car is red.", "The dentist opens at nine, the dentist closes at five."]
     session = await quoted(memory, database, *lines)
-    await memory.facts(space="alice").index(Fact(id="f", content="Emil went to the dentist"))
+    await memory.space("alice").facts.save(Fact(id="f", content="Emil went to the dentist"))
 
-    found = await memory.recall("Who is the dentist?", space="alice", explain=True)
+    found = await memory.space("alice").recall("Who is the dentist?", explain=True)
 
     assert {item.ref for item in found.items if item.ref.kind is MEMORY} == set()
     [dropped] = [each for each in found.candidates if each.ref == Ref(MEMORY, session.id)]
@@ -104,14 +104,14 @@ async def test_a_memory_that_only_quotes_gives_way_to_the_message_it_quotes(memo
     assert dropped.ref in kept.also
     scores = [item.score for item in found.items]
     assert scores == sorted(scores, reverse=True)
-    alone = await memory.recall("Who is the dentist?", space="alice", kinds=[MEMORY])
+    alone = await memory.space("alice").recall("Who is the dentist?", kinds=[MEMORY])
     assert [item.ref for item in alone.items] == [dropped.ref]
 
 
 async def test_a_memory_in_a_models_own_words_stands_beside_its_message(memory: Memory, database: Database) -> None:
     session = await Life(database, memory).tell("The dentist is Dr Moen.", summary="They spoke of a dentist.")
 
-    found = await memory.recall("Who is the dentist?", space="alice")
+    found = await memory.space("alice").recall("Who is the dentist?")
 
     assert {item.ref for item in found.items} == {message(session, 1), Ref(MEMORY, session.id)}
 
@@ -122,15 +122,15 @@ async def test_children_are_found_by_whatever_they_are_called(memory: Memory, qu
     for line in said:
         await tell(memory, line)
 
-    assert set(texts(await memory.recall(question, space="alice"))) == said
+    assert set(texts(await memory.space("alice").recall(question))) == said
 
 
 async def test_an_allergy_is_what_somebody_is_allergic_to_and_eating_is_not_being_at_a_place(memory: Memory) -> None:
     await tell(memory, "Emil is allergic to nuts.")
     await tell(memory, "We sat at the table, at home.")
 
-    assert texts(await memory.recall("Is there any allergy?", space="alice")) == ["Emil is allergic to nuts."]
-    assert not await memory.recall("What did she eat?", space="alice")
+    assert texts(await memory.space("alice").recall("Is there any allergy?")) == ["Emil is allergic to nuts."]
+    assert not await memory.space("alice").recall("What did she eat?")
 
 
 @pytest.mark.parametrize("question", ["what happened in July 2026?", "in July 2026", "What went on in July 2026?"])
@@ -141,10 +141,10 @@ async def test_what_happened_at_a_time_is_what_was_said_then(memory: Memory, que
     await tell(memory, user("The boat got new sails.", said_at=moment("2026-07-10")))
     await tell(memory, user("July was dry.", said_at=moment("2026-07-31")))
 
-    found = await memory.recall(question, space="alice")
+    found = await memory.space("alice").recall(question)
 
     assert set(texts(found)) == {"The boat got new sails.", "July was dry."}
-    assert (await memory.recall("What happened in July 2019?", space="alice")).missing == "nothing was said then"
+    assert (await memory.space("alice").recall("What happened in July 2019?")).missing == "nothing was said then"
 
 
 async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) -> None:
@@ -152,11 +152,11 @@ async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) ->
     await tell(memory, *[f"We walked around the lake, lap {number}." for number in range(20)])
     polite = "Could you look up for me what sort of dog breed our puppy belongs to, I need it for the insurance form"
 
-    found = await memory.recall(polite, space="alice")
+    found = await memory.space("alice").recall(polite)
 
     assert texts(found) == ["We adopted a dog from the shelter, a border collie called Pixel."]
     vain = "Could you look up for me which violin strings I ordered, I need it for the lake"
-    weak = await memory.recall(vain, space="alice")
+    weak = await memory.space("alice").recall(vain)
     assert not weak
     assert weak.missing == "the best that was found is too weak; explain shows it"
 
@@ -165,8 +165,8 @@ async def test_where_somebody_lives_now_is_what_was_said_last(memory: Memory, cl
     old = await tell(memory, user("I live in Bergen.", said_at=ago(clock, 270)))
     new = await tell(memory, user("I moved again, so much is new: I live in Tromsø now.", said_at=ago(clock, 1)))
 
-    now = await memory.recall("Where do I live now?", space="alice")
-    then = await memory.recall("Where do I live?", space="alice")
+    now = await memory.space("alice").recall("Where do I live now?")
+    then = await memory.space("alice").recall("Where do I live?")
 
     assert [item.ref for item in now.items] == [message(new, 1), message(old, 1)]
     assert [item.ref for item in then.items] == [message(old, 1), message(new, 1)]
@@ -176,7 +176,7 @@ async def test_before_anything_was_said_nothing_was_known(memory: Memory, clock:
     await tell(memory, user("The boat got new sails.", said_at=ago(clock, 2)))
 
     for question in ("boat", "What happened yesterday?"):
-        found = await memory.recall(question, space="alice", as_of=ago(clock, 3))
+        found = await memory.space("alice").recall(question, as_of=ago(clock, 3))
         assert found.missing == "nothing was known by then"
-    later = await memory.recall("unicorn", space="alice", as_of=ago(clock, 1))
+    later = await memory.space("alice").recall("unicorn", as_of=ago(clock, 1))
     assert later.missing == "nothing shares a word with the question"

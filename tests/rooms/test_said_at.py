@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bethink import ConversationKey, Memory, Message, Session
+from bethink import Memory, Message, Session, conversation_key
 from bethink.documents.changes import shelf
 from bethink.documents.files import artefacts
 from bethink.errors import Invalid
@@ -30,19 +30,19 @@ def told(text: str, when: datetime) -> Message:
 async def test_what_is_no_date_or_time_is_refused_at_the_door(memory: Memory, session: Session, when: object) -> None:
     hello = {"role": "user", "content": "Hello.", "said_at": when}
     with pytest.raises(Invalid):
-        await memory.append(session, [hello])
+        await session.append([hello])
     with pytest.raises(Invalid):
-        await memory.remember([hello], space="alice")
+        await memory.space("alice").remember([hello])
 
-    assert await memory.read(session) == []
+    assert await session.read() == []
 
 
 @pytest.mark.parametrize("when", [FIRST, EPOCH - timedelta(microseconds=1), EPOCH, LAST])
 async def test_the_ends_of_the_calendar_are_said_learnt_and_written_out(
     memory: Memory, database: Database, session: Session, when: datetime
 ) -> None:
-    await memory.append(session, [told("I like tea.", when)])
-    await memory.idle(session)
+    await session.append([told("I like tea.", when)])
+    await session.idle()
     life = Life(database, memory)
 
     report = await worker(database, [answer(a_fact("User likes tea", 1))]).run_once()
@@ -66,27 +66,27 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
     await Life(database, memory).consolidate()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    made = await memory.session_memory(session)
+    made = await session.summary()
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
     if model is not None:
         assert f"## User [1] {stamp(made.source_updated_at)}" in model.calls[0].prompt, "when it was stored"
-        [fact] = await memory.facts(space="alice").all()
+        [fact] = await memory.space("alice").facts.list()
         assert fact.created_at == made.source_updated_at
-    assert await memory.documents(space="alice").files()
+    assert await memory.space("alice").documents.files()
 
 
 async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
     recent = await life.tell("I like snow.", slug="snow")
-    key = ConversationKey(channel="import", chat="1")
-    session = await memory.open_session(space="alice", conversation=key)
-    await memory.append(session, [told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
-    await memory.end_session(session)
+    key = conversation_key(channel="import", chat="1")
+    session = await memory.space("alice").session(key)
+    await session.append([told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
+    await session.end()
     await worker(database, [answer(slug="tea")]).run_once()
     await life.consolidate()
 
-    made = await memory.session_memory(session)
+    made = await session.summary()
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (JANUARY, OCTOBER, OCTOBER)
     assert made.source_updated_at > OCTOBER, "what jobs go by is when it was stored"
@@ -97,9 +97,9 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     files = await life.docs.files()
     assert [name[18:28] for name in sorted(files) if name.startswith("rollout")] == ["2021-10-05", "2023-11-14"]
     assert "updated_at: 2021-10-05T12:00:00+00:00" in files["raw_memories.md"]
-    found = await memory.recall("What is in short?", space="alice", kinds=[RefKind.SESSION_MEMORY])
+    found = await memory.space("alice").recall("What is in short?", kinds=[RefKind.SESSION_MEMORY])
     assert (session.id, OCTOBER) in [(item.ref.id, item.at) for item in found.items]
-    begun = {each.session.id: each.begun_at for each in await memory.sessions(space="alice")}
+    begun = {each.session.id: each.begun_at for each in await memory.space("alice").sessions()}
     assert begun[session.id] == JANUARY
     assert (begun[recent.id] or EPOCH) > OCTOBER
     selection, documents = await database.transact(

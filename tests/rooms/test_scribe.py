@@ -27,7 +27,7 @@ async def run(database: Database, *answers: str | Exception) -> tuple[RunReport,
 
 
 async def job(memory: Memory) -> Job:
-    [found] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.WRITE]
+    [found] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.WRITE]
     return found
 
 
@@ -35,8 +35,8 @@ async def job(memory: Memory) -> Job:
 async def test_a_marked_session_is_posted_to_its_memory_writer_and_worked_into_documents(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("I like green tea."))
-    await memory.idle(session)
+    await session.append(said("I like green tea."))
+    await session.idle()
 
     report, model = await run(
         database,
@@ -47,13 +47,13 @@ async def test_a_marked_session_is_posted_to_its_memory_writer_and_worked_into_d
     assert report.outcomes == {Outcome.SUCCEEDED: 2}
     assert "## User [1]" in model.calls[0].prompt
     assert "I like green tea." in model.calls[0].prompt
-    tea = (await memory.documents(space="alice").tree())["~/memory/tea"]
+    tea = (await memory.space("alice").documents.tree())["~/memory/tea"]
     assert (tea.body, tea.author.kind, tea.origin) == ("Green.", "agent", "document")
-    [source] = await memory.documents(space="alice").sources(tea.id, 1)
+    [source] = await memory.space("alice").documents.sources(tea.id, 1)
     assert (source.kind, source.id, source.number) == ("message", session.id, 1)
-    posted = await memory.read(replace(session, id=(await job(memory)).key))
+    posted = await replace(session, id=(await job(memory)).key).read()
     assert [(each.message.role, each.message.origin) for each in posted] == [("system", "memory")]
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.processed_until, after.invalidated_at) == (1, None)
 
@@ -69,11 +69,11 @@ async def test_transcripts_are_worked_in_one_after_the_other(
     database: Database, memory: Memory, session: Session
 ) -> None:
     for text in ("one", "two"):
-        await memory.append(session, said(text))
-        await memory.idle(session)
+        await session.append(said(text))
+        await session.idle()
         await run(database)  # learnt from and posted; the writer has no answer ready, and fails
-    await memory.append(session, said("three"))
-    await memory.idle(session)
+    await session.append(said("three"))
+    await session.idle()
 
     prompts: list[str] = []
     for _ in range(4):
@@ -91,12 +91,12 @@ async def test_transcripts_are_worked_in_one_after_the_other(
 async def test_answers_about_another_tree_are_not_used_for_this_one(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    docs = memory.documents(space="alice")
-    await memory.append(session, said("I like tea."))
-    await memory.idle(session)
+    docs = memory.space("alice").documents
+    await session.append(said("I like tea."))
+    await session.idle()
     await run(database, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", f"{session.id}:1"), done=True))
-    await memory.append(session, said("And black tea."))
-    await memory.idle(session)
+    await session.append(said("And black tea."))
+    await session.idle()
     await run(database, turn(read("~/memory"), read("~/memory/tea")))  # and then it is cut off
     tea = await docs.find("~/memory/tea")
     assert tea is not None
@@ -112,10 +112,10 @@ async def test_answers_about_another_tree_are_not_used_for_this_one(
 async def test_what_was_purged_is_not_worked_in(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    await memory.append(session, said("forget me"))
-    await memory.idle(session)
+    await session.append(said("forget me"))
+    await session.idle()
     await run(database)
-    await memory.history(space="alice").purge(KEY)
+    await memory.local().history("alice").purge(KEY)
     clock.time += timedelta(microseconds=10**11)
 
     _, model = await run(database)
@@ -125,8 +125,8 @@ async def test_what_was_purged_is_not_worked_in(
 
 
 async def test_a_writer_is_posted_nothing_it_said_itself(database: Database, memory: Memory, session: Session) -> None:
-    await memory.append(session, said("I like tea."))
-    await memory.idle(session)
+    await session.append(said("I like tea."))
+    await session.idle()
     await run(database, DONE)
 
-    assert await memory.marks().find_invalidated() == []
+    assert await memory.local().marks().find_invalidated() == []

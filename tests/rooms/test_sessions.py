@@ -3,7 +3,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink import AgentKind, ConversationKey, Memory, Session
+from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import Invalid
 from bethink.log import succession
 from bethink.model.records import EndReason
@@ -12,25 +12,25 @@ from tests.conftest import KEY, many, said
 
 
 async def test_a_conversation_has_one_active_session_and_gets_it_back(memory: Memory, session: Session) -> None:
-    assert await memory.open_session(space="alice", conversation=KEY) == session
+    assert await memory.space("alice").session(KEY) == session
 
 
 async def test_an_ephemeral_session_is_never_one_that_is_learnt_from(memory: Memory, session: Session) -> None:
-    await memory.append(session, many(2))
-    secret = await memory.open_session(space="alice", conversation=KEY, ephemeral=True)
-    again = await memory.open_session(space="alice", conversation=KEY, ephemeral=True)
-    noted = await memory.remember("and this", space="alice", conversation=KEY)
-    await memory.history(space="alice").append(KEY, said("and that")[0])
-    ended = await memory.get_session(space="alice", session_id=session.id)
+    await session.append(many(2))
+    secret = await memory.space("alice").session(KEY, ephemeral=True)
+    again = await memory.space("alice").session(KEY, ephemeral=True)
+    noted = await memory.space("alice").remember("and this", conversation=KEY)
+    await memory.local().history("alice").append(KEY, said("and that")[0])
+    ended = await memory.space("alice").get_session(session_id=session.id)
 
     assert (session.learns, secret.learns, again.id) == (True, False, secret.id)
     assert noted.session.id == secret.id, "who adds to a conversation asks for no sort of session"
-    assert [record.message.content for record in await memory.read(secret)] == ["and this", "and that"]
+    assert [record.message.content for record in await secret.read()] == ["and this", "and that"]
     assert ended is not None
     assert (ended.end_reason, ended.invalidated_at) == (EndReason.RESET, 2)
 
-    after = await memory.open_session(space="alice", conversation=KEY)
-    left = await memory.get_session(space="alice", session_id=secret.id)
+    after = await memory.space("alice").session(KEY)
+    left = await memory.space("alice").get_session(session_id=secret.id)
     assert (after.learns, after.ordinal) == (True, 3)
     assert left is not None
     assert (left.end_reason, left.invalidated_at) == (EndReason.RESET, None)
@@ -38,11 +38,7 @@ async def test_an_ephemeral_session_is_never_one_that_is_learnt_from(memory: Mem
 
 async def test_an_agent_that_makes_no_memory_keeps_its_session_however_it_is_asked_for(memory: Memory) -> None:
     opened = {
-        (
-            await memory.open_session(
-                space="alice", conversation=KEY, agent="s", kind=AgentKind.SUBAGENT, ephemeral=ephemeral
-            )
-        ).id
+        (await memory.space("alice").session(KEY, agent="s", kind=AgentKind.SUBAGENT, ephemeral=ephemeral)).id
         for ephemeral in (False, True, False)
     }
 
@@ -53,9 +49,9 @@ async def test_sessions_of_different_conversations_agents_and_spaces_are_differe
     memory: Memory, session: Session
 ) -> None:
     others = [
-        await memory.open_session(space="alice", conversation=ConversationKey(channel="cli", chat="desk", thread="2")),
-        await memory.open_session(space="alice", conversation=KEY, agent="other"),
-        await memory.open_session(space="bob", conversation=KEY),
+        await memory.space("alice").session(conversation_key(channel="cli", chat="desk", thread="2")),
+        await memory.space("alice").session(KEY, agent="other"),
+        await memory.space("bob").session(KEY),
     ]
 
     assert len({session.id, *(other.id for other in others)}) == 4
@@ -65,7 +61,7 @@ async def test_opening_a_conversation_at_once_from_many_tasks_opens_one_session(
     opened: set[str] = set()
 
     async def open_one() -> None:
-        opened.add((await memory.open_session(space="alice", conversation=KEY)).id)
+        opened.add((await memory.space("alice").session(KEY)).id)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(12):
@@ -77,11 +73,11 @@ async def test_opening_a_conversation_at_once_from_many_tasks_opens_one_session(
 async def test_a_conversation_whose_session_ended_gets_one_new_session_however_many_ask(
     memory: Memory, session: Session
 ) -> None:
-    await memory.end_session(session)
+    await session.end()
     opened: set[str] = set()
 
     async def open_one() -> None:
-        opened.add((await memory.open_session(space="alice", conversation=KEY)).id)
+        opened.add((await memory.space("alice").session(KEY)).id)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(12):
@@ -93,30 +89,30 @@ async def test_a_conversation_whose_session_ended_gets_one_new_session_however_m
 
 @pytest.mark.spec("S4.5")
 async def test_a_conversation_survives_its_sessions(memory: Memory, session: Session) -> None:
-    await memory.append(session, said("before"))
-    following = await memory.reset(session)
-    await memory.append(following, said("after"))
+    await session.append(said("before"))
+    following = await session.reset()
+    await following.append(said("after"))
 
     assert following.id != session.id
     assert following.conversation_id == session.conversation_id
     assert (session.ordinal, following.ordinal) == (1, 2)
-    history = memory.history(space="alice")
+    history = memory.local().history("alice")
     assert [record.message.content for record in await history.all(KEY)] == ["before", "after"]
 
 
 async def test_a_reset_that_is_repeated_returns_the_session_that_followed(memory: Memory, session: Session) -> None:
-    following = await memory.reset(session)
+    following = await session.reset()
 
-    assert await memory.reset(session) == following
-    assert await memory.compacted(session) == following
-    assert (await memory.open_session(space="alice", conversation=KEY)).id == following.id
+    assert await session.reset() == following
+    assert await session.compacted() == following
+    assert (await memory.space("alice").session(KEY)).id == following.id
 
 
 async def test_resets_at_once_from_many_tasks_open_one_session(memory: Memory, session: Session) -> None:
     following: set[str] = set()
 
     async def reset() -> None:
-        following.add((await memory.reset(session)).id)
+        following.add((await session.reset()).id)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(8):
@@ -128,27 +124,27 @@ async def test_resets_at_once_from_many_tasks_open_one_session(memory: Memory, s
 async def test_an_ended_session_is_followed_by_a_new_one_when_the_conversation_goes_on(
     memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, many(1))
-    ended = await memory.end_session(session)
-    again = await memory.end_session(session)
+    await session.append(many(1))
+    ended = await session.end()
+    again = await session.end()
 
     assert ended.end_reason == "closed"
     assert ended.invalidated_at == 1
     assert again == ended
-    following = await memory.open_session(space="alice", conversation=KEY)
+    following = await memory.space("alice").session(KEY)
     assert following.ordinal == 2
 
 
 async def test_a_reset_of_an_ended_session_opens_the_next(memory: Memory, session: Session) -> None:
-    await memory.end_session(session)
+    await session.end()
 
-    assert (await memory.reset(session)).ordinal == 2
+    assert (await session.reset()).ordinal == 2
 
 
 async def test_an_agent_keeps_the_kind_it_first_had(memory: Memory) -> None:
-    inner = await memory.open_session(space="alice", conversation=KEY, agent="writer", kind=AgentKind.MEMORY_WRITER)
-    disguised = await memory.open_session(
-        space="alice", conversation=ConversationKey(channel="cli", chat="2"), agent="writer", kind=AgentKind.PRIMARY
+    inner = await memory.space("alice").session(KEY, agent="writer", kind=AgentKind.MEMORY_WRITER)
+    disguised = await memory.space("alice").session(
+        conversation_key(channel="cli", chat="2"), agent="writer", kind=AgentKind.PRIMARY
     )
 
     assert (inner.learns, disguised.learns) == (False, False)
@@ -157,9 +153,9 @@ async def test_an_agent_keeps_the_kind_it_first_had(memory: Memory) -> None:
 @pytest.mark.parametrize("name", ["", "a\0", "x" * 201])
 async def test_a_space_or_agent_that_cannot_be_named_is_refused(memory: Memory, name: str) -> None:
     with pytest.raises(Invalid):
-        await memory.open_session(space=name, conversation=KEY)
+        await memory.space(name).session(KEY)
     with pytest.raises(Invalid):
-        await memory.open_session(space="alice", conversation=KEY, agent=name)
+        await memory.space("alice").session(KEY, agent=name)
 
 
 class Recording:
@@ -191,7 +187,7 @@ class Recording:
 async def test_the_old_session_is_marked_before_the_new_one_is_created_in_one_transaction(
     memory: Memory, database: Database, session: Session, reason: EndReason
 ) -> None:
-    await memory.append(session, many(2))
+    await session.append(many(2))
 
     def body(tx: Tx) -> list[str]:
         recording = Recording(tx)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import ConversationKey, Fact, Facts, Memory, Message
+from bethink import Fact, Facts, Memory, Message, conversation_key
 from bethink.learning.extraction.answer import moment
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
@@ -20,10 +20,10 @@ class Talk:
 
     async def learn(self, text: str | Message, *facts: dict[str, object]) -> dict[str, int]:
         self.count += 1
-        key = ConversationKey(channel="c", chat=str(self.count))
-        session = await self.memory.open_session(space="alice", conversation=key)
-        await self.memory.append(session, said(text) if isinstance(text, str) else [text])
-        await self.memory.idle(session)
+        key = conversation_key(channel="c", chat=str(self.count))
+        session = await self.memory.space("alice").session(key)
+        await session.append(said(text) if isinstance(text, str) else [text])
+        await session.idle()
         report = await worker(self.database, [answer(*facts)]).run_once()
         return {str(name): count for name, count in report.settled.items()}
 
@@ -35,7 +35,7 @@ def talk(database: Database, memory: Memory) -> Talk:
 
 @pytest.fixture
 def facts(memory: Memory) -> Facts:
-    return memory.facts(space="alice")
+    return memory.space("alice").facts
 
 
 @pytest.mark.parametrize("again", ["User likes green tea", "user likes GREEN tea!", "The user likes green teas"])
@@ -101,9 +101,9 @@ async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts:
     for town in ("Oslo", "Bergen", "Trondheim"):
         await talk.learn(f"I live in {town}", a_fact(f"User lives in {town}", 1, **home))
 
-    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="2"))
+    await memory.local().history("alice").purge(conversation_key(channel="c", chat="2"))
     assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Trondheim"]
-    await memory.history(space="alice").purge(ConversationKey(channel="c", chat="3"))
+    await memory.local().history("alice").purge(conversation_key(channel="c", chat="3"))
 
     assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Oslo"]
 

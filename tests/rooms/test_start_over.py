@@ -14,7 +14,7 @@ from tests.rooms.learn_kit import DONE, a_fact, answer, marked, worker
 @pytest.fixture
 def memory(database: Database) -> Memory:
     """A Memory with a model, beside workers that may have none."""
-    return Memory(database, redactor=Quiet(), worker=lambda: worker(database, [TEA]))
+    return memory_on(database, redactor=Quiet(), worker=lambda: worker(database, [TEA]))
 
 
 TEA = answer(a_fact("User likes tea", 1), summary="A model's words.")
@@ -25,54 +25,54 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
 ) -> None:
     await marked(memory, session, "I like tea.", "I like rain.")
     await worker(database, None).run_once()
-    quoted = await memory.session_memory(session)
+    quoted = await session.summary()
     assert quoted is not None
     assert quoted.made_by.quotes
     assert (await worker(database, [TEA]).run_once()).claimed == 0
 
-    assert await memory.retry(session)
+    assert await session.retry()
     report = await worker(database, [TEA]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    [fact] = await memory.facts(space="alice").all()
+    [fact] = await memory.space("alice").facts.list()
     assert fact.content == "User likes tea"
-    made = await memory.session_memory(session)
+    made = await session.summary()
     assert made is not None
     assert (made.summary, made.made_by.quotes, made.until) == ("A model's words.", False, 2)
-    after = await memory.get_session(space="alice", session_id=session.id)
+    after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.processed_until, after.invalidated_at) == (2, None)
-    assert not await memory.retry(session), "what a model made is not made again"
+    assert not await session.retry(), "what a model made is not made again"
 
 
 async def test_a_session_that_ended_starts_over_too_and_one_never_learnt_from_does_not(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("I like tea."))
-    assert not await memory.retry(session)
-    await memory.end_session(session)
+    await session.append(said("I like tea."))
+    assert not await session.retry()
+    await session.end()
     await worker(database, None).run_once()
 
-    assert await memory.retry(session)
-    assert await memory.retry(session), "it is promised already, and stays so"
+    assert await session.retry()
+    assert await session.retry(), "it is promised already, and stays so"
 
-    [job] = [each for each in await memory.jobs(space="alice") if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.status is JobStatus.QUEUED
     await worker(database, [TEA]).run_once()
-    assert [each.content for each in await memory.facts(space="alice").all()] == ["User likes tea"]
+    assert [each.content for each in await memory.space("alice").facts.list()] == ["User likes tea"]
 
 
 async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
     async with bethink.connect(target, learn_at_start=False) as memory:
-        stored = await memory.remember("I like tea.", space="alice")
+        stored = await memory.space("alice").remember("I like tea.")
         await memory.learn()
-        assert not await memory.retry(stored.session), "quoting again would say the same"
+        assert not await stored.session.retry(), "quoting again would say the same"
     model = ScriptedModel(lambda call: DONE if call.schema_name == "document_calls" else TEA)
     async with bethink.connect(target, learn_at_start=False, model=model) as memory:
         await memory.learn()
-        assert await memory.facts(space="alice").all() == []
+        assert await memory.space("alice").facts.list() == []
 
-        assert await memory.retry(stored.session)
+        assert await stored.session.retry()
         await memory.learn()
 
-        assert [each.content for each in await memory.facts(space="alice").all()] == ["User likes tea"]
+        assert [each.content for each in await memory.space("alice").facts.list()] == ["User likes tea"]

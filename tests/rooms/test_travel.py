@@ -24,7 +24,7 @@ from bethink.model.working import (
     update,
 )
 from bethink.store.db import Database
-from bethink.working.desk import Desk
+from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.reducers import default_reducers
 from bethink.working.shelf import Shelf
@@ -55,8 +55,8 @@ def script() -> Script:
 
 
 @pytest.fixture
-async def desk(database: Database, script: Script) -> Desk:
-    desk = Desk(database, space="alice", engine=Engine(reducers=script.reducers))
+async def desk(database: Database, script: Script) -> WorkingMemory:
+    desk = WorkingMemory(database, space="alice", engine=Engine(reducers=script.reducers))
     await desk.open_thread(THREAD)
     return desk
 
@@ -65,22 +65,22 @@ def say(text: str) -> Event:
     return Event(type=EventType.USER_MESSAGE, payload={"text": text})
 
 
-async def chunks(desk: Desk) -> list[Chunk]:
+async def chunks(desk: WorkingMemory) -> list[Chunk]:
     return list((await desk.current_state(THREAD)).chunks)
 
 
-async def texts(desk: Desk) -> list[str]:
+async def texts(desk: WorkingMemory) -> list[str]:
     return [chunk.text for chunk in await chunks(desk)]
 
 
 @pytest.fixture
-async def abc(desk: Desk) -> list[Chunk]:
+async def abc(desk: WorkingMemory) -> list[Chunk]:
     for text in "abc":
         await desk.dispatch(THREAD, say(text))
     return await chunks(desk)
 
 
-async def test_a_chunk_is_added_at_a_place(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_a_chunk_is_added_at_a_place(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     for index in (0, 2, 99):
         name = f"at {index}"
         await desk.dispatch(
@@ -91,7 +91,7 @@ async def test_a_chunk_is_added_at_a_place(desk: Desk, script: Script, abc: list
     assert await texts(desk) == ["at 0", "a", "at 2", "b", "c", "at 99"]
 
 
-async def test_a_place_can_be_taken_again_and_again(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_a_place_can_be_taken_again_and_again(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     for number in range(30):
         await desk.dispatch(
             THREAD,
@@ -102,7 +102,9 @@ async def test_a_place_can_be_taken_again_and_again(desk: Desk, script: Script, 
     assert [chunk.text for chunk in (await desk.state_at(THREAD, 3)).chunks] == ["a", "b", "c"]
 
 
-async def test_chunks_are_updated_replaced_deleted_and_moved(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_chunks_are_updated_replaced_deleted_and_moved(
+    desk: WorkingMemory, script: Script, abc: list[Chunk]
+) -> None:
     a, b, c = abc
 
     def make(shelf: Shelf) -> list[Operation]:
@@ -121,7 +123,9 @@ async def test_chunks_are_updated_replaced_deleted_and_moved(desk: Desk, script:
     assert await texts(desk) == ["A", "B"]
 
 
-async def test_a_child_makes_a_new_chunk_in_the_old_ones_place(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_a_child_makes_a_new_chunk_in_the_old_ones_place(
+    desk: WorkingMemory, script: Script, abc: list[Chunk]
+) -> None:
     a = abc[0]
     await desk.dispatch(THREAD, script.event("grow", lambda shelf: [add_child(a.id, {"text": "leaf"})]))
 
@@ -131,7 +135,7 @@ async def test_a_child_makes_a_new_chunk_in_the_old_ones_place(desk: Desk, scrip
 
 
 async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_passed_over(
-    desk: Desk, script: Script, abc: list[Chunk]
+    desk: WorkingMemory, script: Script, abc: list[Chunk]
 ) -> None:
     _, b, c = abc
 
@@ -149,7 +153,7 @@ async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_pas
 
 @pytest.mark.parametrize("kind", ["update", "replace", "delete", "reorder", "add_child"])
 async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
-    desk: Desk, script: Script, abc: list[Chunk], kind: str
+    desk: WorkingMemory, script: Script, abc: list[Chunk], kind: str
 ) -> None:
     def make(shelf: Shelf) -> list[Operation]:
         chunk = shelf.chunk(ChunkType.OUTPUT, "x")
@@ -169,7 +173,7 @@ async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
     assert [each.event.event.payload["name"] for each in await desk.failed_events(THREAD)] == ["wrong"]
 
 
-async def test_an_operation_that_makes_no_sense_is_refused(desk: Desk, script: Script) -> None:
+async def test_an_operation_that_makes_no_sense_is_refused(desk: WorkingMemory, script: Script) -> None:
     with pytest.raises(Invalid, match="needs a chunk"):
         await desk.dispatch(THREAD, script.event("empty", lambda shelf: [Operation(kind=OperationKind.ADD)]))
     below = script.event("below", lambda shelf: [add(shelf.chunk(ChunkType.OUTPUT, "x"), -1)])
@@ -177,7 +181,7 @@ async def test_an_operation_that_makes_no_sense_is_refused(desk: Desk, script: S
         await desk.dispatch(THREAD, below)
 
 
-async def test_a_chunk_can_be_marked_critical_and_forgotten(desk: Desk, abc: list[Chunk]) -> None:
+async def test_a_chunk_can_be_marked_critical_and_forgotten(desk: WorkingMemory, abc: list[Chunk]) -> None:
     a, b, _ = abc
     await desk.dispatch(THREAD, Event(type=EventType.MEMORY_MARK_CRITICAL, payload={"chunks": [a.id, "gone"]}))
     await desk.dispatch(THREAD, Event(type=EventType.MEMORY_FORGET, payload={"chunks": [b.id, "gone"]}))
@@ -188,7 +192,9 @@ async def test_a_chunk_can_be_marked_critical_and_forgotten(desk: Desk, abc: lis
 
 
 @pytest.mark.spec("S3.33")
-async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(desk: Desk, abc: list[Chunk]) -> None:
+async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(
+    desk: WorkingMemory, abc: list[Chunk]
+) -> None:
     infos = await desk.history(THREAD)
 
     assert [info.number for info in infos] == [0, 1, 2, 3]
@@ -205,7 +211,7 @@ async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(desk: 
         await desk.state_at(THREAD, 4)
 
 
-async def test_two_states_can_be_compared(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_two_states_can_be_compared(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     a, b, c = abc
 
     def make(shelf: Shelf) -> list[Operation]:
@@ -221,7 +227,7 @@ async def test_two_states_can_be_compared(desk: Desk, script: Script, abc: list[
     assert (await desk.diff(THREAD, 4, 4)).moved == ()
 
 
-async def test_a_fork_begins_at_a_state_and_leaves_its_source_alone(desk: Desk, abc: list[Chunk]) -> None:
+async def test_a_fork_begins_at_a_state_and_leaves_its_source_alone(desk: WorkingMemory, abc: list[Chunk]) -> None:
     forked = await desk.fork(THREAD, at=2, into="fork", mode=Mode.AUTO)
     await desk.dispatch("fork", say("z"))
     await desk.dispatch(THREAD, say("d"))
@@ -236,7 +242,7 @@ async def test_a_fork_begins_at_a_state_and_leaves_its_source_alone(desk: Desk, 
     assert await desk.replay("fork") == (await desk.current_state("fork")).chunks
 
 
-async def test_a_replay_makes_the_same_state_from_the_events_alone(desk: Desk, abc: list[Chunk]) -> None:
+async def test_a_replay_makes_the_same_state_from_the_events_alone(desk: WorkingMemory, abc: list[Chunk]) -> None:
     a = abc[0]
     await desk.dispatch(THREAD, Event(type=EventType.MEMORY_MARK_CRITICAL, payload={"chunks": [a.id]}))
     for number in range(6):
@@ -249,7 +255,9 @@ async def test_a_replay_makes_the_same_state_from_the_events_alone(desk: Desk, a
     assert [thread.id for thread in await desk.threads()] == [THREAD]
 
 
-async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(desk: Desk, abc: list[Chunk]) -> None:
+async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(
+    desk: WorkingMemory, abc: list[Chunk]
+) -> None:
     other = await desk.fork(THREAD, at=1, into=f"replay_{THREAD}")
     await desk.dispatch(other.id, say("precious"))
 
@@ -259,7 +267,7 @@ async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(desk: 
     assert {thread.id for thread in await desk.threads()} == {THREAD, other.id}
 
 
-async def test_a_replay_passes_over_what_was_set_aside(desk: Desk, script: Script, abc: list[Chunk]) -> None:
+async def test_a_replay_passes_over_what_was_set_aside(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     def make(shelf: Shelf) -> list[Operation]:
         return [add(shelf.chunk(ChunkType.OUTPUT, "x")), delete("gone")]
 

@@ -9,8 +9,8 @@ from bethink.errors import Conflict, Invalid, NotFound
 from bethink.model.moments import EPOCH
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
-from bethink.working.desk import Desk
 from bethink.working.ladder import ExtractiveCompactor, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.observers import Notice, Occasion
 from bethink.working.reducers import Reducers
 from bethink.working.shelf import Shelf
@@ -20,18 +20,18 @@ from tests.rooms.working_kit import THREAD, engine, texts, user
 
 @pytest.mark.spec("S3.5", "S3.6", "S3.7", "S3.8", "S3.55", "S3.56", "S3.63")
 async def test_a_desk_is_built_from_its_parts_with_the_defaults_of_the_specification(database: Database) -> None:
-    desk = Desk(database, space="alice")
+    desk = WorkingMemory(database, space="alice")
 
     assert desk.engine.auto_compact is True
     assert desk.thresholds == Thresholds(soft=50_000, hard=80_000, truncation=100_000)
     assert isinstance(desk._runner.compactor, ExtractiveCompactor)
     assert (await desk.open_thread(THREAD)).mode is Mode.AUTO
-    other = Desk(database, space="alice", default_mode=Mode.STEPPING)
+    other = WorkingMemory(database, space="alice", default_mode=Mode.STEPPING)
     assert (await other.open_thread("thread_2")).mode is Mode.STEPPING
 
 
 @pytest.mark.spec("S3.9", "S3.12")
-async def test_in_auto_mode_an_event_is_processed_at_once_and_the_new_state_comes_back(desk: Desk) -> None:
+async def test_in_auto_mode_an_event_is_processed_at_once_and_the_new_state_comes_back(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
     result = await desk.dispatch(THREAD, user("hello"))
@@ -43,7 +43,9 @@ async def test_in_auto_mode_an_event_is_processed_at_once_and_the_new_state_come
 
 
 @pytest.mark.spec("S3.1", "S3.13", "S3.26", "S3.29", "S3.30")
-async def test_in_stepping_mode_an_event_waits_in_the_stored_queue_where_it_can_be_seen(stepping: Desk) -> None:
+async def test_in_stepping_mode_an_event_waits_in_the_stored_queue_where_it_can_be_seen(
+    stepping: WorkingMemory,
+) -> None:
     result = await stepping.dispatch(THREAD, user("hello"))
 
     assert (result.thread.state_number, result.processed) == (0, ())
@@ -59,7 +61,7 @@ async def test_events_that_wait_survive_a_restart(target: str, clock: FakeClock)
     for restart in range(2):
         database = database_at(target, clock)
         await database.open()
-        desk = Desk(database, space="alice", engine=engine())
+        desk = WorkingMemory(database, space="alice", engine=engine())
         await desk.open_thread(THREAD, mode=Mode.STEPPING)
         if not restart:
             await desk.dispatch(THREAD, user("kept"))
@@ -70,7 +72,7 @@ async def test_events_that_wait_survive_a_restart(target: str, clock: FakeClock)
 
 
 @pytest.mark.spec("S3.2", "S3.16", "S3.17", "S3.20", "S3.73")
-async def test_a_step_processes_one_event_and_says_what_is_left(stepping: Desk) -> None:
+async def test_a_step_processes_one_event_and_says_what_is_left(stepping: WorkingMemory) -> None:
     for text in ("one", "two"):
         await stepping.dispatch(THREAD, user(text))
 
@@ -87,7 +89,7 @@ async def test_a_step_processes_one_event_and_says_what_is_left(stepping: Desk) 
 
 
 @pytest.mark.spec("S3.14", "S3.15", "S3.64")
-async def test_switching_back_to_auto_processes_what_waited(stepping: Desk) -> None:
+async def test_switching_back_to_auto_processes_what_waited(stepping: WorkingMemory) -> None:
     assert await stepping.get_mode(THREAD) is Mode.STEPPING
     for text in ("one", "two", "three"):
         await stepping.dispatch(THREAD, user(text))
@@ -101,7 +103,7 @@ async def test_switching_back_to_auto_processes_what_waited(stepping: Desk) -> N
     assert (await stepping.dispatch(THREAD, user("four"))).processed == ()
 
 
-async def test_an_event_that_ends_a_task_leaves_the_rest_of_the_queue_waiting(stepping: Desk) -> None:
+async def test_an_event_that_ends_a_task_leaves_the_rest_of_the_queue_waiting(stepping: WorkingMemory) -> None:
     for event in (user("one"), Event(type=EventType.TASK_COMPLETED, payload={"text": "done"}), user("two")):
         await stepping.dispatch(THREAD, event)
 
@@ -111,7 +113,7 @@ async def test_an_event_that_ends_a_task_leaves_the_rest_of_the_queue_waiting(st
     assert await stepping.queue_length(THREAD) == 1
 
 
-async def test_a_thread_in_auto_mode_cannot_be_stepped(desk: Desk) -> None:
+async def test_a_thread_in_auto_mode_cannot_be_stepped(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
     with pytest.raises(Conflict, match="auto mode"):
@@ -119,7 +121,7 @@ async def test_a_thread_in_auto_mode_cannot_be_stepped(desk: Desk) -> None:
 
 
 @pytest.mark.spec("S3.3", "S3.22", "S3.23", "S3.24", "S3.39", "S3.40", "S3.41")
-async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_back(stepping: Desk) -> None:
+async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_back(stepping: WorkingMemory) -> None:
     assert await stepping.is_step_locked(THREAD) is False
 
     step_id = await stepping.acquire_step_lock(THREAD)
@@ -145,7 +147,7 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
 
     reducers = Reducers()
     reducers.register([EventType.USER_MESSAGE], broken)
-    desk = Desk(database, space="alice", engine=engine(reducers=reducers))
+    desk = WorkingMemory(database, space="alice", engine=engine(reducers=reducers))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.dispatch(THREAD, user("poison"))
 
@@ -161,7 +163,7 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
 async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
     database: Database, clock: FakeClock
 ) -> None:
-    desk = Desk(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
+    desk = WorkingMemory(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     dead = await desk.acquire_step_lock(THREAD)
     await desk.dispatch(THREAD, user("waits"))
@@ -174,7 +176,7 @@ async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
 
 
 async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Database, clock: FakeClock) -> None:
-    desk = Desk(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
+    desk = WorkingMemory(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.push_event(THREAD, user("one"))
     slow = await desk.acquire_step_lock(THREAD)
@@ -185,7 +187,7 @@ async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Data
         await desk._runner.process_one(THREAD, slow)
 
 
-async def test_dispatches_at_once_are_all_processed_once_and_in_the_order_of_the_queue(desk: Desk) -> None:
+async def test_dispatches_at_once_are_all_processed_once_and_in_the_order_of_the_queue(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
     async with anyio.create_task_group() as tasks:
@@ -198,7 +200,7 @@ async def test_dispatches_at_once_are_all_processed_once_and_in_the_order_of_the
 
 
 @pytest.mark.spec("S3.27", "S3.35", "S3.36", "S3.37", "S3.38")
-async def test_the_queue_can_be_pushed_peeked_popped_and_cleared(stepping: Desk) -> None:
+async def test_the_queue_can_be_pushed_peeked_popped_and_cleared(stepping: WorkingMemory) -> None:
     pushed = [await stepping.push_event(THREAD, user(text)) for text in ("one", "two", "three")]
 
     assert await stepping.peek_event(THREAD) == pushed[0]
@@ -211,7 +213,7 @@ async def test_the_queue_can_be_pushed_peeked_popped_and_cleared(stepping: Desk)
     assert await stepping.queue_length(THREAD) == 0
 
 
-async def test_a_thread_nobody_opened_has_no_queue_and_takes_no_event(desk: Desk) -> None:
+async def test_a_thread_nobody_opened_has_no_queue_and_takes_no_event(desk: WorkingMemory) -> None:
     assert await desk.queue("nowhere") == []
     assert await desk.queue_length("nowhere") == 0
     assert await desk.peek_event("nowhere") is None
@@ -225,7 +227,7 @@ async def test_a_thread_nobody_opened_has_no_queue_and_takes_no_event(desk: Desk
 
 
 @pytest.mark.spec("S3.31", "S3.67")
-async def test_a_thread_is_made_once_and_goes_with_everything_it_holds(desk: Desk) -> None:
+async def test_a_thread_is_made_once_and_goes_with_everything_it_holds(desk: WorkingMemory) -> None:
     first = await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("x"))
 
@@ -237,7 +239,7 @@ async def test_a_thread_is_made_once_and_goes_with_everything_it_holds(desk: Des
 
 
 @pytest.mark.spec("S3.32", "S3.34")
-async def test_the_current_state_is_cached_until_it_changes_or_the_cache_is_cleared(desk: Desk) -> None:
+async def test_the_current_state_is_cached_until_it_changes_or_the_cache_is_cleared(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("x"))
 
@@ -252,7 +254,7 @@ async def test_the_current_state_is_cached_until_it_changes_or_the_cache_is_clea
 
 
 @pytest.mark.spec("S3.42", "S3.43", "S3.45", "S3.58")
-async def test_observers_are_told_in_order_and_cannot_break_anything(desk: Desk) -> None:
+async def test_observers_are_told_in_order_and_cannot_break_anything(desk: WorkingMemory) -> None:
     seen: list[Occasion] = []
 
     def watch(notice: Notice) -> None:
@@ -279,7 +281,7 @@ async def test_observers_are_told_in_order_and_cannot_break_anything(desk: Desk)
 
 
 @pytest.mark.spec("S3.45")
-async def test_an_event_without_operations_leaves_the_state_unchanged(desk: Desk) -> None:
+async def test_an_event_without_operations_leaves_the_state_unchanged(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("x"))
 
@@ -301,7 +303,7 @@ async def test_every_reducer_that_can_handle_an_event_runs_in_order(database: Da
     reducers.register(["A", "B"], saying("first"))
     reducers.register(["A"], saying("second"), can_handle=lambda event: bool(event.payload.get("yes")))
     reducers.register(["A"], saying("third"))
-    desk = Desk(database, space="alice", engine=engine(reducers=reducers))
+    desk = WorkingMemory(database, space="alice", engine=engine(reducers=reducers))
     await desk.open_thread(THREAD)
 
     await desk.dispatch(THREAD, Event(type="A"))

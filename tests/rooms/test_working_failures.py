@@ -3,12 +3,11 @@
 import anyio
 import pytest
 
-from bethink import Memory
 from bethink.errors import BethinkError, Busy, Invalid, OutcomeUnknown
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
-from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.observers import Notice, Occasion
 from bethink.working.reducers import default_reducers
 from bethink.working.shelf import Shelf
@@ -34,14 +33,14 @@ def breaking(error: Exception):
 
 
 @pytest.fixture
-async def fragile(database: Database) -> Desk:
-    desk = Desk(database, space="alice", engine=breaking(ValueError("my secret is 4711")))
+async def fragile(database: Database) -> WorkingMemory:
+    desk = WorkingMemory(database, space="alice", engine=breaking(ValueError("my secret is 4711")))
     await desk.open_thread(THREAD)
     return desk
 
 
 async def test_whoever_sends_an_event_that_fails_is_told_and_the_thread_goes_on(
-    fragile: Desk, caplog: pytest.LogCaptureFixture
+    fragile: WorkingMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[Notice] = []
     fragile.watch(seen.append)
@@ -60,7 +59,7 @@ async def test_whoever_sends_an_event_that_fails_is_told_and_the_thread_goes_on(
     assert "4711" not in caplog.text
 
 
-async def test_an_event_that_fails_keeps_nobody_elses_waiting(fragile: Desk) -> None:
+async def test_an_event_that_fails_keeps_nobody_elses_waiting(fragile: WorkingMemory) -> None:
     await fragile.set_mode(THREAD, Mode.STEPPING)
     for event in (user("one"), POISON, user("two"), POISON):
         await fragile.dispatch(THREAD, event)
@@ -74,7 +73,7 @@ async def test_an_event_that_fails_keeps_nobody_elses_waiting(fragile: Desk) -> 
     assert len(await fragile.failed_events(THREAD)) == 3
 
 
-async def test_a_step_names_the_event_it_set_aside_and_the_next_one_goes_on(fragile: Desk) -> None:
+async def test_a_step_names_the_event_it_set_aside_and_the_next_one_goes_on(fragile: WorkingMemory) -> None:
     await fragile.set_mode(THREAD, Mode.STEPPING)
     for event in (POISON, user("one")):
         await fragile.dispatch(THREAD, event)
@@ -89,11 +88,11 @@ async def test_a_step_names_the_event_it_set_aside_and_the_next_one_goes_on(frag
     assert await texts(fragile) == ["one"]
 
 
-async def test_whoever_sent_it_is_told_even_if_another_task_met_it(fragile: Desk, database: Database) -> None:
-    other = Desk(database, space="alice", engine=fragile.engine)
+async def test_whoever_sent_it_is_told_even_if_another_task_met_it(fragile: WorkingMemory, database: Database) -> None:
+    other = WorkingMemory(database, space="alice", engine=fragile.engine)
     told: list[Invalid] = []
 
-    async def send(desk: Desk, event: Event) -> None:
+    async def send(desk: WorkingMemory, event: Event) -> None:
         try:
             await desk.dispatch(THREAD, event)
         except Invalid as error:
@@ -119,7 +118,7 @@ async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Dat
         return []
 
     reducers.register([EventType.USER_MESSAGE], unlucky)
-    desk = Desk(database, space="alice", engine=engine(reducers=reducers))
+    desk = WorkingMemory(database, space="alice", engine=engine(reducers=reducers))
     await desk.open_thread(THREAD)
 
     with pytest.raises(OutcomeUnknown):  # not "nothing was written": it is in the queue
@@ -131,7 +130,7 @@ async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Dat
     assert await desk.failed_events(THREAD) == []
 
 
-async def test_what_is_popped_or_cleared_is_never_what_was_set_aside(fragile: Desk) -> None:
+async def test_what_is_popped_or_cleared_is_never_what_was_set_aside(fragile: WorkingMemory) -> None:
     with pytest.raises(Invalid):
         await fragile.dispatch(THREAD, POISON)
 
@@ -140,7 +139,7 @@ async def test_what_is_popped_or_cleared_is_never_what_was_set_aside(fragile: De
     assert len(await fragile.failed_events(THREAD)) == 1
 
 
-async def test_a_truncation_that_cannot_be_read_does_not_stop_a_compaction(fragile: Desk) -> None:
+async def test_a_truncation_that_cannot_be_read_does_not_stop_a_compaction(fragile: WorkingMemory) -> None:
     await fragile.set_mode(THREAD, Mode.STEPPING)
     for text in ("one", "two", "three"):
         await fragile.dispatch(THREAD, user(text))
@@ -170,14 +169,16 @@ async def test_messages_that_are_stored_are_acknowledged_whatever_a_thread_makes
     if what == "a reducer":
         reducers.register([EventType.USER_MESSAGE], broken)
     low = Thresholds(soft=1, hard=2, truncation=1000)
-    memory = Memory(database, redactor=Quiet(), engine=engine(reducers=reducers, thresholds=low), compactor=Careless())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.desk(space="alice").open_thread(THREAD, session_id=session.id)
+    memory = memory_on(
+        database, redactor=Quiet(), engine=engine(reducers=reducers, thresholds=low), compactor=Careless()
+    )
+    session = await memory.space("alice").session(KEY)
+    await memory.local().working("alice").open_thread(THREAD, session_id=session.id)
 
-    assert await memory.append(session, many(2)) == [1, 2]
-    assert await memory.history(space="alice").append(KEY, {"role": "user", "content": "message 3"}) == 3
+    assert await session.append(many(2)) == [1, 2]
+    assert await memory.local().history("alice").append(KEY, {"role": "user", "content": "message 3"}) == 3
     assert str((await memory.remember("message 4", session=session)).refs[0]).endswith(":4")
 
-    assert len(await memory.read(session)) == 4
+    assert len(await session.read()) == 4
     assert "ValueError" in caplog.text
     assert "message" not in caplog.text

@@ -27,8 +27,8 @@ from bethink.model.working import (
 from bethink.store import threads
 from bethink.store.db import Database, Tx
 from bethink.working import process
-from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.reducers import Reducers, default_reducers
 from bethink.working.runner import Runner
@@ -117,7 +117,7 @@ class Working(RuleBasedStateMachine):
     def restart(self) -> None:
         thresholds = Thresholds(soft=6, hard=12, truncation=18)
         engine = Engine(reducers=_reducers(), tokens=Words(), thresholds=thresholds, retain_recent=2)
-        self.desk = Desk(self.database, space="machine", engine=engine, compactor=Summing(), lease=LEASE)
+        self.desk = WorkingMemory(self.database, space="machine", engine=engine, compactor=Summing(), lease=LEASE)
 
     def wait(self, call: Callable[[], Awaitable[T]]) -> T:
         return self.portal.call(call)

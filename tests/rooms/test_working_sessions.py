@@ -2,65 +2,65 @@
 
 import pytest
 
-from bethink import ConversationKey, Memory
+from bethink import Memory, conversation_key
 from bethink.errors import Duplicate
 from bethink.model.working import Mode
 from bethink.store.db import Database
-from bethink.working.desk import Desk
+from bethink.working.memory import WorkingMemory
 from tests.conftest import KEY, many, said
 from tests.rooms.working_kit import THREAD, engine, texts, user
 
-OTHER = ConversationKey(channel="cli", chat="other")
+OTHER = conversation_key(channel="cli", chat="other")
 
 
 @pytest.mark.parametrize("how", ["reset", "emergency", "compacted"])
 async def test_a_thread_goes_along_to_the_next_session_of_its_conversation(memory: Memory, how: str) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, said("before"))
+    await session.append(said("before"))
 
     if how == "compacted":
-        following = await memory.compacted(session)
+        following = await session.compacted()
     else:
-        following = await memory.reset(session, emergency=how == "emergency")
-    await memory.append(following, said("after"))
+        following = await session.reset(emergency=how == "emergency")
+    await following.append(said("after"))
 
     assert (await desk.get_thread(THREAD)).session_id == following.id
     assert await texts(desk) == ["before", "after"]
 
 
 async def test_a_thread_that_came_along_gives_way_to_one_that_is_opened_for_the_session(memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, many(4))
-    following = await memory.reset(session)
+    await session.append(many(4))
+    following = await session.reset()
 
     await desk.open_thread(THREAD, session_id=following.id)  # by its own id it stays
     assert (await desk.get_thread(THREAD)).session_id == following.id
     await desk.open_thread("fresh", session_id=following.id)
-    await memory.append(following, said("new"))
+    await following.append(said("new"))
     await desk.trigger_compaction(THREAD)
     await desk.dispatch(THREAD, user("still working"))
 
     assert (await desk.get_thread(THREAD)).session_id is None
     assert (await texts(desk))[-1] == "still working"
     assert await texts(desk, "fresh") == ["new"]
-    assert (await memory.open_session(space="alice", conversation=KEY)).id == following.id
+    assert (await memory.space("alice").session(KEY)).id == following.id
     with pytest.raises(Duplicate):
         await desk.open_thread("third", session_id=following.id)
 
 
 async def test_a_thread_that_was_left_behind_can_be_compacted(memory: Memory, database: Database) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = Desk(database, space="alice", engine=engine())
+    session = await memory.space("alice").session(KEY)
+    desk = WorkingMemory(database, space="alice", engine=engine())
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, many(4))
-    await memory.end_session(session)
-    following = await memory.open_session(space="alice", conversation=KEY)
+    await session.append(many(4))
+    await session.end()
+    following = await memory.space("alice").session(KEY)
     await desk.open_thread("fresh", session_id=following.id)
-    await memory.history(space="alice").set_summary(KEY, "what the other knows")
+    await memory.local().history("alice").set_summary(KEY, "what the other knows")
 
     await desk.trigger_compaction(THREAD)
     await desk.dispatch(THREAD, user("x"))
@@ -69,91 +69,91 @@ async def test_a_thread_that_was_left_behind_can_be_compacted(memory: Memory, da
     assert await desk.failed_events(THREAD) == []
     assert (await desk.get_thread(THREAD)).session_id == session.id
     assert (await desk.get_thread("fresh")).session_id == following.id
-    assert await memory.history(space="alice").get_summary(KEY) == "what the other knows"
+    assert await memory.local().history("alice").get_summary(KEY) == "what the other knows"
 
 
 async def test_what_is_appended_by_key_reaches_the_thread_at_once(memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
-    await memory.history(space="alice").append(KEY, {"role": "user", "content": "hi"})
-    async with memory.live(KEY, space="alice") as live:
+    await memory.local().history("alice").append(KEY, {"role": "user", "content": "hi"})
+    async with memory.local().live("alice", KEY) as live:
         await live.append({"role": "user", "content": "ho"})
 
     assert await texts(desk) == ["hi", "ho"]
     await desk.set_mode(THREAD, Mode.STEPPING)
-    await memory.history(space="alice").append(KEY, {"role": "user", "content": "wait"})
+    await memory.local().history("alice").append(KEY, {"role": "user", "content": "wait"})
     assert await desk.queue_length(THREAD) == 1
 
 
 @pytest.mark.parametrize("what", ["message", "session", "conversation"])
 async def test_a_fork_is_forgotten_with_its_conversation_even_if_its_source_is_gone(memory: Memory, what: str) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, said("I keep a zebrafinch."))
+    await session.append(said("I keep a zebrafinch."))
     await desk.fork(THREAD, at=1, into="fork")
     await desk.delete_thread(THREAD)
     await desk.fork("fork", at=0, into="fork of fork")
     await desk.delete_thread("fork")
 
     if what == "message":
-        forgotten = await memory.forget(f"message:{session.id}:1", space="alice")
+        forgotten = await memory.space("alice").forget(f"message:{session.id}:1")
     elif what == "session":
-        forgotten = await memory.forget(space="alice", session=session)
+        forgotten = await memory.space("alice").forget(session_id=session.id)
     else:
-        forgotten = await memory.forget(space="alice", conversation=KEY)
+        forgotten = await memory.space("alice").forget(conversation=KEY)
 
     assert forgotten.threads == 1
     assert await desk.threads() == []
 
 
 async def test_a_fork_is_not_forgotten_with_another_thread_that_took_its_sources_name(memory: Memory) -> None:
-    desk = memory.desk(space="alice")
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("of no conversation"))
     await desk.fork(THREAD, at=1, into="fork")
     await desk.delete_thread(THREAD)
-    session = await memory.open_session(space="alice", conversation=KEY)
+    session = await memory.space("alice").session(KEY)
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, said("to be forgotten"))
+    await session.append(said("to be forgotten"))
 
-    assert (await memory.forget(space="alice", session=session)).threads == 1
+    assert (await memory.space("alice").forget(session_id=session.id)).threads == 1
 
     assert await texts(desk, "fork") == ["of no conversation"]
 
 
 async def test_a_thread_that_gave_way_is_forgotten_with_its_conversation(memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, said("I keep a zebrafinch."))
-    following = await memory.reset(session)
+    await session.append(said("I keep a zebrafinch."))
+    following = await session.reset()
     await desk.open_thread("fresh", session_id=following.id)
 
-    assert (await memory.forget(space="alice", conversation=KEY)).threads == 2
+    assert (await memory.space("alice").forget(conversation=KEY)).threads == 2
     assert await desk.threads() == []
 
 
 async def test_a_desk_never_shows_the_state_of_a_thread_that_was_forgotten(memory: Memory) -> None:
-    session = await memory.open_session(space="alice", conversation=KEY)
-    desk = memory.desk(space="alice")
+    session = await memory.space("alice").session(KEY)
+    desk = memory.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
-    await memory.append(session, said("my secret is 4711"))
+    await session.append(said("my secret is 4711"))
     assert await texts(desk) == ["my secret is 4711"]
 
-    await memory.forget(space="alice", session=session)
-    other = await memory.open_session(space="alice", conversation=OTHER)
+    await memory.space("alice").forget(session_id=session.id)
+    other = await memory.space("alice").session(OTHER)
     await desk.open_thread(THREAD, session_id=other.id)
-    await memory.append(other, said("hello"))
+    await other.append(said("hello"))
 
     assert await texts(desk) == ["hello"]
     assert (await desk.prompt(THREAD, budget=1000)).to_openai() == [{"role": "user", "content": "hello"}]
 
 
 async def test_a_state_of_the_same_number_is_not_taken_for_the_one_that_was_read(memory: Memory) -> None:
-    desk, elsewhere = memory.desk(space="alice"), memory.desk(space="alice")
+    desk, elsewhere = memory.local().working("alice"), memory.local().working("alice")
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("old"))
     assert await texts(desk) == ["old"]
@@ -166,7 +166,7 @@ async def test_a_state_of_the_same_number_is_not_taken_for_the_one_that_was_read
 
 
 async def test_a_desk_keeps_a_few_dozen_states_at_hand_and_no_more(memory: Memory) -> None:
-    desk = memory.desk(space="alice")
+    desk = memory.local().working("alice")
     names = [f"thread_{number:02}" for number in range(40)]
     for name in names:
         await desk.open_thread(name)

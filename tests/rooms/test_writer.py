@@ -7,7 +7,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import AgentKind, ConversationKey, Memory
+from bethink import AgentKind, conversation_key, Memory
 from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, Workbench
@@ -173,7 +173,7 @@ async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None
 
 async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: Life) -> None:
     session = await life.tell("I like tea.", a_fact("User likes tea", 1))
-    [fact] = await life.memory.facts(space="alice").search("tea", 5)
+    [fact] = await life.memory.space("alice").facts.search("tea", limit=5)
     assert fact.origin == "user"
 
     await consolidated(
@@ -257,8 +257,8 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
     class Purging(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
             if len(self.calls) == 1:
-                key = ConversationKey(channel="c", chat="1")
-                await life.memory.history(space="alice").purge(key)
+                key = conversation_key(channel="c", chat="1")
+                await life.memory.local().history("alice").purge(key)
             return await super().answer(call)
 
     model = Purging([turn(read("~/memory")), turn(write("~/memory/tea", "Zanzibar.", session.id, other.id), done=True)])
@@ -363,16 +363,12 @@ async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> 
 
 @pytest.mark.spec("S1.9", "S1.10", "S1.17")
 async def test_a_writers_own_sessions_are_never_marked(memory: Memory) -> None:
-    session = await memory.open_session(
-        space="alice",
-        conversation=ConversationKey(channel="memory", chat="x"),
-        agent="/memory-agent/agt_1",
-        kind=AgentKind.MEMORY_WRITER,
-    )
-    await memory.append(session, [{"role": "system", "content": f"note {number}"} for number in range(9)])
+    session = await memory.space("alice").session(
+        conversation_key(channel="memory", chat="x"), agent="/memory-agent/agt_1", kind=AgentKind.MEMORY_WRITER)
+    await session.append([{"role": "system", "content": f"note {number}"} for number in range(9)])
 
-    assert not await memory.idle(session)
-    assert not await memory.end_turn(session)
-    await memory.compacted(await memory.reset(session))
-    assert await memory.marks().find_invalidated() == []
-    assert [job for job in await memory.jobs(space="alice") if job.kind is JobKind.EXTRACT] == []
+    assert not await session.idle()
+    assert not await session.end_turn()
+    await await session.reset().compacted()
+    assert await memory.local().marks().find_invalidated() == []
+    assert [job for job in await memory.space("alice").jobs() if job.kind is JobKind.EXTRACT] == []

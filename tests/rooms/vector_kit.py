@@ -12,7 +12,6 @@ from bethink.store import vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Near, VectorIndex
 from bethink.worker import RunReport, Worker, WorkerOptions
-from tests.conftest import Quiet
 
 DIMENSION = 16
 
@@ -90,4 +89,4 @@ async def left_out(database: Database, *, space: str = "alice") -> list[Ref]:
 
 def remembering(database: Database) -> Memory:
     """A Memory that redacts nothing."""
-    return Memory(database, redactor=Quiet())
+    return memory_on(database)

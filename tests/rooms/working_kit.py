@@ -1,8 +1,8 @@
 """What the tests of working memory share: a counter of words, a scripted compactor, and a few events."""
 
 from bethink.model.working import Event, EventType
-from bethink.working.desk import Desk
 from bethink.working.ladder import CompactionRequest, Thresholds
+from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 
 THREAD = "thread_1"
@@ -39,7 +39,7 @@ def engine(**changes: object) -> Engine:
     return Engine(**fields)  # pyright: ignore[reportArgumentType]
 
 
-async def texts(desk: Desk, thread: str = THREAD) -> list[str]:
+async def texts(desk: WorkingMemory, thread: str = THREAD) -> list[str]:
     return [chunk.text for chunk in (await desk.current_state(thread)).chunks]
 
 

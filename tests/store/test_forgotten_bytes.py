@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink import ConversationKey
+from bethink import conversation_key
 from bethink.cli.demo import SPACE, Clock, memory_at, seed
 from bethink.cli.demo_data import story
 from bethink.model.words import WORD
@@ -51,8 +51,8 @@ async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path,
     rest = pieces(*(text for each in told if each.topic != "flats" for _, text in each.turns))
     async with memory_at(str(path), clock) as memory:
         await seed(memory, clock)
-        documents = await memory.documents(space=SPACE).tree()
-        facts = await memory.facts(space=SPACE).all()
+        documents = await memory.space(SPACE).documents.tree()
+        facts = await memory.space(SPACE).facts.list()
     made = pieces(*(each.body for each in documents.values()), *(each.content for each in facts))
     everything = {piece for piece in flats | rest | made if piece not in empty}
     only_flats = (flats - rest) & everything
@@ -60,11 +60,11 @@ async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path,
     assert len(left_in(path, everything)) > 200
 
     async with memory_at(str(path), clock) as memory:
-        await memory.forget(space=SPACE, conversation=ConversationKey(channel="chat", chat=SPACE, thread="flats"))
+        await memory.space(SPACE).forget(conversation=conversation_key(channel="chat", chat=SPACE, thread="flats"))
     assert left_in(path, only_flats) == []
 
     async with memory_at(str(path), clock) as memory:
-        await memory.forget(space=SPACE, everything=True)
+        await memory.space(SPACE).forget(everything=True)
     assert left_in(path, everything) == []
 
 
@@ -75,7 +75,7 @@ class History:
         self.memory = memory
         self.draw = random.Random(seeded)
         self.texts: list[str] = []
-        self.sessions: dict[str, list[tuple[ConversationKey, bethink.Session]]] = {"ana": [], "bo": [], "cy": []}
+        self.sessions: dict[str, list[tuple[conversation_key, bethink.Session]]] = {"ana": [], "bo": [], "cy": []}
 
     def text(self) -> str:
         names = [self.draw.choice(BEGINNINGS) + self.draw.choice(ENDINGS) for _ in range(self.draw.choice((2, 9, 90)))]
@@ -90,28 +90,28 @@ class History:
             )[0]
             await step(space)
         for space in await self.memory.spaces():
-            await self.memory.forget(space=space, everything=True)
+            await self.memory.space(space).forget(everything=True)
 
     async def append(self, space: str) -> None:
         if not self.sessions[space] or self.draw.random() < 0.3:
-            key = ConversationKey(channel="chat", chat=f"c{self.draw.randrange(3)}")
-            session = await self.memory.open_session(space=space, conversation=key)
+            key = conversation_key(channel="chat", chat=f"c{self.draw.randrange(3)}")
+            session = await self.memory.space(space).session(key)
             self.sessions[space].append((key, session))
         _, session = self.draw.choice(self.sessions[space])
         messages = [bethink.Message(role="user", content=self.text()) for _ in range(self.draw.choice((1, 3)))]
-        await self.memory.append(session, messages)
-        await self.memory.idle(session)
+        await session.append(messages)
+        await session.idle()
 
     async def remember(self, space: str) -> None:
-        await self.memory.remember(self.text(), space=space)
+        await self.memory.space(space).remember(self.text())
 
     async def learn(self, _space: str) -> None:
         await self.memory.learn()
 
     async def forget_one(self, space: str) -> None:
-        found = (await self.memory.recall(self.draw.choice(BEGINNINGS) + "mote", space=space)).items
+        found = (await self.memory.space(space).recall(self.draw.choice(BEGINNINGS) + "mote")).items
         if found:
-            await self.memory.forget(self.draw.choice(found).ref, space=space)
+            await self.memory.space(space).forget(self.draw.choice(found).ref)
 
     async def forget_more(self, space: str) -> None:
         sessions = self.sessions[space]
@@ -120,11 +120,11 @@ class History:
         key, session = self.draw.choice(sessions)
         match self.draw.choice(("session", "conversation", "everything")):
             case "session":
-                await self.memory.forget(space=space, session=session)
+                await self.memory.space(space).forget(session_id=session.id)
             case "conversation":
-                await self.memory.forget(space=space, conversation=key)
+                await self.memory.space(space).forget(conversation=key)
             case _:
-                await self.memory.forget(space=space, everything=True)
+                await self.memory.space(space).forget(everything=True)
                 sessions.clear()
 
 

@@ -4,13 +4,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bethink import Memory
 from bethink.errors import Misconfigured
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.migrate import BASELINE, migrate, migrations
-from tests.conftest import DATABASES, KEY, Quiet, many
+from tests.conftest import DATABASES, KEY, many
 from tests.store.schema_kit import described
 from tools.postgres import create_database
 
@@ -93,24 +92,26 @@ async def old_target(new_target: str) -> str:
 async def test_an_old_database_opens_with_all_it_holds_and_goes_on(old_target: str) -> None:
     database = unopened(old_target)
     await database.open()
-    memory = Memory(database, redactor=Quiet())
+    memory = memory_on(database)
 
-    session = await memory.open_session(space="alice", conversation=KEY)
+    session = await memory.space("alice").session(KEY)
     assert (session.id, session.invalidated_at, session.processed_until) == ("ses_1", None, None)
-    await memory.append(session, many(4))
-    assert [(found.id, found.invalidated_at) for found in await memory.marks().find_invalidated()] == [("ses_1", 6)]
-    assert [record.message.content for record in await memory.read(session, limit=3)][1:] == ["Noted.", "message 1"]
+    await session.append(many(4))
+    assert [(found.id, found.invalidated_at) for found in await memory.local().marks().find_invalidated()] == [
+        ("ses_1", 6)
+    ]
+    assert [record.message.content for record in await session.read(limit=3)][1:] == ["Noted.", "message 1"]
     assert await memory.spaces() == ["alice"]
 
-    found = await memory.recall("Who plays the cello, and where is the oolong?", space="alice", limit=10)
+    found = await memory.space("alice").recall("Who plays the cello, and where is the oolong?", limit=10)
     assert {str(item.ref) for item in found.items} >= {"fact:fct_1:1", "document:doc_1:1"}
     assert not any(item.ref.id == "doc_2" for item in found.items)  # an overview
-    found = await memory.recall("Where did I move?", space="alice")
+    found = await memory.space("alice").recall("Where did I move?")
     assert any("Lisbon" in item.text for item in found.items)
 
-    gone = await memory.forget(space="alice", conversation=KEY)
+    gone = await memory.space("alice").forget(conversation=KEY)
     assert (gone.messages, gone.facts, gone.threads) == (6, 1, 1)
-    left = await memory.recall("Who plays the cello in Lisbon?", space="alice")
+    left = await memory.space("alice").recall("Who plays the cello in Lisbon?")
     assert not left.items
     await database.close()
 

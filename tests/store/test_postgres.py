@@ -95,12 +95,12 @@ async def test_a_table_without_forced_row_level_security_is_refused(superuser_ds
 
 
 async def test_no_space_sees_another_even_without_a_where_clause(database: PostgresDatabase) -> None:
-    memory = Memory(database, redactor=Quiet())
+    memory = memory_on(database)
     for space in ("alice", "bob"):
-        session = await memory.open_session(space=space, conversation=KEY)
-        await memory.append(session, many(3))
-        await memory.history(space=space).set_summary(KEY, "s")
-        await memory.facts(space=space).index(Fact(id="f", content="x"))
+        session = await memory.space(space).session(KEY)
+        await session.append(many(3))
+        await memory.local().history(space).set_summary(KEY, "s")
+        await memory.space(space).facts.save(Fact(id="f", content="x"))
 
     def everything(tx: Tx) -> list[tuple[str, int]]:
         tables = ("spaces", "agents", "conversations", "summaries", "sessions", "messages", "facts")
@@ -120,9 +120,9 @@ async def test_a_row_for_another_space_cannot_be_written(database: PostgresDatab
 
 
 async def test_the_partitions_cannot_be_read_behind_their_parent(database: PostgresDatabase) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(3))
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(3))
 
     def behind(tx: Tx) -> int:
         return sum(rows(tx, f"SELECT count(*) AS n FROM messages_{part:02}")[0]["n"] for part in range(64))
@@ -150,11 +150,11 @@ async def kill(superuser_dsn: str, pid: int) -> None:
 async def test_a_connection_lost_between_transactions_is_replaced_unnoticed(
     database: PostgresDatabase, superuser_dsn: str
 ) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     for number in range(3):
         await kill(superuser_dsn, await database.transact(backend))
-        assert await memory.append(session, said("x")) == [number + 1]
+        assert await session.append(said("x")) == [number + 1]
 
 
 async def test_a_connection_lost_before_the_commit_repeats_the_whole_transaction(
@@ -194,25 +194,25 @@ def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times
 async def test_a_commit_of_unknown_outcome_is_said_to_be_so(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
     with pytest.raises(OutcomeUnknown, match="idempotency keys"):
-        await memory.append(session, said("perhaps"))
+        await session.append(said("perhaps"))
 
 
 async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_has_a_key(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     lost = losing_the_commit(monkeypatch, superuser_dsn, 1)
 
     keyed = [{"role": "user", "content": "surely", "idempotency_key": "k"}]
-    assert await memory.append(session, keyed) == [1]
+    assert await session.append(keyed) == [1]
     assert lost == [True]
-    assert await memory.marks().max_number(session) == 1
+    assert await memory.local().marks().max_number(session) == 1
 
 
 async def test_a_serialisation_failure_repeats_the_whole_transaction(database: PostgresDatabase) -> None:
@@ -241,13 +241,13 @@ async def test_a_transaction_that_stays_unlucky_ends_as_busy(
 async def test_a_lock_held_by_another_is_waited_for_only_so_long(clean_dsn: str, superuser_dsn: str) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, lock_timeout=50))
     await database.open()
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn))) as other:
         other.execute("SELECT 1 FROM sessions FOR UPDATE")
 
         with pytest.raises(Busy, match="lock timeout"):
-            await memory.append(session, said("x"))
+            await session.append(said("x"))
     await database.close()
 
 
@@ -286,7 +286,7 @@ def test_driver_errors_are_translated(error: psycopg.Error, meaning: type[Except
 
 
 async def test_what_is_too_long_for_an_index_is_refused_for_good(database: PostgresDatabase) -> None:
-    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    facts = memory_on(database).space("alice").facts
     subject = "".join(chr(0x4E00 + place) for place in range(4_000))
 
     with pytest.raises(Invalid, match="shorter"):
@@ -355,13 +355,13 @@ async def test_a_body_that_goes_on_after_an_error_is_not_believed(database: Post
 async def test_an_answer_that_a_repeat_would_change_is_not_repeated(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(6))
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(6))
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
     with pytest.raises(OutcomeUnknown):
-        await memory.marks().mark_processed(session, until=6, expected=6)
+        await memory.local().marks().mark_processed(session, until=6, expected=6)
 
 
 def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
@@ -371,12 +371,12 @@ def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
 async def test_a_read_whose_commit_was_lost_is_simply_read_again(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(2))
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(2))
     lost = losing_the_commit(monkeypatch, superuser_dsn, 1)
 
-    assert len(await memory.read(session)) == 2
+    assert len(await session.read()) == 2
     assert lost == [True]
 
 
@@ -406,8 +406,8 @@ def test_options_that_make_no_sense_are_refused() -> None:
 
 
 async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out(database: PostgresDatabase) -> None:
-    memory = Memory(database, redactor=Quiet())
-    history = memory.history(space="alice")
+    memory = memory_on(database)
+    history = memory.local().history("alice")
 
     async def talk() -> None:
         for number in range(20):
@@ -415,7 +415,7 @@ async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out
 
     async def end() -> None:
         for _ in range(20):
-            await memory.end_session(await memory.open_session(space="alice", conversation=KEY))
+            await await memory.space("alice").session(KEY).end()
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
@@ -430,8 +430,8 @@ async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out
 
 
 async def test_a_reader_sees_one_moment_however_many_questions_it_asks(database: PostgresDatabase) -> None:
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     asked, written = threading.Event(), threading.Event()
 
     def twice(tx: Tx) -> list[int]:
@@ -448,7 +448,7 @@ async def test_a_reader_sees_one_moment_however_many_questions_it_asks(database:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(reader)
         await anyio.to_thread.run_sync(asked.wait)
-        await memory.append(session, said("meanwhile"))
+        await session.append(said("meanwhile"))
         written.set()
 
     assert counts == [[0, 0]]

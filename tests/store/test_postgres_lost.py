@@ -13,7 +13,7 @@ from bethink import Memory, Session
 from bethink.errors import Conflict, OutcomeUnknown, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
-from tests.conftest import KEY, Quiet
+from tests.conftest import KEY
 from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tools import postgres
 
@@ -36,12 +36,12 @@ async def database(proxy: CuttingProxy) -> AsyncIterator[PostgresDatabase]:
 
 @pytest.fixture
 def memory(database: PostgresDatabase) -> Memory:
-    return Memory(database, redactor=Quiet())
+    return memory_on(database)
 
 
 @pytest.fixture
 async def session(memory: Memory) -> Session:
-    return await memory.open_session(space="alice", conversation=KEY)
+    return await memory.space("alice").session(KEY)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def witness(clean_dsn: str) -> AsyncIterator[Memory]:
     """A Memory that does not go through the proxy."""
     database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, pool_size=1))
     await database.open()
-    yield Memory(database, redactor=Quiet())
+    yield memory_on(database)
     await database.close()
 
 
@@ -126,7 +126,7 @@ async def test_a_repeatable_commit_that_stays_lost_is_of_unknown_outcome(
     proxy.cuts.extend([Cut.AFTER] * 5)
 
     with pytest.raises(OutcomeUnknown, match="lost while committing"):
-        await memory.append(session, keyed("k"))
+        await session.append(keyed("k"))
 
     assert await stored(witness, session) == ["k"]
 
@@ -137,7 +137,7 @@ async def test_a_repeatable_commit_after_which_the_server_is_gone_is_of_unknown_
     proxy.cuts.append(Cut.LAST)
 
     with pytest.raises(OutcomeUnknown) as told:
-        await memory.append(session, keyed("k"))
+        await session.append(keyed("k"))
 
     assert "othing was written" not in str(told.value)
     assert await stored(witness, session) == ["k"]
@@ -147,11 +147,11 @@ async def test_a_commit_that_never_arrived_is_repeated_or_of_unknown_outcome(
     memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
 ) -> None:
     proxy.cuts.append(Cut.BEFORE)
-    assert await memory.append(session, keyed("k")) == [1]
+    assert await session.append(keyed("k")) == [1]
 
     proxy.cuts.append(Cut.BEFORE)
     with pytest.raises(OutcomeUnknown):
-        await memory.append(session, [{"role": "user", "content": "without a key"}])
+        await session.append([{"role": "user", "content": "without a key"}])
     assert await stored(witness, session) == ["k"]
 
 
@@ -180,7 +180,7 @@ async def test_a_write_that_never_got_to_its_commit_is_said_to_have_written_noth
     proxy.cut_all()
 
     with pytest.raises(Unavailable, match="Nothing was written"):
-        await memory.append(session, keyed("k"))
+        await session.append(keyed("k"))
 
     assert await stored(witness, session) == []
 
@@ -191,7 +191,7 @@ async def test_a_read_never_wrote_anything_however_it_ends(
     proxy.cuts.append(Cut.LAST)
 
     with pytest.raises(Unavailable, match="Nothing was written"):
-        await memory.read(session)
+        await session.read()
 
 
 async def test_a_statement_run_alone_whose_connection_is_lost_is_of_unknown_outcome(
@@ -215,7 +215,7 @@ async def test_what_callers_were_told_agrees_with_what_is_stored(
         message = {"role": "user", "content": name} | ({"idempotency_key": name} if with_key else {})
         proxy.cuts.extend(cuts[number % len(cuts) :][:5])
         try:
-            await memory.append(session, [message])
+            await session.append([message])
             told[name] = "stored"
         except OutcomeUnknown:
             told[name] = "unknown"

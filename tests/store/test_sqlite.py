@@ -69,8 +69,8 @@ async def test_the_folder_of_the_file_is_created_for_its_owner_only(tmp_path: Pa
 
 async def test_a_new_file_is_its_owners_only(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    memory = Memory(database, redactor=Quiet())
-    await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    await memory.space("alice").session(KEY)
 
     assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in os.listdir(tmp_path)} == {0o600}
     await database.close()
@@ -113,18 +113,18 @@ async def test_every_write_goes_through_one_connection_and_readers_have_their_ow
 async def test_a_database_in_memory_is_the_same_code_without_a_file() -> None:
     database = SqliteDatabase(SqliteOptions(path=":memory:"))
     await database.open()
-    memory = Memory(database, redactor=Quiet())
+    memory = memory_on(database)
 
-    session = await memory.open_session(space="alice", conversation=KEY)
+    session = await memory.space("alice").session(KEY)
 
     async def talk() -> None:
-        await memory.append(session, many(3))
+        await session.append(many(3))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(20):
             tasks.start_soon(talk)
 
-    assert [record.number for record in await memory.read(session)] == list(range(1, 61))
+    assert [record.number for record in await session.read()] == list(range(1, 61))
     await database.close()
 
 
@@ -149,9 +149,9 @@ async def test_one_file_holds_the_whole_schema(tmp_path: Path) -> None:
 
 async def test_metadata_that_is_not_json_cannot_be_stored_even_by_hand(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, many(1))
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(1))
 
     with pytest.raises(Conflict, match="json_valid"):
         await database.transact(lambda tx: tx.script("UPDATE messages SET metadata = '{'"))
@@ -161,7 +161,7 @@ async def test_metadata_that_is_not_json_cannot_be_stored_even_by_hand(tmp_path:
 @pytest.mark.spec("S4.45", "S4.53")
 async def test_triggers_keep_the_full_text_in_step_through_insert_upsert_and_delete(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    facts = memory_on(database).space("alice").facts
     for round_ in range(5):
         for number in range(10):
             await facts.index(Fact(id=f"f{number}", content=f"word{number} round{round_}"))
@@ -184,12 +184,12 @@ async def test_triggers_keep_the_full_text_in_step_through_insert_upsert_and_del
 
 async def test_deleted_text_is_not_left_in_the_file(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    memory = Memory(database, redactor=Quiet())
-    history = memory.history(space="alice")
+    memory = memory_on(database)
+    history = memory.local().history("alice")
     await history.append(KEY, {"role": "user", "content": "canarycanary " * 40})
-    await memory.facts(space="alice").index(Fact(id="f", content="canarycanary sings"))
+    await memory.space("alice").facts.save(Fact(id="f", content="canarycanary sings"))
     await history.purge(KEY)
-    await memory.facts(space="alice").delete("f")
+    await memory.space("alice").facts.delete("f")
     await database.close()
 
     assert b"canarycanary" not in (tmp_path / "memory.db").read_bytes()
@@ -358,16 +358,16 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
     monkeypatch.setattr(checkpoint, limit, 5)
     monkeypatch.setattr(checkpoint, "_fold", fold)
     database = await opened(tmp_path / "m.db")
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
     for _ in range(10):
-        await memory.append(session, many(20))
+        await session.append(many(20))
     assert await anyio.to_thread.run_sync(done.wait, 5)
     await database.close()
 
     assert set(folded) == {by}
     again = await opened(tmp_path / "m.db")
-    assert len(await Memory(again, redactor=Quiet()).read(session)) == 200
+    assert len(await session.read()) == 200
     await again.close()
 
 
@@ -387,11 +387,11 @@ def test_a_fold_that_fails_never_fails_the_commit(
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 25])
 async def test_batches_of_any_size_are_stored_whole_and_in_order(tmp_path: Path, count: int) -> None:
     database = await opened(tmp_path / "m.db")
-    memory = Memory(database, redactor=Quiet())
-    session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database)
+    session = await memory.space("alice").session(KEY)
 
-    assert await memory.append(session, many(count)) == list(range(1, count + 1))
-    stored = [(record.number, record.message.content) for record in await memory.read(session)]
+    assert await session.append(many(count)) == list(range(1, count + 1))
+    stored = [(record.number, record.message.content) for record in await session.read()]
     assert stored == [(number, f"message {number}") for number in range(1, count + 1)]
     await database.close()
 
@@ -420,7 +420,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
 
 async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    facts = Memory(database, redactor=Quiet()).facts(space="alice")
+    facts = memory_on(database).space("alice").facts
     draw = random.Random(2)
     check = "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
     for number in range(12):
@@ -446,22 +446,22 @@ def _bytes_in(folder: Path) -> bytes:
 
 async def test_what_was_forgotten_is_in_no_file_while_the_database_stays_open(tmp_path: Path) -> None:
     async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
-        await memory.remember("canarycanary", space="alice")
+        await memory.space("alice").remember("canarycanary")
         assert b"canarycanary" in _bytes_in(tmp_path)
 
-        await memory.forget(space="alice", everything=True)
+        await memory.space("alice").forget(everything=True)
 
         assert b"canarycanary" not in _bytes_in(tmp_path)
 
 
 async def test_whoever_reads_an_older_state_delays_that_only_until_they_are_done(tmp_path: Path) -> None:
     async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
-        await memory.remember("canarycanary", space="alice")
+        await memory.space("alice").remember("canarycanary")
         reader = apsw.Connection(str(tmp_path / "m.db"))
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM messages").fetchall()
 
-        await memory.forget(space="alice", everything=True)
+        await memory.space("alice").forget(everything=True)
         assert b"canarycanary" in _bytes_in(tmp_path)
         reader.execute("COMMIT")
         reader.close()

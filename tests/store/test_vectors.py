@@ -5,9 +5,9 @@ import sys
 import anyio
 import pytest
 
-from bethink import ConversationKey, Fact, Memory, Message, Session
+from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.errors import BadAnswer, Conflict, Invalid, Misconfigured
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Maker, SessionMemory
@@ -18,7 +18,7 @@ from bethink.store.vectors import Embedded, IndexStatus, Unembedded, VectorIndex
 from tests.conftest import KEY, said
 from tests.rooms.vector_kit import DIMENSION, hashed, index_all, index_of, left_out, nearest, refs
 
-OTHER = ConversationKey(channel="cli", chat="other")
+OTHER = conversation_key(channel="cli", chat="other")
 
 
 def session_memory(session: Session, summary: str, raw: str = "") -> SessionMemory:
@@ -60,11 +60,11 @@ async def count(database: Database) -> tuple[int, int]:
 async def test_whatever_can_be_recalled_is_missing_until_it_has_a_vector_the_newest_first(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, [Message(role="user", content="I like tea", name="Ana", said_at=from_micros(10))])
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes tea", created_at=from_micros(30)))
-    await memory.facts(space="alice").index(Fact(id="f", content="Ana likes rain", created_at=from_micros(40)))
+    await session.append([Message(role="user", content="I like tea", name="Ana", said_at=from_micros(10))])
+    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea", created_at=from_micros(30)))
+    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes rain", created_at=from_micros(40)))
     await remember(database, session, "They spoke of tea.", "- tea")
-    document = await memory.documents(space="alice").create(Draft(slug="tea", title="Tea", body="Green."))
+    document = await memory.space("alice").documents.create(DocumentDraft(slug="tea", title="Tea", body="Green."))
     assert document is not None
 
     found = await waiting(database)
@@ -83,8 +83,7 @@ async def test_whatever_can_be_recalled_is_missing_until_it_has_a_vector_the_new
 async def test_what_nobody_said_to_anybody_is_not_embedded(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(
-        session,
+    await session.append(
         [
             Message(role="system", content="You are kind."),
             Message(role="user", content=" \n\t "),
@@ -92,7 +91,7 @@ async def test_what_nobody_said_to_anybody_is_not_embedded(
             Message(role="tool", content="it rains", name="weather"),
         ],
     )
-    await memory.facts(space="alice").index(Fact(id="blank", content=" "))
+    await memory.space("alice").facts.save(Fact(id="blank", content=" "))
 
     assert [each.ref for each in await waiting(database)] == [message(session, 4)]
 
@@ -100,7 +99,7 @@ async def test_what_nobody_said_to_anybody_is_not_embedded(
 async def test_the_nearest_come_first_and_each_part_counts_by_itself(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("green tea", "green rain falls", "my dog barks"))
+    await session.append(said("green tea", "green rain falls", "my dog barks"))
     first, second, third = sorted(await waiting(database), key=lambda each: each.ref.parts)
     await put(database, [Embedded(first, [hashed("green tea")]), Embedded(second, [hashed("green rain falls")])])
     await put(database, [Embedded(third, [hashed("my dog"), hashed("green tea")])])
@@ -120,8 +119,8 @@ async def test_the_nearest_come_first_and_each_part_counts_by_itself(
 async def test_only_the_kinds_that_are_asked_for_are_searched(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("green tea"))
-    await memory.facts(space="alice").index(Fact(id="f", content="green tea"))
+    await session.append(said("green tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="green tea"))
     await index_all(database)
 
     def kinds(near: list[vectors.Near]) -> list[RefKind]:
@@ -135,7 +134,7 @@ async def test_only_the_kinds_that_are_asked_for_are_searched(
 async def test_what_means_nothing_to_an_embedder_is_near_nothing(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("green tea", "unheard of"))
+    await session.append(said("green tea", "unheard of"))
     tea, unheard = sorted(await waiting(database), key=lambda each: each.ref.parts)
     await put(database, [Embedded(tea, [hashed("green tea")]), Embedded(unheard, [[0.0] * DIMENSION])])
 
@@ -147,17 +146,17 @@ async def test_what_means_nothing_to_an_embedder_is_near_nothing(
 async def test_a_vector_is_kept_only_for_a_text_that_still_says_the_same(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("green tea"))
-    await memory.facts(space="alice").index(Fact(id="f", content="secret"))
+    await session.append(said("green tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="secret"))
     await remember(database, session, "before")
-    docs = memory.documents(space="alice")
-    document = await docs.create(Draft(slug="plan", title="Plan", body="secret"))
+    docs = memory.space("alice").documents
+    document = await docs.create(DocumentDraft(slug="plan", title="Plan", body="secret"))
     assert document is not None
-    await docs.update(document.id, Draft(slug="plan", title="Plan", body="public"), expected=1)
+    await docs.update(document.id, DocumentDraft(slug="plan", title="Plan", body="public"), expected=1)
     old = [Embedded(each, [hashed(each.text)]) for each in await waiting(database)]
     assert len(old) == 5
 
-    await memory.facts(space="alice").delete("f")
+    await memory.space("alice").facts.delete("f")
     await remember(database, session, "after")
     await docs.redact(document.id, 1)
 
@@ -167,20 +166,20 @@ async def test_a_vector_is_kept_only_for_a_text_that_still_says_the_same(
 
 
 async def test_a_purge_leaves_no_vector_of_what_was_said(database: Database, memory: Memory, session: Session) -> None:
-    await memory.append(session, said("one", "two", "three"))
-    other = await memory.open_session(space="alice", conversation=OTHER)
-    await memory.append(other, said("four"))
+    await session.append(said("one", "two", "three"))
+    other = await memory.space("alice").session(OTHER)
+    await other.append(said("four"))
     await remember(database, session, "counting")
     await index_all(database)
     assert len(await refs(database)) == 5
 
-    await memory.history(space="alice").purge(KEY)
+    await memory.local().history("alice").purge(KEY)
 
     assert await refs(database) == {message(other, 1)}
 
 
 async def test_a_deleted_fact_leaves_no_vector_of_any_version(database: Database, memory: Memory) -> None:
-    facts = memory.facts(space="alice")
+    facts = memory.space("alice").facts
     for content in ("tea", "rain"):
         await facts.index(Fact(id="f", content=content))
     await facts.index(Fact(id="g", content="snow"))
@@ -193,10 +192,10 @@ async def test_a_deleted_fact_leaves_no_vector_of_any_version(database: Database
 
 
 async def test_a_redacted_document_leaves_no_vector_and_gets_none_again(database: Database, memory: Memory) -> None:
-    docs = memory.documents(space="alice")
-    document = await docs.create(Draft(slug="a", title="A", body="secret"))
+    docs = memory.space("alice").documents
+    document = await docs.create(DocumentDraft(slug="a", title="A", body="secret"))
     assert document is not None
-    await docs.update(document.id, Draft(slug="a", title="A", body="public"), expected=1)
+    await docs.update(document.id, DocumentDraft(slug="a", title="A", body="public"), expected=1)
     await index_all(database)
     assert len(await refs(database)) == 2
 
@@ -223,10 +222,10 @@ async def test_a_session_memory_that_is_replaced_loses_its_vector_until_it_is_em
 
 
 async def test_a_fact_that_is_retired_keeps_its_vector(database: Database, memory: Memory) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     await index_all(database)
 
-    await memory.facts(space="alice").index(Fact(id="f", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="f", content="rain"))
 
     assert await refs(database) == {Ref(RefKind.FACT, "f", 1)}
 
@@ -234,11 +233,11 @@ async def test_a_fact_that_is_retired_keeps_its_vector(database: Database, memor
 async def test_a_space_that_is_deleted_takes_its_vectors_along(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await memory.append(session, said("tea"))
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
-    await memory.documents(space="alice").create(Draft(slug="a", title="A"))
+    await session.append(said("tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").documents.create(DocumentDraft(slug="a", title="A"))
     await remember(database, session, "tea")
-    await memory.facts(space="bob").index(Fact(id="f", content="tea"))
+    await memory.space("bob").facts.save(Fact(id="f", content="tea"))
     await index_all(database)
 
     await database.transact(lambda tx: tx.script("DELETE FROM spaces WHERE id = 'alice'"), space="alice")
@@ -249,7 +248,7 @@ async def test_a_space_that_is_deleted_takes_its_vectors_along(
 
 async def test_no_space_is_near_another(database: Database, memory: Memory) -> None:
     for space in ("alice", "bob"):
-        await memory.facts(space=space).index(Fact(id=space, content="green tea"))
+        await memory.space(space).facts.save(Fact(id=space, content="green tea"))
     await index_all(database)
 
     assert [each.ref.id for each in await nearest(database, "tea")] == ["alice"]
@@ -298,7 +297,7 @@ async def test_only_the_index_of_the_same_embedder_is_ever_searched(database: Da
 
 
 async def test_a_dropped_index_takes_its_vectors_along_and_takes_no_more(database: Database, memory: Memory) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     [source] = await waiting(database)
     index = await index_of(database)
     kept = await index_of(database, "other")
@@ -323,7 +322,7 @@ async def test_a_dropped_index_takes_its_vectors_along_and_takes_no_more(databas
 
 @pytest.mark.parametrize("bad", [[1.0], [float("nan")] * DIMENSION, [float("inf")] * DIMENSION])
 async def test_what_is_no_vector_is_refused(database: Database, memory: Memory, bad: list[float]) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     [source] = await waiting(database)
     index = await index_of(database)
 
@@ -338,7 +337,7 @@ async def test_what_is_no_vector_is_refused(database: Database, memory: Memory, 
 
 async def test_every_space_that_is_known_is_promised(database: Database, memory: Memory) -> None:
     for space in ("alice", "bob"):
-        await memory.open_session(space=space, conversation=KEY)
+        await memory.space(space).session(KEY)
     await index_all(database)
     assert not await database.transact(vectors.any_left)
 
@@ -353,7 +352,7 @@ async def test_every_space_that_is_known_is_promised(database: Database, memory:
 async def test_a_file_without_numpy_says_what_is_missing(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     await index_all(database)
     monkeypatch.setitem(sys.modules, "numpy", None)
 

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from bethink import Fact, Memory
 from bethink.errors import Conflict, Misconfigured
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Maker, SessionMemory
@@ -50,7 +50,7 @@ def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
 
 async def test_an_index_is_behind_the_same_walls_as_everything_else(database: PostgresDatabase, memory: Memory) -> None:
     for space in ("alice", "bob"):
-        await memory.facts(space=space).index(Fact(id="f", content="tea"))
+        await memory.space(space).facts.save(Fact(id="f", content="tea"))
     await index_all(database)
     index = await index_of(database)
 
@@ -85,12 +85,12 @@ async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
     database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn, pool_size=2))
     await database.open()
     memory = remembering(database)
-    await memory.facts(space="alice").index(Fact(id="f", content="green tea"))
-    await memory.facts(space="alice").index(Fact(id="g", content="rain"))
-    await memory.facts(space="alice").delete("g")
+    await memory.space("alice").facts.save(Fact(id="f", content="green tea"))
+    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.delete("g")
 
     assert not await database.transact(vectors.available, read=True)
-    assert [each.id for each in await memory.facts(space="alice").search("tea", 3)] == ["f"]
+    assert [each.id for each in await memory.space("alice").facts.search("tea", limit=3)] == ["f"]
     report = await index_all(database)
     assert report.outcomes == {"succeeded_no_output": 1}
     with pytest.raises(Misconfigured, match="CREATE EXTENSION vector"):
@@ -102,7 +102,7 @@ async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
     await index_all(database)
 
     assert len(await nearest(database, "tea")) == 1
-    await memory.facts(space="alice").delete("f")
+    await memory.space("alice").facts.delete("f")
     assert await refs(database) == set()
     await database.close()
     await database.open()
@@ -132,17 +132,17 @@ def erase(tx: Tx, what: Ref) -> None:
 
 async def everything(database: PostgresDatabase, memory: Memory) -> dict[RefKind, Embedded]:
     """One text of each kind, with its vector."""
-    session = await memory.open_session(space="alice", conversation=KEY)
-    await memory.append(session, said("tea"))
-    await memory.facts(space="alice").index(Fact(id="f", content="tea"))
+    session = await memory.space("alice").session(KEY)
+    await session.append(said("tea"))
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
     made_by = Maker(model="m", prompt="p", extractor="1")
     remembered = SessionMemory(
         space="alice", session_id=session.id, raw_memory="", summary="tea", slug="s", until=1,
         source_updated_at=from_micros(1), generated_at=from_micros(1), made_by=made_by,
     )  # fmt: skip
     await database.transact(lambda tx: learning.put_memory(tx, remembered, token=1), space="alice")
-    docs = memory.documents(space="alice")
-    document = await docs.create(Draft(slug="a", title="A", body="tea"))
+    docs = memory.space("alice").documents
+    document = await docs.create(DocumentDraft(slug="a", title="A", body="tea"))
     assert document is not None
     await docs.delete(document.id, expected=1)
     index = await index_of(database)
@@ -274,7 +274,7 @@ async def test_what_a_space_has_grown_by_is_found_through_its_index_too(
 ) -> None:
     await fill(database, "alice", 50)
     await Vectors(database, Hashed()).grow(space="alice", above=10)
-    await memory.facts(space="alice").index(Fact(id="new", content="green tea"))
+    await memory.space("alice").facts.save(Fact(id="new", content="green tea"))
     await index_all(database)
 
     assert (await nearest(database, "green tea"))[0].ref.id == "new"

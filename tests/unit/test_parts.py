@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bethink import Memory, Session
+from bethink import Session
 from bethink.errors import Invalid
 from bethink.model.records import Message, message_from
 from bethink.providers.redaction import SecretRedactor
@@ -150,17 +150,17 @@ def test_bytes_are_counted_and_what_is_nested_too_deeply_is_not_followed_for_eve
 
 
 async def test_what_is_kept_of_parts_is_redacted_and_bounded_as_metadata_is(database: Database) -> None:
-    memory = Memory(database, redactor=SecretRedactor(b"k"))
-    session: Session = await memory.open_session(space="alice", conversation=KEY)
+    memory = memory_on(database, redactor=SecretRedactor(b"k"))
+    session: Session = await memory.space("alice").session(KEY)
     deep: Any = "x"
     for _ in range(40):
         deep = [deep]
     part = {"type": "document", "title": "the password is kestrel42!"}
-    await memory.append(session, [{"role": "user", "content": [part, {"type": "text", "text": "Read."}]}])
+    await session.append([{"role": "user", "content": [part, {"type": "text", "text": "Read."}]}])
     with pytest.raises(Invalid, match="32 levels"):
-        await memory.append(session, [{"role": "user", "content": [{"type": "image", "deep": deep}]}])
+        await session.append([{"role": "user", "content": [{"type": "image", "deep": deep}]}])
 
-    [record] = await memory.read(session)
+    [record] = await session.read()
     assert record.message.content == "Read."
     assert "kestrel42" not in json.dumps(record.message.metadata)
     assert record.message.metadata["parts"][0]["title"].startswith("the password is [REDACTED:")

@@ -69,7 +69,7 @@ def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so
     assert settings.origins["postgres_dsn"] == "default"
 
 
-@pytest.mark.parametrize("name", ["BETHINK_SQLITE_PAHT", "BETHINK_DATADIR"])
+@pytest.mark.parametrize("name", ["BETHINK_SQLITE_PAHT", "BETHINK_DATADIR", "BETHINK_CONFIGS", "BETHINK_TESTS"])
 def test_a_variable_that_is_no_setting_is_refused_rather_than_ignored(name: str) -> None:
     with pytest.raises(Misconfigured, match=name):
         load_settings(environ={name: "x"})

@@ -1,20 +1,21 @@
-"""Access: the API keys of a deployment, made, found, rotated and revoked. Only digests of them are kept."""
+"""The API keys of an installation: created, found, rotated and revoked. Only their digests are kept."""
 
 import hmac
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
-from bethink.errors import Conflict, Invalid, NotFound, StoreError, Unavailable
+from bethink.errors import Conflict, Invalid, NotFound, StoreError
 from bethink.model.access import KeyInfo, NewKey, Scope
-from bethink.model.moments import When, from_micros, moment_or_none, to_micros
-from bethink.model.records import checked_name
+from bethink.model.moments import from_micros, to_micros
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.service import CreateKeyRequest, KeyRequest, RotateKeyRequest
 from bethink.store import api_keys
 from bethink.store.api_keys import Kept
 from bethink.store.db import Database, Tx
@@ -23,10 +24,8 @@ from bethink.store.keys import deployment_key
 REMEMBERED = 5.0
 """Seconds for which a key that was found good is not looked up again: a revocation is felt within them."""
 
-DAY = 86_400
 _MINUTE = timedelta(minutes=1)
 _MOST_REMEMBERED = 10_000
-_MOST_SPACES = 1_000
 _KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
 _NOBODY = "0" * 64
 
@@ -36,12 +35,12 @@ class _Seen(NamedTuple):
     until: float
 
 
-class Access:
-    """The keys of one deployment. Keep one and share it: it remembers for a moment which keys are good."""
+class KeyService:
+    """The keys of one installation. Share one object: it remembers for a moment which keys are valid."""
 
     def __init__(
         self,
-        database: Database | None,
+        database: Database,
         *,
         remembered: float = REMEMBERED,
         timer: Callable[[], float] = time.monotonic,
@@ -56,32 +55,21 @@ class Access:
         self._seen: dict[bytes, _Seen] = {}
         self._unknown: dict[bytes | str, float] = {}
 
-    async def create(
-        self,
-        *,
-        name: str,
-        scopes: Collection[Scope | str],
-        spaces: Collection[str] | None = None,
-        expires_at: When | None = None,
-    ) -> NewKey:
-        """Make a key for some spaces, or for all with None. Its text is returned here and can never be read again.
-
-        With a bare day as `expires_at`, that is the last day it is good for.
-        """
-        label = checked_name(name, "a key's name")
-        allowed, places = _scopes(scopes), _spaces(spaces)
-        if Scope.ADMIN in allowed and places is not None:
-            raise Invalid("a key of some spaces cannot be an admin's.", hint="Leave the spaces or the scope admin out.")
-
-        expires = moment_or_none(expires_at)
+    async def create(self, space: str, request: CreateKeyRequest) -> NewKey:
+        """Create a key. Its text is returned here and can never be read again."""
+        del space
+        spaces = None if request.spaces is None else frozenset(request.spaces)
+        scopes = frozenset(request.scopes)
+        if Scope.ADMIN in scopes and spaces is not None:
+            raise Invalid("a key for some spaces cannot have the scope admin.", hint="Leave out one of the two.")
 
         def body(tx: Tx) -> NewKey:
-            lifetime = None if expires is None else to_micros(expires) - to_micros(tx.now)
+            lifetime = None if request.expires_at is None else to_micros(request.expires_at) - to_micros(tx.now)
             if lifetime is not None and lifetime <= 0:
-                raise Invalid("the key would have expired already.", hint="Give a time in the future.")
-            return self._made(tx, name=label, scopes=allowed, spaces=places, lifetime=lifetime)
+                raise Invalid("expires_at is in the past.", hint="Give a time to come.")
+            return self._made(tx, name=request.name, scopes=scopes, spaces=spaces, lifetime=lifetime)
 
-        made = await (await self._prepare(self._open())).transact(body)
+        made = await (await self._prepare()).transact(body)
         self._let_in(made.info.prefix)
         return made
 
@@ -91,7 +79,7 @@ class Access:
         Neither is looked up again for some seconds, so another process's revocation takes that long.
         """
         parts = _KEY.fullmatch(key)
-        if parts is None or self._database is None:
+        if parts is None:
             return None
         # Not the digest that is kept: an HMAC lets go of the interpreter, and under load it is long in coming back.
         mark = blake2b(key.encode(), key=self._salt, digest_size=32).digest()
@@ -100,7 +88,7 @@ class Access:
             return seen.info
         if self._was_unknown(parts[1]) or self._was_unknown(mark):
             return None
-        await self._prepare(self._database)
+        await self._prepare()
         digest, revocations, makings = self._digest(key), self._revocations, self._makings
         now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
         if not hmac.compare_digest(digest, kept.digest if kept else _NOBODY) or kept is None or not _good(kept, now):
@@ -112,42 +100,41 @@ class Access:
         # What was read before somebody was shut out may be about just that one.
         return self._remember(mark, info, now) if revocations == self._revocations else info
 
-    async def list(self) -> list[KeyInfo]:
-        """Return every key there ever was, the oldest first, those that are no longer good included."""
-        return await self._open().transact(api_keys.everything, read=True)
+    async def all(self, space: str, request: Empty) -> list[KeyInfo]:
+        """List all keys, the oldest first, with those that are no longer valid."""
+        del space, request
+        return await self._database.transact(api_keys.everything, read=True)
 
-    async def rotate(self, prefix: str, *, overlap: float = 86_400.0) -> NewKey:
-        """Make a key that may do the same, for as long; the old one expires after `overlap` seconds.
-
-        Raises `NotFound` for a prefix nobody has, and `Conflict` for a key that is no longer good.
-        """
-        if not 0 <= overlap <= 366 * DAY:
-            raise Invalid("the overlap is below 0 or above a year.", hint="Give seconds, 86400 for a day.")
+    async def rotate(self, space: str, request: RotateKeyRequest) -> NewKey:
+        """Replace a key with one that allows the same."""
+        del space
+        prefix = request.prefix
 
         def body(tx: Tx) -> NewKey:
             kept = api_keys.find(tx, prefix=prefix)
             if kept is None:
                 raise _unknown(prefix)
             if not _good(kept, tx.now):
-                raise Conflict(f"the key {prefix} is no longer good.", hint="Make a new one.")
-            api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=overlap))
+                raise Conflict(f"the key {prefix} is no longer valid.", hint="Create a new one.")
+            api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=request.overlap))
             info = kept.info
             return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
 
-        made = await (await self._prepare(self._open())).transact(body)
+        made = await (await self._prepare()).transact(body)
         self._forget(prefix)
         self._let_in(made.info.prefix)
         return made
 
-    async def revoke(self, prefix: str) -> None:
-        """Let a key in no more, here at once and in other processes within seconds. Raises `NotFound`."""
+    async def revoke(self, space: str, request: KeyRequest) -> None:
+        """Revoke a key, here at once and in other processes within seconds."""
+        del space
 
         def body(tx: Tx) -> None:
-            if not api_keys.revoke(tx, prefix=prefix):
-                raise _unknown(prefix)
+            if not api_keys.revoke(tx, prefix=request.prefix):
+                raise _unknown(request.prefix)
 
-        await self._open().transact(body, repeatable=True)
-        self._forget(prefix)
+        await self._database.transact(body, repeatable=True)
+        self._forget(request.prefix)
 
     def _made(
         self,
@@ -171,11 +158,11 @@ class Access:
         api_keys.insert(tx, info, digest=self._digest(text), lifetime=lifetime)
         return NewKey(key=text, info=info)
 
-    async def _prepare(self, database: Database) -> Database:
+    async def _prepare(self) -> Database:
         # In a transaction of its own: a key that was rolled back must not be remembered.
         if not self._pepper:
-            self._pepper = await database.transact(lambda tx: deployment_key(tx, "api_keys"), repeatable=True)
-        return database
+            self._pepper = await self._database.transact(lambda tx: deployment_key(tx, "api_keys"), repeatable=True)
+        return self._database
 
     async def _used(self, database: Database, info: KeyInfo, now: datetime) -> KeyInfo:
         before = now - _MINUTE
@@ -216,11 +203,6 @@ class Access:
     def _digest(self, key: str) -> str:
         return hmac.digest(self._pepper, key.encode(), sha256).hex()
 
-    def _open(self) -> Database:
-        if self._database is None:
-            raise Unavailable("there are no keys without a database.", hint="Name a file or a server.")
-        return self._database
-
 
 def _good(kept: Kept, now: datetime) -> bool:
     expires = kept.info.expires_at
@@ -229,26 +211,3 @@ def _good(kept: Kept, now: datetime) -> bool:
 
 def _unknown(prefix: str) -> NotFound:
     return NotFound(f"no key {prefix[:20]!r}.", hint="List the keys to see their prefixes.")
-
-
-def _scopes(scopes: Collection[Scope | str]) -> frozenset[Scope]:
-    if isinstance(scopes, str):
-        raise Invalid("scopes are a list, not one text.", hint="Give ['read'], for instance.")
-    try:
-        found = frozenset(map(Scope, scopes))
-    except ValueError:
-        raise Invalid("a scope is unknown.", hint=f"Use some of {', '.join(Scope)}.") from None
-    if not found:
-        raise Invalid("a key without any scope opens nothing.", hint=f"Use some of {', '.join(Scope)}.")
-    return found
-
-
-def _spaces(spaces: Collection[str] | None) -> frozenset[str] | None:
-    if spaces is None:
-        return None
-    if isinstance(spaces, str):
-        raise Invalid("spaces are a list, not one text.", hint="Give ['alice'], for instance.")
-    found = frozenset(checked_name(space, "a space") for space in spaces)
-    if not 1 <= len(found) <= _MOST_SPACES:
-        raise Invalid(f"a key is for 1 to {_MOST_SPACES} spaces, or for all.", hint="Give None for all.")
-    return found

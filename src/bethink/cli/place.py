@@ -2,14 +2,13 @@
 
 import os
 import re
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bethink.errors import Misconfigured, NotFound
-from bethink.settings import Settings, load_settings, settings_of
+from bethink.settings import Settings, config_folder, data_folder, load_settings, settings_of
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
@@ -93,28 +92,6 @@ def usable(folder: Path) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         hint = "Set HOME to a folder you may write to, or name a database with --database."
         raise Misconfigured(f"the usual folder {folder} cannot be made.", hint=hint)
-
-
-def data_folder() -> Path:
-    """Say where a person's own memory is unless told: the folder for data of this platform."""
-    return _folder("XDG_DATA_HOME", mac="Library/Application Support", other=".local/share")
-
-
-def config_folder() -> Path:
-    """Say where a person's own settings are unless told."""
-    return _folder("XDG_CONFIG_HOME", mac="Library/Application Support", other=".config")
-
-
-def _folder(variable: str, *, mac: str, other: str) -> Path:
-    given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
-    if given:
-        return Path(given) / "bethink"
-    try:
-        return Path.home() / (mac if sys.platform == "darwin" else other) / "bethink"
-    except RuntimeError as error:
-        raise Misconfigured(
-            "this user has no home folder.", hint="Set HOME, or name a database with --database."
-        ) from error
 
 
 def masked(value: str) -> str:

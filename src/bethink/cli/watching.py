@@ -12,7 +12,7 @@ from bethink.cli.terminal import Line, columns, many, one_line
 if TYPE_CHECKING:
     from bethink.memory import Memory
     from bethink.model.working import StateInfo, Thread
-    from bethink.working.desk import Desk, StepResult
+    from bethink.working.memory import StepResult, WorkingMemory
 
 app = typer.Typer()
 
@@ -132,7 +132,7 @@ async def step(
     return Answer(data=data, lines=[Line(_stepped(done)), *_states(history[-1:])])
 
 
-async def _state(door: Door, desk: "Desk", thread: str, number: int) -> Answer:
+async def _state(door: Door, desk: "WorkingMemory", thread: str, number: int) -> Answer:
     found = await desk.state_at(thread, number)
     rows = [[each.type, each.subtype or "", str(each.tokens), one_line(each.text, _WIDTH)] for each in found.chunks]
     return Answer(data=found, lines=door.table(rows, head=["CHUNK", "KIND", "TOKENS", "TEXT"]))

@@ -1,27 +1,20 @@
 """One request and its answer: sent again where that is safe, and truthful about what may have happened."""
 
-import base64
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import anyio
 
 from bethink.client.problems import error_for, lost
-from bethink.client.wire import plain, read
 from bethink.errors import BethinkError, Invalid, Misconfigured, OutcomeUnknown, Unavailable
 from bethink.model.text import clean
 
 if TYPE_CHECKING:
     import httpx2
-
-T = TypeVar("T")
-
-_PAGE = 200
-"""How many entries of a list are asked for at once."""
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
@@ -101,30 +94,12 @@ class Calls:
         if http is not None:
             await http.aclose()
 
-    async def ask(self, kind: type[T], asked: Asked) -> T:
-        """Send a request and read its answer; for the type None there is none."""
-        answer = await self._answered(asked)
-        return read(kind, None if kind is type(None) else _tree(answer))
-
-    async def pages(self, kind: type[T], path: str, *, limit: int | None, start: str = "", **query: object) -> list[T]:
-        """Read a list page by page, up to a limit, from after the entry that `start` names."""
-        found: list[T] = []
-        cursor = None if not start else base64.urlsafe_b64encode(clean(start).encode()).decode().rstrip("=")
-        while limit is None or len(found) < limit:
-            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            where = queried(**query, limit=size, cursor=cursor)
-            page = await self.ask(dict[str, Any], Asked(method="GET", path=path + where, reads=True))
-            found += read(list[kind], page.get("items"))
-            cursor = page.get("next")
-            if cursor is None:
-                break
-        return found
-
-    async def _answered(self, asked: Asked) -> "httpx2.Response":
+    async def answered(self, asked: Asked) -> bytes:
+        """Send a request, again where that is safe, and return the body of the answer."""
         attempt, unknown = 0, False
         while True:
             try:
-                return await self._once(asked)
+                return (await self._once(asked)).content
             except _Failed as failed:
                 unknown = unknown or failed.unknown
                 pause = _pause_after(attempt) if failed.wait is None else failed.wait
@@ -187,16 +162,20 @@ def _final(error: BethinkError, asked: Asked, *, unknown: bool) -> BethinkError:
     return error
 
 
-def queried(**query: object) -> str:
-    """Write what is given as a query, with its question mark."""
-    given = {name: plain(value) for name, value in query.items() if value is not None}
-    cleaned = {name: clean(value) if isinstance(value, str) else value for name, value in given.items()}
-    return f"?{urlencode(cleaned)}" if given else ""
+def queried(query: Mapping[str, object]) -> str:
+    """Write the fields of a request as a query, with its question mark."""
+    given = {name: _spelt(value) for name, value in query.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
 
 
-def path_of(*steps: str) -> str:
-    """Write names as a path below /v1. No name can step out of its place."""
-    return "/v1" + "".join(f"/{_step(step)}" for step in steps)
+def _spelt(value: object) -> str:
+    return json.dumps(value) if isinstance(value, bool) else clean(str(value))
+
+
+def path_of(template: str, names: Mapping[str, str]) -> str:
+    """Fill names into a path below /v1. No name can step out of its place."""
+    parts = (_step(names[part[1:-1]]) if part.startswith("{") else part for part in template.split("/"))
+    return "/v1" + "/".join(parts)
 
 
 def _step(name: str) -> str:
@@ -206,21 +185,13 @@ def _step(name: str) -> str:
 
 
 def _body(given: Mapping[str, object]) -> bytes:
-    tree = plain(given)
     try:
-        text = json.dumps(tree, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(given, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise Invalid(
             f"not JSON: {error}.", hint="Use objects, lists, strings, finite numbers and booleans."
         ) from error
     return clean(text).encode()
-
-
-def _tree(answer: "httpx2.Response") -> object:
-    try:
-        return json.loads(answer.content)
-    except ValueError as error:
-        raise Misconfigured("the answer is not JSON.", hint="Is this the address of a Bethink server?") from error
 
 
 def _pause_after(attempt: int) -> float:

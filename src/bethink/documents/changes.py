@@ -5,9 +5,18 @@ from dataclasses import replace
 
 from bethink.documents import tree
 from bethink.errors import Conflict, Invalid
-from bethink.learning.documents.gather import MEMORY, SUMMARY
 from bethink.model.consolidation import Change, Shelf
-from bethink.model.documents import ROOT, Author, Document, Draft, Provenance, SourceKind, steps_of
+from bethink.model.documents import (
+    MEMORY,
+    ROOT,
+    SUMMARY,
+    Author,
+    Document,
+    DocumentDraft,
+    Provenance,
+    SourceKind,
+    steps_of,
+)
 from bethink.model.records import Origin
 from bethink.model.rules import lowest
 from bethink.store import documents, facts
@@ -21,16 +30,14 @@ _DATA = Origin("document")
 
 def shelf(tx: Tx, *, space: str) -> Shelf:
     """Return the documents below `~/memory` by their paths, with what each rests on."""
-    found: dict[str, Document] = {}
-    for each in documents.everything(tx, space=space):
-        path = tree.path_of(tx, each, space=space)
-        if path == ROOT or path.startswith(f"{ROOT}/"):
-            found[path] = each
-    sources = {
-        path: documents.sources(tx, space=space, document_id=each.id, version=each.version)
-        for path, each in found.items()
+    below = f"{ROOT}/"
+    found = {
+        path: each for path, each in tree.everything(tx, space=space).items() if path == ROOT or path.startswith(below)
     }
-    return Shelf(documents=dict(sorted(found.items())), sources=sources)
+    behind = documents.sources_of(tx, space=space, versions=[(each.id, each.version) for each in found.values()])
+    return Shelf(
+        documents=found, sources={path: behind.get((each.id, each.version), []) for path, each in found.items()}
+    )
 
 
 def apply(
@@ -137,5 +144,5 @@ def _delete(tx: Tx, change: Change, *, space: str, by: Provenance) -> None:
         return
     # Someone links to it, or hangs below it: it stays, and says nothing.
     current = tree.get(tx, space=space, document_id=change.document_id)
-    empty = Draft(slug=current.slug, title=current.title, body=_EMPTY, parent=current.parent, links=())
+    empty = DocumentDraft(slug=current.slug, title=current.title, body=_EMPTY, parent=current.parent, links=())
     tree.update(tx, empty, space=space, document_id=change.document_id, expected=change.expected, by=by)

@@ -12,9 +12,8 @@ from pathlib import Path
 from anyio import CancelScope, to_thread
 
 from bethink.errors import Misconfigured
-from bethink.learning.documents.gather import MEMORY, SUMMARY
 from bethink.model.consolidation import Selection
-from bethink.model.documents import Document
+from bethink.model.documents import MEMORY, SUMMARY, Document
 from bethink.model.moments import to_micros
 from bethink.model.records import SessionMemory
 

@@ -1,4 +1,4 @@
-"""The documents of a space, for people and programs: read, written, compared, taken back, and looked at as of a day."""
+"""Carries out the verbs of documents: read, write, compare, restore, and settle what consolidations propose."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,215 +6,187 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from bethink.documents import changes, tree
-from bethink.documents import files as artefacts
+from bethink.documents import changes, files, tree
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor
 from bethink.model.consolidation import ChangeSet, ChangeStatus
-from bethink.model.documents import Author, Document, DocumentSource, Draft, Provenance, diff_of
-from bethink.model.moments import When, moment_or_none
+from bethink.model.documents import Author, Document, DocumentDraft, DocumentSource, Provenance, diff_of
 from bethink.model.records import checked_name
 from bethink.model.rules import lowest
 from bethink.model.text import clean
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.documents import (
+    ChangeRequest,
+    ChildrenRequest,
+    CreateDocumentRequest,
+    DeleteDocumentRequest,
+    DiffDocumentRequest,
+    DocumentRequest,
+    DocumentSourcesRequest,
+    FindDocumentRequest,
+    GetDocumentRequest,
+    ListChangesRequest,
+    RestoreDocumentRequest,
+    SearchDocumentsRequest,
+    TreeRequest,
+    UpdateDocumentRequest,
+)
 from bethink.store import consolidation, documents, facts
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
 
 
-class Documents:
-    """The tree of one space. A write names the version that was read; a stale one is refused with the current."""
+class DocumentService:
+    """The documents of every space. A write names the version that was read; a stale one is refused."""
 
-    def __init__(self, database: Database | None, *, space: str, redactor: Redactor) -> None:
-        self.space = space
+    def __init__(self, database: Database, *, redactor: Redactor) -> None:
         self._database = database
         self._redactor = redactor
 
-    async def create(
-        self,
-        draft: Draft,
-        *,
-        document_id: str | None = None,
-        by: Provenance | None = None,
-    ) -> Document | None:
-        """Write a new document. Its text is redacted first; None where nothing is stored."""
-        named = None if document_id is None else checked_name(document_id, "a document's id")
-        return await self._write(
-            lambda tx: tree.create(tx, self._cut(draft), space=self.space, by=self._told(by), document_id=named)
+    async def tree(self, space: str, request: TreeRequest) -> dict[str, Document]:
+        """Return every document by its path."""
+        return await self._read(space, lambda tx: tree.everything(tx, space=space, as_of=request.as_of))
+
+    async def search(self, space: str, request: SearchDocumentsRequest) -> list[Document]:
+        """Return the documents that share words with a query."""
+        return await self._read(
+            space,
+            lambda tx: documents.search(
+                tx, space=space, question=request.query, limit=request.limit, as_of=request.as_of
+            ),
         )
 
-    async def update(
-        self,
-        document_id: str,
-        draft: Draft,
-        *,
-        expected: int,
-        by: Provenance | None = None,
-    ) -> Document | None:
-        """Write the next version. Raises `Stale` unless `expected` is the current one.
+    async def find(self, space: str, request: FindDocumentRequest) -> Document | None:
+        """Follow a path."""
+        return await self._read(space, lambda tx: tree.resolve(tx, space=space, path=request.path, as_of=request.as_of))
 
-        Unless told otherwise it rests on what the version before rested on, and is trusted no more than that.
-        """
+    async def children(self, space: str, request: ChildrenRequest) -> list[Document]:
+        """Return the children of a document, or the top of the tree."""
+        return await self._read(
+            space, lambda tx: documents.children(tx, space=space, parent=request.document_id, as_of=request.as_of)
+        )
+
+    async def get(self, space: str, request: GetDocumentRequest) -> Document:
+        """Return a document."""
+        return await self._read(
+            space, lambda tx: tree.get(tx, space=space, document_id=request.document_id, as_of=request.as_of)
+        )
+
+    async def create(self, space: str, request: CreateDocumentRequest) -> Document:
+        """Write a new document."""
+        named = None if request.document_id is None else checked_name(request.document_id, "a document's id")
+        return await self._write(
+            space,
+            lambda tx: tree.create(
+                tx, self._cut(request.draft), space=space, by=self._told(request.by), document_id=named
+            ),
+        )
+
+    async def update(self, space: str, request: UpdateDocumentRequest) -> Document:
+        """Write the next version of a document."""
 
         def body(tx: Tx) -> Document:
-            cut = self._cut(draft)
-            told = self._carried(tx, document_id) if by is None else self._told(by)
-            return tree.update(tx, cut, space=self.space, document_id=document_id, expected=expected, by=told)
+            cut = self._cut(request.draft)
+            by = _carried(tx, space, request.document_id) if request.by is None else self._told(request.by)
+            return tree.update(tx, cut, space=space, document_id=request.document_id, expected=request.expected, by=by)
 
-        return await self._write(body)
+        return await self._write(space, body)
 
-    async def delete(self, document_id: str, *, expected: int) -> None:
-        """End a document that nothing hangs on; its versions stay. Raises `Stale`, or `Conflict` if it is held."""
+    async def delete(self, space: str, request: DeleteDocumentRequest) -> None:
+        """End a document that nothing depends on."""
         await self._write(
-            lambda tx: tree.delete(tx, space=self.space, document_id=document_id, expected=expected, author=Author())
+            space,
+            lambda tx: tree.delete(
+                tx, space=space, document_id=request.document_id, expected=request.expected, author=Author()
+            ),
         )
 
-    async def restore(self, document_id: str, version: int, *, expected: int | None) -> Document | None:
-        """Write an old version again as the newest. A deleted document comes back with `expected` None."""
-        author = Author(reason=f"restored version {version}")
+    async def restore(self, space: str, request: RestoreDocumentRequest) -> Document:
+        """Write an old version again as the newest."""
+        author = Author(reason=f"restored version {request.version}")
         return await self._write(
+            space,
             lambda tx: tree.restore(
-                tx, space=self.space, document_id=document_id, version=version, expected=expected, author=author
-            )
+                tx,
+                space=space,
+                document_id=request.document_id,
+                version=request.version,
+                expected=request.expected,
+                author=author,
+            ),
         )
 
-    async def redact(self, document_id: str, version: int) -> None:
-        """Take the text out of a version that is past, for good, and out of what writers said and of held changes.
+    async def versions(self, space: str, request: DocumentRequest) -> list[Document]:
+        """Return every version of a document, the oldest first."""
+        return await self._read(space, lambda tx: documents.versions(tx, space=space, document_id=request.document_id))
 
-        Raises `NotFound` for the current one.
-        """
+    async def diff(self, space: str, request: DiffDocumentRequest) -> str:
+        """Compare two versions, line by line."""
+        found = await self.versions(space, DocumentRequest(document_id=request.document_id))
+        versions = {each.version: each for each in found}
+        for version in (request.before, request.after):
+            if version and version not in versions:
+                raise NotFound(f"document {request.document_id!r} has no version {version}.")
+        # On a thread: comparing long texts takes a while, and the event loop must go on.
+        return await to_thread.run_sync(diff_of, versions.get(request.before), versions.get(request.after))
 
-        def body(tx: Tx) -> None:
-            facts.lock(tx, space=self.space)
-            if not documents.redact(tx, space=self.space, document_id=document_id, version=version):
-                raise NotFound(
-                    f"document {document_id!r} has no past version {version}.",
-                    hint="Write a new version first; then the one before can be redacted.",
-                )
-            consolidation.forget_text(tx, space=self.space, document_id=document_id)
+    async def sources(self, space: str, request: DocumentSourcesRequest) -> list[DocumentSource]:
+        """Return what a version rests on."""
+        return await self._read(
+            space,
+            lambda tx: documents.sources(tx, space=space, document_id=request.document_id, version=request.version),
+        )
 
-        await self._write(body)
-
-    async def change_sets(self, *, limit: int = 100) -> list[ChangeSet]:
-        """Return what consolidations changed, or want to change, the newest first."""
-        return await self._read(lambda tx: consolidation.change_sets(tx, space=self.space, limit=limit), empty=[])
-
-    async def approve(self, run: str) -> None:
-        """Put a change set that was held into the tree. Raises `Stale` if the tree has changed since."""
-
-        def body(tx: Tx) -> None:
-            facts.lock(tx, space=self.space)
-            held = self._settle(tx, run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
-            author = Author(kind="job", id="writer", reason="approved", run=run)
-            written = changes.apply(tx, held.changes, space=self.space, author=author, quoted=False)
-            consolidation.keep_written(tx, held, space=self.space, written=written)
-            snapshot = consolidation.snapshot_of(tx, space=self.space, run=run)
-            consolidation.mark_seen(tx, space=self.space, snapshot=snapshot)
-
-        await self._write(body)
-
-    async def reject(self, run: str) -> None:
-        """Let a change set that was held never come about; of its text nothing is kept."""
-
-        def body(tx: Tx) -> None:
-            held = self._found(tx, run)
-            if not consolidation.reject(tx, held, space=self.space):
-                raise Conflict(f"the change set {run} is {held.status}, not {ChangeStatus.HELD}.")
-
-        await self._write(body)
-
-    async def undo(self, run: str) -> None:
-        """Restore the tree to what it was before a run. Raises `Conflict` if it was changed again since."""
-
-        def body(tx: Tx) -> None:
-            facts.lock(tx, space=self.space)
-            self._settle(tx, run, was=ChangeStatus.APPLIED, status=ChangeStatus.UNDONE)
-            changes.take_back(tx, space=self.space, run=run)
-
-        await self._write(body)
-
-    def _settle(self, tx: Tx, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
-        found = self._found(tx, run)
-        if not consolidation.settle_change_set(tx, space=self.space, run=run, was=was, status=status):
-            raise Conflict(f"the change set {run} is {found.status}, not {was}.")
-        return found
-
-    def _found(self, tx: Tx, run: str) -> ChangeSet:
-        found = consolidation.find_change_set(tx, space=self.space, run=run)
-        if found is None:
-            raise NotFound(f"no change set {run!r} in space {self.space!r}.")
-        return found
-
-    async def files(self) -> dict[str, str]:
-        """Return a space's memory as files by their names: what the last consolidation that succeeded has seen."""
+    async def files(self, space: str, request: Empty) -> dict[str, str]:
+        """Return the memory of the space as files by name."""
+        del request
 
         def body(tx: Tx) -> dict[str, str]:
-            seen = consolidation.seen(tx, space=self.space)
-            return artefacts.artefacts(seen, changes.shelf(tx, space=self.space).documents)
+            seen = consolidation.seen(tx, space=space)
+            return files.artefacts(seen, changes.shelf(tx, space=space).documents)
 
-        return await self._read(body, empty={})
+        return await self._read(space, body)
 
-    async def archive(self) -> bytes:
-        """Return the same files as one archive in memory; the same memory gives the same bytes."""
-        return artefacts.archive(await self.files())
+    async def changes(self, space: str, request: ListChangesRequest) -> list[ChangeSet]:
+        """List what consolidations changed or propose to change."""
+        return await self._read(space, lambda tx: consolidation.change_sets(tx, space=space, limit=request.limit))
 
-    async def get(self, document_id: str, *, as_of: When | None = None) -> Document | None:
-        """Return a document as it stands, or stood at a time. Raises `NotFound`."""
-        return await self._read(
-            lambda tx: tree.get(tx, space=self.space, document_id=document_id, as_of=moment_or_none(as_of)), empty=None
-        )
+    async def approve(self, space: str, request: ChangeRequest) -> None:
+        """Apply a change set that was held."""
 
-    async def find(self, path: str, *, as_of: When | None = None) -> Document | None:
-        """Follow a path such as `~/memory/people`; None where it leads nowhere."""
-        return await self._read(
-            lambda tx: tree.resolve(tx, space=self.space, path=path, as_of=moment_or_none(as_of)), empty=None
-        )
+        def body(tx: Tx) -> None:
+            facts.lock(tx, space=space)
+            held = _settle(tx, space, request.run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
+            author = Author(kind="job", id="writer", reason="approved", run=request.run)
+            written = changes.apply(tx, held.changes, space=space, author=author, quoted=False)
+            consolidation.keep_written(tx, held, space=space, written=written)
+            snapshot = consolidation.snapshot_of(tx, space=space, run=request.run)
+            consolidation.mark_seen(tx, space=space, snapshot=snapshot)
 
-    async def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
-        """Return what hangs below a document, or at the top, by name."""
-        return await self._read(
-            lambda tx: documents.children(tx, space=self.space, parent=document_id, as_of=moment_or_none(as_of)),
-            empty=[],
-        )
+        await self._write(space, body)
 
-    async def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
-        """Return every document by its path, as the tree stands or stood at a time."""
-        at = moment_or_none(as_of)
+    async def reject(self, space: str, request: ChangeRequest) -> None:
+        """Discard a change set that was held."""
 
-        def body(tx: Tx) -> dict[str, Document]:
-            found = documents.everything(tx, space=self.space, as_of=at)
-            paths = {tree.path_of(tx, each, space=self.space, as_of=at): each for each in found}
-            return dict(sorted(paths.items()))
+        def body(tx: Tx) -> None:
+            held = _found(tx, space, request.run)
+            if not consolidation.reject(tx, held, space=space):
+                raise Conflict(f"the change set {request.run} is {held.status}, not {ChangeStatus.HELD}.")
 
-        return await self._read(body, empty={})
+        await self._write(space, body)
 
-    async def history(self, document_id: str) -> list[Document]:
-        """Return every version of a document, oldest first: what it said, who wrote it, and why."""
-        return await self._read(lambda tx: documents.versions(tx, space=self.space, document_id=document_id), empty=[])
+    async def undo(self, space: str, request: ChangeRequest) -> None:
+        """Restore the tree to what it was before a run."""
 
-    async def diff(self, document_id: str, before: int, after: int) -> str:
-        """Write what changed between two versions, line by line; version 0 is nothing."""
-        versions = {each.version: each for each in await self.history(document_id)}
-        for version in (before, after):
-            if version and version not in versions:
-                raise NotFound(f"document {document_id!r} has no version {version}.")
-        # Not here: comparing long texts takes a while, and nobody else would be served meanwhile.
-        return await to_thread.run_sync(diff_of, versions.get(before), versions.get(after))
+        def body(tx: Tx) -> None:
+            facts.lock(tx, space=space)
+            _settle(tx, space, request.run, was=ChangeStatus.APPLIED, status=ChangeStatus.UNDONE)
+            changes.take_back(tx, space=space, run=request.run)
 
-    async def sources(self, document_id: str, version: int) -> list[DocumentSource]:
-        """Return what a version rests on: session memories, facts and messages."""
-        return await self._read(
-            lambda tx: documents.sources(tx, space=self.space, document_id=document_id, version=version), empty=[]
-        )
+        await self._write(space, body)
 
-    async def search(self, query: str, top_k: int, *, as_of: When | None = None) -> list[Document]:
-        """Return at most `top_k` documents that share words with the query, the best match first."""
-        return await self._read(
-            lambda tx: documents.search(tx, space=self.space, question=query, limit=top_k, as_of=moment_or_none(as_of)),
-            empty=[],
-        )
-
-    def _cut(self, draft: Draft) -> Draft:
+    def _cut(self, draft: DocumentDraft) -> DocumentDraft:
         cut = self._redactor.redact
         return replace(
             draft,
@@ -223,20 +195,35 @@ class Documents:
             body=cut(clean(draft.body)),
         )
 
-    def _carried(self, tx: Tx, document_id: str) -> Provenance:
-        # Whoever changes a word has taken over the rest: it must still go when what it was made of is forgotten.
-        current = documents.find(tx, space=self.space, document_id=document_id)
-        if current is None or current.redacted:
-            return Provenance()
-        behind = documents.sources(tx, space=self.space, document_id=document_id, version=current.version)
-        return Provenance(origin=lowest([Provenance().origin, current.origin]), sources=tuple(behind))
-
     def _told(self, by: Provenance | None) -> Provenance:
         by = by or Provenance()
         return replace(by, author=replace(by.author, reason=self._redactor.redact(clean(by.author.reason))))
 
-    async def _write(self, body: Callable[[Tx], T]) -> T | None:
-        return await ask(self._database, body, space=self.space, empty=None)
+    async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space)
 
-    async def _read(self, body: Callable[[Tx], T], *, empty: T) -> T:
-        return await ask(self._database, body, space=self.space, empty=empty, read=True)
+    async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, read=True)
+
+
+def _carried(tx: Tx, space: str, document_id: str) -> Provenance:
+    # A person who changes a word takes over the rest: it must still go when what it was made of is forgotten.
+    current = documents.find(tx, space=space, document_id=document_id)
+    if current is None or current.redacted:
+        return Provenance()
+    behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
+    return Provenance(origin=lowest([Provenance().origin, current.origin]), sources=tuple(behind))
+
+
+def _settle(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
+    found = _found(tx, space, run)
+    if not consolidation.settle_change_set(tx, space=space, run=run, was=was, status=status):
+        raise Conflict(f"the change set {run} is {found.status}, not {was}.")
+    return found
+
+
+def _found(tx: Tx, space: str, run: str) -> ChangeSet:
+    found = consolidation.find_change_set(tx, space=space, run=run)
+    if found is None:
+        raise NotFound(f"no change set {run!r} in space {space!r}.")
+    return found

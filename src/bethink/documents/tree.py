@@ -1,13 +1,15 @@
 """Writes the tree of documents and holds its rules: one name in one place, no circles, nothing pointing at nothing."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.model.documents import (
     ROOT,
     Author,
     Document,
-    Draft,
+    DocumentDraft,
     Provenance,
     ReferenceKind,
     mentions_in,
@@ -46,17 +48,31 @@ def path_of(tx: Tx, document: Document, *, space: str, as_of: datetime | None = 
     return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, as_of=as_of)))
 
 
+def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, Document]:
+    """Return every document by its path, as the tree stands or stood at a time."""
+    found = {each.id: each for each in documents.everything(tx, space=space, as_of=as_of)}
+    return dict(sorted(((_path(each, found), each) for each in found.values()), key=itemgetter(0)))
+
+
+def _path(document: Document, among: Mapping[str, Document]) -> str:
+    slugs = [document.slug]
+    while document.parent is not None and document.parent in among:
+        document = among[document.parent]
+        slugs.append(document.slug)
+    return "~/" + "/".join(reversed(slugs))
+
+
 def ensure_root(tx: Tx, *, space: str) -> Document:
     """Return the root of what memory keeps, `~/memory`, made when it is first needed."""
     facts.lock(tx, space=space)
     found = resolve(tx, space=space, path=ROOT)
     if found is not None:
         return found
-    draft = Draft(slug="memory", title=_ROOT_TITLE, description=_ROOT_DESCRIPTION)
+    draft = DocumentDraft(slug="memory", title=_ROOT_TITLE, description=_ROOT_DESCRIPTION)
     return create(tx, draft, space=space, by=_SYSTEM)
 
 
-def create(tx: Tx, draft: Draft, *, space: str, by: Provenance, document_id: str | None = None) -> Document:
+def create(tx: Tx, draft: DocumentDraft, *, space: str, by: Provenance, document_id: str | None = None) -> Document:
     """Write the first version of a document. An id that was ever used is refused."""
     tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
     facts.lock(tx, space=space)
@@ -67,7 +83,7 @@ def create(tx: Tx, draft: Draft, *, space: str, by: Provenance, document_id: str
     return _write(tx, draft, space=space, document_id=chosen, by=by)
 
 
-def update(tx: Tx, draft: Draft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
+def update(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
     """Write the next version, if the one that was read is still current. Changing nothing writes nothing."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
     behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
@@ -133,7 +149,7 @@ def _close(tx: Tx, current: Document, *, space: str, run: str) -> None:
     documents.close(tx, space=space, document_id=current.id, version=current.version, at=at, run=run)
 
 
-def _write(tx: Tx, draft: Draft, *, space: str, document_id: str, by: Provenance) -> Document:
+def _write(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, by: Provenance) -> Document:
     documents.insert(
         tx,
         draft,
@@ -146,7 +162,7 @@ def _write(tx: Tx, draft: Draft, *, space: str, document_id: str, by: Provenance
     return get(tx, space=space, document_id=document_id)
 
 
-def _check(tx: Tx, draft: Draft, *, space: str, document_id: str) -> None:
+def _check(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str) -> None:
     if draft.parent is not None:
         parent = documents.find(tx, space=space, document_id=draft.parent)
         if parent is None:

@@ -1,35 +1,32 @@
 """Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 
+from bethink.facts import revive
 from bethink.model.jobs import JobKind
-from bethink.model.records import Fact, Forgotten, Record
+from bethink.model.proof import still_said
+from bethink.model.records import Forgotten
 from bethink.store import facts, jobs, messages, sessions, words
 from bethink.store.db import Row, Tx
 
-StillSaid = Callable[[Fact, Sequence[Record]], bool]
-"""Judges whether the messages that are left say what a fact states. The rule is not the store's."""
 
-
-def forget_conversation(tx: Tx, *, space: str, conversation: str, still_said: StillSaid) -> Forgotten:
+def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
     """Forget every message of a conversation that is locked, and what was made of them."""
     found = sessions.ids_of(tx, space=space, conversation=conversation)
-    return forget_sessions(tx, space=space, conversation=conversation, gone=found, still_said=still_said)
+    return forget_sessions(tx, space=space, conversation=conversation, gone=found)
 
 
-def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str], still_said: StillSaid) -> Forgotten:
+def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
     """Forget every message of some sessions of a conversation that is locked, and what was made of them."""
     sessions.settle_purged(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     removed = tx.run("forget_messages", space=space, sessions=gone)
-    unsaid = _unsaid(tx, shaken, space=space, still_said=still_said)
+    unsaid = _unsaid(tx, shaken, space=space)
     return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
 
-def forget_message(
-    tx: Tx, *, space: str, conversation: str, session_id: str, number: int, still_said: StillSaid
-) -> Forgotten | None:
+def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> Forgotten | None:
     """Forget one message of a conversation that is locked. None if there is no such message.
 
     What was made of its session as a whole goes with it, and is made again when something new is said there.
@@ -37,12 +34,12 @@ def forget_message(
     rows = tx.all("facts_from_message", space=space, session=session_id, number=number)
     if not tx.run("forget_message", space=space, session=session_id, number=number):
         return None
-    unsaid = _unsaid(tx, {row["id"] for row in rows}, space=space, still_said=still_said)
+    unsaid = _unsaid(tx, {row["id"] for row in rows}, space=space)
     gone = [session_id]
     return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=1, unsaid=unsaid)
 
 
-def _unsaid(tx: Tx, shaken: Collection[str], *, space: str, still_said: StillSaid) -> list[str]:
+def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
     """Name those of some facts that lost a source which the messages left to them do not say."""
     found: list[str] = []
     for fact_id in sorted(shaken):
@@ -66,7 +63,7 @@ def _forget_derived(
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     words.forget(tx, "messages", "session_memories")
-    lost = facts.forget_unsupported(tx, space=space, unsaid=unsaid)
+    lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
 

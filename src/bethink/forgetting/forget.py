@@ -1,98 +1,108 @@
 """Removes a memory and what was made of it in one transaction, and counts what went."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from bethink.errors import Invalid, NotFound
-from bethink.forgetting import cascade as forgetting
+from bethink.documents.files import clear_files
+from bethink.errors import NotFound
+from bethink.forgetting import cascade
 from bethink.log.succession import get_session
-from bethink.model.proof import still_said
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import ConversationKey, Forgotten, conversation_text
-from bethink.store import facts, sessions
+from bethink.model.records import Forgotten
+from bethink.model.verbs.memory import ForgetRequest
+from bethink.store import consolidation, documents, facts, sessions, threads
 from bethink.store.db import Database, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What is to be forgotten: exactly one of these, `agent` only beside a conversation."""
-
-    ref: Ref | None = None
-    session_id: str | None = None
-    conversation: ConversationKey | str | None = None
-    agent: str = "assistant"
-    everything: bool = False
-
-    def __post_init__(self) -> None:
-        named = [self.ref, self.session_id, self.conversation, self.everything or None]
-        if sum(each is not None for each in named) != 1:
-            raise Invalid(
-                "not exactly one thing to forget is named.", hint="Give a ref, a session, a conversation or everything."
-            )
-
-
 class _Undone(Exception):
-    # No error: it carries the count out of a transaction that is taken back.
+    # Not an error: it carries the count out of a transaction that is rolled back.
     def __init__(self, forgotten: Forgotten) -> None:
         self.forgotten = forgotten
 
 
-async def forget(database: Database | None, target: Target, *, space: str, dry_run: bool) -> Forgotten:
-    """Forget a target. A dry run does all of it and takes it back, so that its counts are the true ones."""
-    if database is None:
-        return Forgotten(dry_run=dry_run)
+class ForgetService:
+    """Forgets, in every space of one database."""
 
-    def body(tx: Tx) -> Forgotten:
-        forgotten = _forget(tx, target, space=space, dry_run=dry_run)
-        if dry_run:
-            raise _Undone(replace(forgotten, dry_run=True))
+    def __init__(self, database: Database, *, files_folder: str = "") -> None:
+        self._database = database
+        self._files_folder = files_folder
+
+    async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
+        """Forget what a request names. A dry run does all of it and rolls it back, so that its counts are true."""
+
+        def body(tx: Tx) -> Forgotten:
+            forgotten = _forget(tx, request, space=space)
+            if request.dry_run:
+                raise _Undone(replace(forgotten, dry_run=True))
+            return forgotten
+
+        try:
+            forgotten = await self._database.transact(body, space=space)
+        except _Undone as undone:
+            return undone.forgotten
+        if self._files_folder:
+            await clear_files(self._files_folder, space)
         return forgotten
 
-    try:
-        return await database.transact(body, space=space)
-    except _Undone as undone:
-        return undone.forgotten
 
-
-def _forget(tx: Tx, target: Target, *, space: str, dry_run: bool) -> Forgotten:
-    if target.everything:
-        # A space is counted, not taken away and put back: that would stand in the way of everyone who writes there.
-        done = (forgetting.count_space if dry_run else forgetting.forget_space)(tx, space=space)
+def _forget(tx: Tx, request: ForgetRequest, *, space: str) -> Forgotten:
+    if request.everything:
+        # A space is counted, not removed and put back: that would block everyone who writes there.
+        done = (cascade.count_space if request.dry_run else cascade.forget_space)(tx, space=space)
         if done is None:
-            raise NotFound(f"no space {space!r}.", hint="`spaces` names those that there are.")
+            raise NotFound(f"no space {space!r}.", hint="List the spaces to see their names.")
         return done
-    facts.lock(tx, space=space)  # before all else: nobody may be adding a source to what is forgotten
-    if target.ref is not None:
-        return _forget_ref(tx, target.ref, space=space)
-    if target.session_id is not None:
-        conversation = _conversation_of(tx, space=space, session_id=target.session_id)
-        gone = [target.session_id]
-        return forgetting.forget_sessions(tx, space=space, conversation=conversation, gone=gone, still_said=still_said)
-    assert target.conversation is not None  # noqa: S101 - it is what is left
-    key = conversation_text(target.conversation)
-    found = sessions.find_conversation(tx, space=space, agent=target.agent, key=key)
+    facts.lock(tx, space=space)  # before all else: no source may be added to what is being forgotten
+    if request.ref is not None:
+        return _forget_ref(tx, request.ref, space=space, version_only=request.version_only)
+    if request.thread_id is not None:
+        return _forget_thread(tx, space=space, thread_id=request.thread_id)
+    if request.session_id is not None:
+        conversation = _conversation_of(tx, space=space, session_id=request.session_id)
+        return cascade.forget_sessions(tx, space=space, conversation=conversation, gone=[request.session_id])
+    assert request.conversation is not None  # noqa: S101 - it is what is left
+    found = sessions.find_conversation(tx, space=space, agent=request.agent, key=request.conversation)
     if found is None:
-        raise NotFound(f"no conversation {key!r} of {target.agent!r} in space {space!r}.")
+        raise NotFound(f"no conversation {request.conversation!r} of {request.agent!r} in space {space!r}.")
     sessions.lock_conversation(tx, space=space, conversation=found)
-    return forgetting.forget_conversation(tx, space=space, conversation=found, still_said=still_said)
+    return cascade.forget_conversation(tx, space=space, conversation=found)
 
 
-def _forget_ref(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
+def _forget_ref(tx: Tx, ref: Ref, *, space: str, version_only: bool) -> Forgotten:
     match ref.kind:
         case RefKind.FACT:
-            done = forgetting.forget_fact(tx, space=space, fact_id=ref.id)
+            done = cascade.forget_fact(tx, space=space, fact_id=ref.id)
+        case RefKind.DOCUMENT if version_only:
+            done = _forget_version(tx, ref, space=space)
         case RefKind.DOCUMENT:
-            done = forgetting.forget_document(tx, space=space, document_id=ref.id)
+            done = cascade.forget_document(tx, space=space, document_id=ref.id)
         case RefKind.SESSION_MEMORY:
             _conversation_of(tx, space=space, session_id=ref.id)
-            done = forgetting.forget_session_memory(tx, space=space, session_id=ref.id)
+            done = cascade.forget_session_memory(tx, space=space, session_id=ref.id)
         case RefKind.MESSAGE:
             conversation = _conversation_of(tx, space=space, session_id=ref.id)
-            done = forgetting.forget_message(
-                tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number, still_said=still_said
+            done = cascade.forget_message(
+                tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number
             )
     if done is None:
-        raise NotFound(f"nothing by the name {ref} in space {space!r}.")
+        raise NotFound(f"nothing in space {space!r} is named {ref}.")
     return done
+
+
+def _forget_version(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
+    if not documents.redact(tx, space=space, document_id=ref.id, version=ref.number):
+        raise NotFound(
+            f"document {ref.id!r} has no past version {ref.number}.",
+            hint="Write a new version first; then the one before can be forgotten.",
+        )
+    consolidation.forget_text(tx, space=space, document_id=ref.id)
+    return Forgotten(documents=1)
+
+
+def _forget_thread(tx: Tx, *, space: str, thread_id: str) -> Forgotten:
+    if threads.find(tx, space=space, thread_id=thread_id) is None:
+        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
+    threads.remove(tx, space=space, thread_id=thread_id)
+    return Forgotten(threads=1)
 
 
 def _conversation_of(tx: Tx, *, space: str, session_id: str) -> str:

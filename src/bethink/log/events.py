@@ -2,17 +2,17 @@
 
 import json
 
-from bethink.model.records import Role, Session
+from bethink.model.records import Role
 from bethink.model.working import Event, EventType
 from bethink.store import threads
 from bethink.store.db import Tx
 from bethink.store.messages import Prepared
 
 
-def queue_events(tx: Tx, session: Session, thread_id: str, *, first: int, rows: list[Prepared]) -> None:
+def queue_events(tx: Tx, *, space: str, thread_id: str, session_id: str, first: int, rows: list[Prepared]) -> None:
     """Queue an event for each message, in the transaction that stores it."""
-    events = [_event(row, session.id, number) for number, row in enumerate(rows, first)]
-    threads.push(tx, space=session.space, thread_id=thread_id, events=events)
+    events = [_event(row, session_id, number) for number, row in enumerate(rows, first)]
+    threads.push(tx, space=space, thread_id=thread_id, events=events)
 
 
 def _event(row: Prepared, session_id: str, number: int) -> Event:

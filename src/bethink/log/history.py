@@ -4,15 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from bethink.extend import Redactor
-from bethink.forgetting.cascade import forget_conversation
 from bethink.log import messages as log
 from bethink.log.sessions import open_session
 from bethink.model.framing import unframed
-from bethink.model.proof import still_said
-from bethink.model.records import AgentKind, ConversationKey, Message, Record, conversation_text
+from bethink.model.records import AgentKind, Message, Record
 from bethink.model.text import clean
-from bethink.store import facts, messages, sessions
-from bethink.store.db import NO_LIMIT, Database, Tx, ask
+from bethink.store import messages, sessions
+from bethink.store.db import NO_LIMIT, Database, Tx
 
 T = TypeVar("T")
 
@@ -22,13 +20,12 @@ class History:
 
     def __init__(
         self,
-        database: Database | None,
+        database: Database,
         *,
         space: str,
         agent: str,
         kind: AgentKind,
         redactor: Redactor,
-        clear_files: Callable[[str], Awaitable[None]] | None = None,
         advance: Callable[[str, str], Awaitable[None]] | None = None,
     ) -> None:
         self.space = space
@@ -36,26 +33,23 @@ class History:
         self.kind = kind
         self._database = database
         self._redactor = redactor
-        self._clear_files = clear_files
-        # Given a space and a thread of it, has its events processed; without it they wait for whoever does that.
+        # Given a space and a thread of it, has its events processed; without it they wait for the next event.
         self._advance = advance
 
-    async def append(self, key: ConversationKey | str, message: Message | Mapping[str, object]) -> int | None:
+    async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
         """Add a message to the active session of a conversation, opening one if needed; return its number."""
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
             session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
-            return log.append(tx, session, rows)
+            return log.append(tx, space=self.space, session_id=session.id, rows=rows)
 
-        if self._database is None:
-            return None
         appended = await log.append_once(self._database, body, space=self.space)
         if appended.thread_id is not None and self._advance is not None:
             await self._advance(self.space, appended.thread_id)
         return appended.numbers[0]
 
-    async def recent(self, key: ConversationKey | str, n: int) -> list[Record]:
+    async def recent(self, key: str, n: int) -> list[Record]:
         """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
         return await self._read(
             key,
@@ -63,59 +57,39 @@ class History:
             empty=[],
         )
 
-    async def all(self, key: ConversationKey | str) -> list[Record]:
+    async def all(self, key: str) -> list[Record]:
         """Return every message of a conversation in the order it was said."""
         return await self.recent(key, NO_LIMIT)
 
-    async def length(self, key: ConversationKey | str) -> int:
+    async def length(self, key: str) -> int:
         """Count the messages of a conversation."""
         return await self._read(
             key, lambda tx, found: messages.count_of(tx, space=self.space, conversation=found), empty=0
         )
 
-    async def set_summary(self, key: ConversationKey | str, summary: str) -> None:
+    async def set_summary(self, key: str, summary: str) -> None:
         """Store the summary of a conversation, replacing the one before."""
 
         def body(tx: Tx) -> None:
             content = self._redactor.redact(clean(unframed(summary)))
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
-            conversation = sessions.ensure_conversation(tx, agent=agent, key=conversation_text(key))
+            conversation = sessions.ensure_conversation(tx, agent=agent, key=key)
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)
 
-        await ask(self._database, body, space=self.space, empty=None, repeatable=True)
+        await self._database.transact(body, space=self.space, repeatable=True)
 
-    async def get_summary(self, key: ConversationKey | str) -> str:
+    async def get_summary(self, key: str) -> str:
         """Return the summary of a conversation, empty if it has none."""
         return await self._read(
             key, lambda tx, found: sessions.get_summary(tx, space=self.space, conversation=found), empty=""
         )
 
-    async def purge(self, key: ConversationKey | str) -> int:
-        """Remove all messages of a conversation and what was made of them; return how many messages there were.
-
-        Numbers are not given out again, and nothing is left marked.
-        """
-
-        def body(tx: Tx) -> int:
-            conversation = self._find(tx, key)
-            if conversation is None:
-                return 0
-            facts.lock(tx, space=self.space)  # before all else: nobody may be adding a source to what is forgotten
-            sessions.lock_conversation(tx, space=self.space, conversation=conversation)
-            gone = forget_conversation(tx, space=self.space, conversation=conversation, still_said=still_said)
-            return gone.messages
-
-        removed = await ask(self._database, body, space=self.space, empty=0)
-        if self._clear_files is not None:
-            await self._clear_files(self.space)
-        return removed
-
-    async def _read(self, key: ConversationKey | str, question: Callable[[Tx, str], T], *, empty: T) -> T:
+    async def _read(self, key: str, question: Callable[[Tx, str], T], *, empty: T) -> T:
         def body(tx: Tx) -> T:
             conversation = self._find(tx, key)
             return empty if conversation is None else question(tx, conversation)
 
-        return await ask(self._database, body, space=self.space, empty=empty, read=True)
+        return await self._database.transact(body, space=self.space, read=True)
 
-    def _find(self, tx: Tx, key: ConversationKey | str) -> str | None:
-        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=conversation_text(key))
+    def _find(self, tx: Tx, key: str) -> str | None:
+        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=key)

@@ -12,7 +12,7 @@ from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.log.history import History
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.records import ConversationKey, Message, conversation_text, message_from
+from bethink.model.records import Message, message_from
 
 if TYPE_CHECKING:  # at run time they cost a third of our whole import, and most programs never write behind
     from anyio.abc import TaskGroup
@@ -34,14 +34,14 @@ class LiveHistory:
     def __init__(
         self,
         history: History | None,
-        key: ConversationKey | str,
+        key: str,
         *,
         max_history_len: int = MAX_HISTORY_LEN,
         held: Iterable[Message] | None = None,
     ) -> None:
         self._failures = 0
         self._history = history
-        self._key = conversation_text(key)
+        self._key = key
         self._limit = max_history_len
         self._held = held
         self._messages: deque[Message] = deque(maxlen=max_history_len)

@@ -1,30 +1,21 @@
 """Appends messages: without what was recalled, cleaned and redacted, then stored whole, once, with their numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
-from bethink.model.records import Message, Record, Session, SourceMessage, message_from
+from bethink.model.records import Message, Record, SourceMessage, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import messages, sessions
-from bethink.store.db import NO_LIMIT, Database, Tx
+from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
 
 _MAX_NAME = 256
 """Signs in the name of who spoke, or of a tool: it is looked up, and PostgreSQL indexes no long ones."""
 T = TypeVar("T")
-
-
-def listed(drafts: Iterable[Message | Mapping[str, object]]) -> list[Message | Mapping[str, object]]:
-    """Take a snapshot of what is to be appended; one message alone is not a list of them."""
-    given = cast("object", drafts)
-    if isinstance(given, (str, bytes, Mapping, Message)) or not hasattr(given, "__iter__"):
-        kind = type(cast("object", given)).__name__
-        raise Invalid(f"a {kind} is not a list of messages.", hint="Put it into a list.")
-    return list(drafts)
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
@@ -73,40 +64,42 @@ class Appended(NamedTuple):
         return [source.number for source in self.sources]
 
 
-def append(tx: Tx, session: Session, rows: list[Prepared]) -> Appended:
+def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appended:
     """Store messages and return their numbers; one whose idempotency key is known keeps the number it has.
 
     A key is known to its whole conversation: a retry may come after the session it was first sent to has ended.
     """
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     tx.repeatable = len(keys) == len(rows)
-    known = _known(tx, session, rows, keys) if keys else {}
+    known = _known(tx, space, session_id, rows, keys) if keys else {}
     fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
     if not fresh:
-        return Appended(_sources(session, rows, known, 1))
-    reserved = sessions.take_numbers(tx, space=session.space, session_id=session.id, count=len(fresh))
+        return Appended(_sources(session_id, rows, known, 1))
+    reserved = sessions.take_numbers(tx, space=space, session_id=session_id, count=len(fresh))
     if reserved is None:
-        raise _refusal(tx, session)
+        raise _refusal(tx, space, session_id)
     first = reserved.last - len(fresh) + 1
-    messages.append(tx, space=session.space, session_id=session.id, first=first, rows=fresh)
+    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh)
     if reserved.thread_id is not None:
         # Imported where there is a thread: most sessions have none, and its words take a while to load.
         from bethink.log.events import queue_events  # noqa: PLC0415
 
-        queue_events(tx, session, reserved.thread_id, first=first, rows=fresh)
-    return Appended(_sources(session, rows, known, first), reserved.thread_id)
+        queue_events(tx, space=space, thread_id=reserved.thread_id, session_id=session_id, first=first, rows=fresh)
+    return Appended(_sources(session_id, rows, known, first), reserved.thread_id)
 
 
-def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
+def _known(tx: Tx, space: str, session_id: str, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
     if len(set(keys)) != len(keys):
         raise Conflict(
             "two messages of one batch carry the same idempotency key.", hint="Give each message its own key."
         )
-    known: dict[str | None, Taken] = {**messages.taken(tx, space=session.space, keys=keys)}
+    known: dict[str | None, Taken] = {**messages.taken(tx, space=space, keys=keys)}
+    session = sessions.find(tx, space=space, session_id=session_id) if known else None
+    conversation = None if session is None else session.conversation_id
     for row in rows:
         holder = known.get(row.idempotency_key)
         if holder is not None and (holder.conversation_id, holder.role, holder.content) != (
-            session.conversation_id,
+            conversation,
             row.role,
             row.content,
         ):
@@ -119,9 +112,9 @@ def _known(tx: Tx, session: Session, rows: list[Prepared], keys: list[str]) -> d
 
 
 def _sources(
-    session: Session, rows: list[Prepared], known: Mapping[str | None, Taken], first: int
+    session_id: str, rows: list[Prepared], known: Mapping[str | None, Taken], first: int
 ) -> list[SourceMessage]:
-    fresh = (SourceMessage(session.id, number) for number in range(first, first + len(rows)))
+    fresh = (SourceMessage(session_id, number) for number in range(first, first + len(rows)))
     if not known:
         return list(fresh)
     return [
@@ -130,22 +123,16 @@ def _sources(
     ]
 
 
-def _refusal(tx: Tx, session: Session) -> Exception:
-    found = sessions.find(tx, space=session.space, session_id=session.id)
+def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
+    found = sessions.find(tx, space=space, session_id=session_id)
     if found is None:
-        return NotFound(f"no session {session.id!r} in space {session.space!r}.")
-    return SessionEnded(f"session {session.id} ended ({found.end_reason}).")
+        return NotFound(f"no session {session_id!r} in space {space!r}.")
+    return SessionEnded(f"session {session_id} ended ({found.end_reason}).")
 
 
-def read(tx: Tx, session: Session, *, after: int, limit: int | None) -> list[Record]:
+def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int) -> list[Record]:
     """Return the messages of a session after a number, in order."""
-    return messages.after(
-        tx,
-        space=session.space,
-        session_id=session.id,
-        number=after,
-        limit=NO_LIMIT if limit is None else max(0, limit),
-    )
+    return messages.after(tx, space=space, session_id=session_id, number=after, limit=limit)
 
 
 async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:

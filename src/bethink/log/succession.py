@@ -1,14 +1,14 @@
-"""How sessions end, are marked and follow one another: shared by every room that ends one."""
+"""How sessions end, are marked and follow one another."""
 
 from bethink.errors import NotFound
 from bethink.model.jobs import JobKind
-from bethink.model.records import EndReason, Session, Trigger, checked_name
+from bethink.model.records import EndReason, SessionInfo, Trigger, checked_name
 from bethink.model.rules import trigger_of
 from bethink.store import jobs, messages, sessions, threads
 from bethink.store.db import Tx
 
 
-def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> Session:
+def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo:
     """Return a session as it stands now. Raises `NotFound` for an id that is not in the space."""
     found = sessions.find(tx, space=space, session_id=checked_name(session_id, "a session's id"), lock=lock)
     if found is None:
@@ -16,22 +16,22 @@ def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> S
     return found
 
 
-def end_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
+def end_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
     """End a session and mark it. Ending it again changes nothing."""
-    found = get_session(tx, space=session.space, session_id=session.id)
+    found = get_session(tx, space=space, session_id=session_id)
     # The conversation before the session, as everywhere: two orders would be a deadlock.
     sessions.lock_conversation(tx, space=found.space, conversation=found.conversation_id)
-    if sessions.end(tx, space=session.space, session_id=session.id, reason=reason):
-        mark_pending(tx, session, trigger=trigger_of(reason))
-    return get_session(tx, space=session.space, session_id=session.id)
+    if sessions.end(tx, space=space, session_id=session_id, reason=reason):
+        mark_pending(tx, space=space, session_id=session_id, trigger=trigger_of(reason))
+    return get_session(tx, space=space, session_id=session_id)
 
 
-def succeed_session(tx: Tx, session: Session, *, reason: EndReason) -> Session:
+def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
     """End and mark a session, then open the next of its conversation; if that was done, return the active one.
 
     The session's thread goes along, unless the next has one of its own.
     """
-    ended = end_session(tx, session, reason=reason)
+    ended = end_session(tx, space=space, session_id=session_id, reason=reason)
     last = sessions.newest(tx, space=ended.space, conversation=ended.conversation_id)
     if last is not None and last.ended_at is None:
         following = last
@@ -54,10 +54,10 @@ def promise_consolidation(tx: Tx, *, space: str) -> None:
     jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 
 
-def mark_pending(tx: Tx, session: Session, *, trigger: Trigger) -> bool:
+def mark_pending(tx: Tx, *, space: str, session_id: str, trigger: Trigger) -> bool:
     """Mark a session up to its last message, if anything there is still to be learnt."""
-    current = get_session(tx, space=session.space, session_id=session.id, lock=True)
-    last = messages.max_number(tx, space=session.space, session_id=session.id)
+    current = get_session(tx, space=space, session_id=session_id, lock=True)
+    last = messages.max_number(tx, space=space, session_id=session_id)
     if last is None or last <= (current.processed_until or 0):
         return False
-    return sessions.mark(tx, space=session.space, session_id=session.id, number=last, trigger=trigger)
+    return sessions.mark(tx, space=space, session_id=session_id, number=last, trigger=trigger)

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from bethink.model.documents import Document, DocumentSource, Draft, SourceKind
+from bethink.model.documents import Document, DocumentDraft, DocumentSource, SourceKind
 from bethink.model.moments import Micros, to_micros
 from bethink.model.records import SessionMemory
 
@@ -81,7 +81,7 @@ class Change:
     """
 
     path: str
-    draft: Draft | None
+    draft: DocumentDraft | None
     document_id: str | None = None
     expected: int | None = None
     sources: tuple[DocumentSource, ...] = ()
@@ -116,7 +116,7 @@ class Change:
                 DocumentSource(kind=SourceKind(kind), id=name, number=number) for kind, name, number in tree["sources"]
             ),
             draft=draft
-            and Draft(
+            and DocumentDraft(
                 slug=draft["slug"],
                 title=draft["title"],
                 description=draft["description"],

@@ -14,6 +14,11 @@ from bethink.model.text import clean
 ROOT = "~/memory"
 """Where the documents that memory itself keeps are."""
 
+CONSOLIDATED = f"{ROOT}/consolidated"
+MEMORY = f"{CONSOLIDATED}/MEMORY.md"
+SUMMARY = f"{CONSOLIDATED}/memory_summary.md"
+"""The two overviews that consolidation keeps."""
+
 MAX_BODY = 64_000
 _MAX_TITLE = 200
 _MAX_DESCRIPTION = 2_000
@@ -72,7 +77,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class DocumentDraft:
     """A document as it is to be: what its next version says, and where it hangs. `parent` None is the top."""
 
     slug: str
@@ -115,9 +120,9 @@ class Document:
     origin: Origin
     redacted: bool = False
 
-    def draft(self) -> Draft:
+    def draft(self) -> DocumentDraft:
         """Return what this version says, to write it again or changed."""
-        return Draft(
+        return DocumentDraft(
             slug=self.slug,
             title=self.title,
             description=self.description,

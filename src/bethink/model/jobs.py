@@ -1,6 +1,7 @@
 """Promised work: its states, who holds it, and how it ended."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -96,3 +97,42 @@ class Job:
     outcome: Outcome | None
     last_error: str | None
     usage: Usage
+
+
+@dataclass(slots=True, kw_only=True)
+class RunReport:
+    """What one run did. `held` says why nothing was claimed, where something stood in the way."""
+
+    claimed: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    settled: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    lost: int = 0
+    scanned: int = 0
+    marked: int = 0
+    held: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What a look at the live tables shows; `violations` must be 0, `overdue` small unless no worker runs."""
+
+    counts: Mapping[JobKind, Mapping[JobStatus, int]]
+    overdue: int
+    abandoned: int
+    facts_without_source: int
+    broken_sessions: int
+    spaces_checked: int
+    spent_today: Usage
+    daily_cap: int | None
+    violations: int = 0
+
+    @property
+    def dead(self) -> int:
+        """Count the jobs that were given up."""
+        return sum(statuses.get(JobStatus.DEAD, 0) for statuses in self.counts.values())
+
+    @property
+    def capped(self) -> bool:
+        """Whether learning stands still until midnight, UTC, because the day's budget is spent."""
+        return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap

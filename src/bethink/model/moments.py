@@ -82,10 +82,12 @@ def iso(at: datetime) -> str:
 def _read(text: str) -> datetime:
     with suppress(ValueError):
         return moment(date.fromisoformat(text))
-    with suppress(ValueError):
-        if not text.isdecimal():  # of a long number, Python would take the ninth digit for the T
-            return _in_utc(datetime.fromisoformat(text))
-    raise Invalid(f"cannot parse {text[:40]!r} as a date or time.", hint=_HINT)
+    read = None
+    with suppress(ValueError):  # of a long number, Python would take the ninth digit for the T
+        read = None if text.isdecimal() else datetime.fromisoformat(text)
+    if read is None:
+        raise Invalid(f"cannot parse {text[:40]!r} as a date or time.", hint=_HINT)
+    return _in_utc(read)
 
 
 def _in_utc(at: datetime) -> datetime:

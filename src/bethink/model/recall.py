@@ -9,7 +9,7 @@ from typing import Any
 
 from bethink.errors import Invalid
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Origin, Session, SourceMessage, checked_name, checked_text
+from bethink.model.records import Fact, Maker, Origin, SessionInfo, SourceMessage, checked_name, checked_text
 from bethink.model.text import text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
@@ -232,7 +232,7 @@ class Block:
 class Remembered:
     """What `remember` stored: the session it went into, and a name for each message by which it can be explained."""
 
-    session: Session
+    session: SessionInfo
     refs: tuple[Ref, ...] = ()
 
 

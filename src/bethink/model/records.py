@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from types import NoneType
 from typing import Any, cast
@@ -14,8 +14,8 @@ from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
 
 _MAX_NAME = 200
-_MAX_CONVERSATION = 2_402
-"""In bytes, because an index of PostgreSQL holds little more: what the longest `ConversationKey` may need."""
+MAX_CONVERSATION = 2_402
+"""In bytes, because an index of PostgreSQL holds little more: what the longest `conversation_key` may need."""
 _SPARE = 12
 """Room that an idempotency key must leave for the place of a message."""
 
@@ -94,58 +94,24 @@ _ORIGIN_OF_ROLE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationKey:
-    """Names a conversation for good, whatever session it is in: `channel:chat:thread`."""
+def conversation_key(channel: str, chat: str, thread: str = "") -> str:
+    """Join the parts that name a conversation to one text: `channel:chat:thread`. Colons inside a part are escaped.
 
-    channel: str
-    chat: str
-    thread: str = ""
+    Any other text names a conversation as well; this is for those who have the parts.
 
-    def __post_init__(self) -> None:
-        for part in (self.channel, self.chat, self.thread):
-            if len(checked_text(part, "part of a conversation key")) > _MAX_NAME or clean(part) != part:
-                raise Invalid(
-                    f"{part[:20]!r}… cannot be part of a conversation key.", hint=f"Use up to {_MAX_NAME} characters."
-                )
-
-    def __str__(self) -> str:
-        return ":".join(map(_escaped, (self.channel, self.chat, self.thread)))
-
-    @classmethod
-    def parse(cls, text: str) -> "ConversationKey":
-        """Read back what `str(key)` wrote."""
-        parts = text.split(":")
-        if len(parts) != 3:
-            raise Invalid(
-                f"{text!r} is not a conversation key.",
-                hint="Write channel:chat:thread, with %3A for a colon.",
-            )
-        channel, chat, thread = map(_unescaped, parts)
-        return cls(channel=channel, chat=chat, thread=thread)
-
-
-def _escaped(part: str) -> str:
-    return part.replace("%", "%25").replace(":", "%3A")
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("%3A", ":").replace("%25", "%")
-
-
-def conversation_text(conversation: ConversationKey | str) -> str:
-    """Return the text that a conversation is stored by: a str as it is. Raises `Invalid` if it cannot be stored."""
-    if isinstance(conversation, ConversationKey):
-        return str(conversation)
-    text = checked_text(conversation, "a conversation")
-    if not text or clean(text) != text or len(text.encode()) > _MAX_CONVERSATION:
-        raise Invalid(f"{text[:20]!r} cannot name a conversation.", hint=f"Use 1 to {_MAX_CONVERSATION} bytes of text.")
-    return text
+    Raises:
+        Invalid: for a part of more than 200 characters, or with characters that no database stores.
+    """
+    for part in (channel, chat, thread):
+        if len(checked_text(part, "part of a conversation key")) > _MAX_NAME or clean(part) != part:
+            hint = f"Use up to {_MAX_NAME} characters."
+            raise Invalid(f"{part[:20]!r}… cannot be part of a conversation key.", hint=hint)
+    return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in (channel, chat, thread))
 
 
 def channel_of(conversation: str) -> str:
     """Return the channel in the text of a conversation: what stands before the first colon, or all of it."""
-    return _unescaped(conversation.partition(":")[0])
+    return conversation.partition(":")[0].replace("%3A", ":").replace("%25", "%")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +160,7 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "is_error": (bool,),
     "metadata": (Mapping,),
     "trace_parent": (str, NoneType),
+    "said_at": (datetime, date, str, NoneType),
 }
 
 
@@ -221,7 +188,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class SessionInfo:
     """A bounded stretch of a conversation, with its mark and how far it has been learnt from.
 
     A snapshot: reading it again may give other numbers.
@@ -247,7 +214,7 @@ class Session:
 class SessionEntry:
     """A session in a list: the key of its conversation, the name of its agent, and when its first word was said."""
 
-    session: Session
+    session: SessionInfo
     conversation: str
     agent: str
     begun_at: datetime | None = None

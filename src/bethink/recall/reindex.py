@@ -68,11 +68,10 @@ class Vectors:
         return await to_thread.run_sync(lambda: self._embedder.dimension)
 
 
-def vectors_of(database: Database | None, embedder: Embedder | None) -> Vectors:
-    """Return the vectors of a memory. Raises `Misconfigured` where there can be none."""
-    if database is None or embedder is None:
-        what = "an embedder" if embedder is None else "a database"
-        raise Misconfigured(f"there are no vectors without {what}.", hint="Set embedder, such as static or openai.")
+def vectors_of(database: Database, embedder: Embedder | None) -> Vectors:
+    """Return the vectors of a memory. Raises `Misconfigured` without an embedder."""
+    if embedder is None:
+        raise Misconfigured("no embedder is configured.", hint="Set embedder, such as static:FOLDER or openai:NAME.")
     return Vectors(database, embedder)
 
 

@@ -3,11 +3,10 @@
 import hashlib
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 
 from bethink.audit.lineage import trace
-from bethink.errors import BadAnswer, Invalid, Misconfigured, ModelError, NotFound
+from bethink.errors import BadAnswer, Misconfigured, ModelError
 from bethink.extend import Embedder, Reranker, Tokens
 from bethink.logs import logger
 from bethink.model.framing import cited
@@ -26,6 +25,8 @@ from bethink.model.recall import (
     Signal,
     Use,
 )
+from bethink.model.verbs.memory import ContextRequest, ExplainRequest, RecallRequest, ShownRequest, UsedRequest
+from bethink.model.verbs.sessions import CitedRequest
 from bethink.model.words import stem
 from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
 from bethink.recall.context import BUDGET, LINE, block, shelves
@@ -34,7 +35,7 @@ from bethink.recall.reindex import Vectors, vectors_of
 from bethink.recall.repeats import parted
 from bethink.recall.score import Found, Scale, Weights, scaled
 from bethink.store import ledger, search, vectors
-from bethink.store.db import Database, Tx, ask
+from bethink.store.db import Database, Tx
 from bethink.store.search import Match, Survey, Text
 
 _POOL = 100
@@ -43,34 +44,6 @@ _OTHERS = 10
 _RERANKED = 40
 _RERANKER = 0.14
 _log = logger("recall")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """What is asked for: the question, where, as of when, and how much may come back."""
-
-    question: str
-    space: str
-    limit: int = 10
-    budget: int | None = None
-    as_of: datetime | None = None
-    kinds: Collection[RefKind] = tuple(RefKind)
-    origins: Collection[str] | None = None
-    explain: bool = False
-    session_id: str | None = None
-    """The session that asks: it is shown what is found, and its own question is no answer."""
-    longest: int | None = None
-    """How many tokens one thing may cost; what is longer is cut to the part that answers."""
-
-    def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise Invalid("limit is below 1.", hint="Ask for at least one thing.")
-        if self.budget is not None and self.budget < 1:
-            raise Invalid("budget is below 1 token.", hint="Give a number of tokens, or leave it out.")
-        try:
-            object.__setattr__(self, "kinds", tuple(dict.fromkeys(RefKind(kind) for kind in self.kinds)))
-        except ValueError as error:
-            raise Invalid(f"{error}.", hint=f"Use {', '.join(RefKind)}.") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +65,7 @@ class Searcher:
 
     def __init__(
         self,
-        database: Database | None,
+        database: Database,
         *,
         tokens: Tokens,
         embedder: Embedder | None = None,
@@ -105,137 +78,132 @@ class Searcher:
         self._reranker = reranker
         self._weights = weights or Weights()
 
-    async def recall(self, asking: Asking) -> Recall:
-        """Return what answers a question, the best first; with a session, the ledger records that it was shown it."""
-        found = await self._answer(asking)
-        if asking.session_id is not None and found.items:
+    async def recall(self, space: str, request: RecallRequest) -> Recall:
+        """Find what answers a question. If a session asks, the ledger records what it was shown."""
+        found = await self._answer(space, request)
+        if request.session_id is not None and found.items:
             shown = Block(items=found.items, tokens=found.tokens, digest=_digest(found.items))
-            await self._record(shown, Purpose.RECALL, space=asking.space, session_id=asking.session_id)
+            await self._record(shown, Purpose.RECALL, space=space, session_id=request.session_id)
         return found
 
-    async def _answer(self, asking: Asking) -> Recall:
-        survey, vector, missing = await self._vector(asking)
-        drawn = await ask(
-            self._database,
-            lambda tx: self._draw(tx, asking, survey or search.survey(tx, space=asking.space), vector),
-            space=asking.space,
-            empty=None,
+    async def _answer(self, space: str, request: RecallRequest, *, longest: int | None = None) -> Recall:
+        survey, vector, missing = await self._vector(space, request)
+        drawn = await self._database.transact(
+            lambda tx: self._draw(tx, space, request, survey or search.survey(tx, space=space), vector),
+            space=space,
             read=True,
         )
-        if drawn is None:
-            return Recall(question=asking.question, missing="nothing is stored here")
         if vector is not None and not drawn.near:
-            missing = "vectors: none are made yet"
-        ranked = await self._reranked(asking, drawn)
-        chooser = Chooser(self._rules(asking, drawn), drawn.texts, drawn.excerpts)
+            missing = "no vectors yet; ranked by words only"
+        ranked = await self._reranked(request, drawn)
+        chooser = Chooser(self._rules(request, drawn, longest), drawn.texts, drawn.excerpts)
         items = chooser.choose(ranked)
         return Recall(
-            question=asking.question,
+            question=request.question,
             items=items,
             tokens=chooser.spent,
-            budget=asking.budget,
-            as_of=asking.as_of,
+            budget=request.budget,
+            as_of=request.as_of,
             missing=missing if items else _why_empty(drawn, chooser.candidates, missing),
-            candidates=tuple(chooser.candidates) if asking.explain else (),
+            candidates=tuple(chooser.candidates) if request.explain else (),
         )
 
-    async def context(self, asking: Asking) -> Block:
-        """Return a block of memory for a prompt, with what answers the question if there is one; empty for nothing."""
-        budget = BUDGET if asking.budget is None else asking.budget
+    async def context(self, space: str, request: ContextRequest) -> Block:
+        """Return a block of memory for a prompt, with what answers the question if there is one."""
+        budget = BUDGET if request.budget is None else request.budget
         answers: tuple[Recalled, ...] = ()
-        if asking.question.strip():
-            answers = (await self._answer(replace(asking, budget=budget, longest=LINE))).items
-        held = await ask(
-            self._database,
-            lambda tx: shelves(tx, space=asking.space, as_of=asking.as_of),
-            space=asking.space,
-            empty=None,
-            read=True,
+        if request.question.strip():
+            asked = RecallRequest(
+                question=request.question, budget=budget, as_of=request.as_of, session_id=request.session_id
+            )
+            answers = (await self._answer(space, asked, longest=LINE)).items
+        held = await self._database.transact(
+            lambda tx: shelves(tx, space=space, as_of=request.as_of), space=space, read=True
         )
-        made = Block() if held is None else block(held, answers, budget=budget, tokens=self._tokens)
-        if made and asking.session_id is not None:
-            await self._record(made, Purpose.CONTEXT, space=asking.space, session_id=asking.session_id)
+        made = block(held, answers, budget=budget, tokens=self._tokens)
+        if made and request.session_id is not None:
+            await self._record(made, Purpose.CONTEXT, space=space, session_id=request.session_id)
         return made
 
     def vectors(self) -> Vectors:
-        """Return the vectors that are searched. Raises `Misconfigured` where there can be none."""
+        """Return the vectors that are searched. Raises `Misconfigured` without an embedder."""
         return vectors_of(self._database, self._embedder)
 
-    async def explain(self, ref: Ref, *, space: str) -> Lineage:
-        """Follow a memory to its messages, and on to where it was shown. Raises `NotFound`."""
-        if self._database is None:
-            raise NotFound(f"nothing is named {ref}.", hint="Nothing is stored here.")
-        return await self._database.transact(lambda tx: trace(tx, space=space, ref=ref), space=space, read=True)
+    async def explain(self, space: str, request: ExplainRequest) -> Lineage:
+        """Follow a memory to its messages, and on to where it was shown."""
+        return await self._database.transact(lambda tx: trace(tx, space=space, ref=request.ref), space=space, read=True)
 
-    async def used(self, refs: Sequence[Ref], *, space: str) -> int:
-        """Count that things were of use, each once, and what they rest on; say how many there were."""
-        return await ask(self._database, lambda tx: ledger.use(tx, space=space, refs=refs), space=space, empty=0)
+    async def used(self, space: str, request: UsedRequest) -> int:
+        """Count memories as used, each once, and what they rest on."""
+        return await self._database.transact(lambda tx: ledger.use(tx, space=space, refs=request.refs), space=space)
 
-    async def cited(self, answer: str, *, space: str, session_id: str) -> str:
+    async def cited(self, space: str, request: CitedRequest) -> str:
         """Count what an answer cites of what its session was shown, and return it without the citations."""
-        labels = cited(answer).labels
+        labels = cited(request.answer).labels
 
         def body(tx: Tx) -> list[str]:
-            known = ledger.labelled(tx, space=space, session_id=session_id, labels=labels)
+            known = ledger.labelled(tx, space=space, session_id=request.session_id, labels=labels)
             if known:
                 ledger.use(tx, space=space, refs=list(known.values()))
             return list(known)
 
         if not labels:
-            return answer
-        # What this session was never shown under is a footnote of its author's own, and stays.
-        return cited(answer, only=await ask(self._database, body, space=space, empty=[])).visible
+            return request.answer
+        # A label that this session was never shown is a footnote of the author's own, and stays.
+        return cited(request.answer, only=await self._database.transact(body, space=space)).visible
 
-    async def shown(
-        self, *, space: str, session_id: str | None = None, as_of: datetime | None = None, limit: int = 100
-    ) -> list[Showing]:
-        """Return what was shown, when, and to which session, the newest first."""
-        return await ask(
-            self._database,
-            lambda tx: ledger.showings(tx, space=space, session_id=session_id, as_of=as_of, limit=limit),
+    async def shown(self, space: str, request: ShownRequest) -> list[Showing]:
+        """Return what was shown, the newest first."""
+        return await self._database.transact(
+            lambda tx: ledger.showings(
+                tx, space=space, session_id=request.session_id, as_of=request.as_of, limit=request.limit
+            ),
             space=space,
-            empty=[],
             read=True,
         )
 
-    async def _vector(self, asking: Asking) -> tuple[Survey | None, Sequence[float] | None, str | None]:
-        if self._embedder is None or self._database is None:
+    async def _vector(
+        self, space: str, request: RecallRequest
+    ) -> tuple[Survey | None, Sequence[float] | None, str | None]:
+        if self._embedder is None:
             return None, None, None
-        survey = await self._database.transact(
-            lambda tx: search.survey(tx, space=asking.space), space=asking.space, read=True
-        )
+        survey = await self._database.transact(lambda tx: search.survey(tx, space=space), space=space, read=True)
         try:
-            made = await self._embedder.embed([in_their_words(asking.question, survey.speakers)])
+            made = await self._embedder.embed([in_their_words(request.question, survey.speakers)])
             if len(made) != 1 or len(made[0]) != self._embedder.dimension or not all(map(math.isfinite, made[0])):
                 raise BadAnswer(f"{self._embedder.name} gave no vector for the question.")
         except (ModelError, Misconfigured, OSError) as error:
             # Words alone still find most of it; who asked must not wait for a service that is down.
             why = error if isinstance(error, Misconfigured) else type(error).__name__
             _log.warning("recall goes on without vectors: %s", why)
-            return survey, None, "vectors: the embedder is not to be had"
+            return survey, None, "embedder unavailable; ranked by words only"
         return survey, made[0], None
 
-    def _draw(self, tx: Tx, asking: Asking, survey: Survey, vector: Sequence[float] | None) -> _Drawn:
-        space, as_of, explain = asking.space, asking.as_of, asking.explain
-        asked = read(tx, asking.question, speakers=survey.speakers, now=tx.now if as_of is None else as_of)
-        kinds = [kind for kind in asking.kinds if kind in survey.kinds]
+    def _draw(
+        self, tx: Tx, space: str, request: RecallRequest, survey: Survey, vector: Sequence[float] | None
+    ) -> _Drawn:
+        as_of, explain = request.as_of, request.explain
+        asked = read(tx, request.question, speakers=survey.speakers, now=tx.now if as_of is None else as_of)
+        kinds = [kind for kind in request.kinds if kind in survey.kinds]
         usage: dict[Ref, Use] = {}
         matches = search.matches(tx, space=space, terms=asked.stems, as_of=as_of, kinds=kinds, past=explain)
         if asked.only_when:
             # Whatever else shares a word with it must not take the place of what was said then.
             matches = [match for match in matches if asked.closeness(match.at) == 1]
             said = RefKind.MESSAGE in kinds
-            matches += self._said_then(tx, asking, asked, known={match.ref for match in matches}) if said else []
-        matches, answers = parted(tx, asked, matches, space=space, session_id=asking.session_id, as_of=as_of)
+            matches += (
+                self._said_then(tx, space, request, asked, known={match.ref for match in matches}) if said else []
+            )
+        matches, answers = parted(tx, asked, matches, space=space, session_id=request.session_id, as_of=as_of)
         found = Found(
-            matches=matches if asking.origins is None else _of_origin(matches, asking.origins),
-            similarities={} if vector is None else self._near(tx, asking, vector, but=_questions(matches)),
+            matches=matches if request.origins is None else _of_origin(matches, request.origins),
+            similarities={} if vector is None else self._near(tx, space, request, vector, but=_questions(matches)),
             size=survey.size,
             usage=usage,
             answers=answers,
         )
         scale = Scale(asked, found, self._weights)
-        best = scale.best(max(_POOL, 2 * asking.limit) * (1 if asking.origins is None else _OTHERS))
+        best = scale.best(max(_POOL, 2 * request.limit) * (1 if request.origins is None else _OTHERS))
         if survey.used:
             usage |= ledger.usage(tx, space=space, refs=best)  # it counts only in the ranking of these
         texts = search.texts(tx, space=space, refs=best, as_of=as_of)
@@ -243,7 +211,7 @@ class Searcher:
         there = [ref for ref in best if ref in texts]
         ranked = scale.ranked(texts, among=there, ranks=explain, signals=explain)
         held = [each.ref for each in ranked if texts[each.ref].fate is None]
-        facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * asking.limit]
+        facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * request.limit]
         rests = facts if RefKind.MESSAGE in survey.kinds else []
         excerpts = search.excerpts(tx, space=space, fact_ids=rests, as_of=as_of)
         known = bool(ranked) or as_of is None or search.anything_by(tx, space=space, at=as_of)
@@ -251,19 +219,21 @@ class Searcher:
             asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities), known=known
         )
 
-    def _said_then(self, tx: Tx, asking: Asking, asked: Asked, *, known: set[Ref]) -> list[Match]:
+    def _said_then(self, tx: Tx, space: str, request: RecallRequest, asked: Asked, *, known: set[Ref]) -> list[Match]:
         """Return what was said at the times that a question names, where it names nothing else."""
         found: dict[Ref, Match] = {}
         for span in asked.spans:
             for match in search.said_between(
-                tx, space=asking.space, start=span.start, end=span.end, as_of=asking.as_of,
+                tx, space=space, start=span.start, end=span.end, as_of=request.as_of,
                 width=len(asked.stems), limit=_POOL,
             ):  # fmt: skip
                 if match.ref not in known:
                     found[match.ref] = match
         return list(found.values())
 
-    def _near(self, tx: Tx, asking: Asking, vector: Sequence[float], *, but: Collection[Ref]) -> dict[Ref, float]:
+    def _near(
+        self, tx: Tx, space: str, request: RecallRequest, vector: Sequence[float], *, but: Collection[Ref]
+    ) -> dict[Ref, float]:
         assert self._embedder is not None  # noqa: S101 - whoever has none has no vector
         index = vectors.live(tx, embedder=self._embedder.name, dimension=self._embedder.dimension)
         if index is None:
@@ -271,24 +241,24 @@ class Searcher:
         near: dict[Ref, float] = {}
         try:
             found = vectors.similarities(
-                tx, space=asking.space, index=index, question=vector, limit=_NEAREST, kinds=asking.kinds
+                tx, space=space, index=index, question=vector, limit=_NEAREST, kinds=request.kinds
             )
         except Misconfigured as error:
             _log.warning("recall goes on without vectors: %s", error)
             return {}
         # An index knows nothing of time: what did not hold then must neither be found nor push out what did.
-        gone = search.gone(tx, space=asking.space, as_of=asking.as_of)
+        gone = search.gone(tx, space=space, as_of=request.as_of)
         for each in found:
             if each.ref not in gone and each.ref not in but:
                 near[each.ref] = max(each.similarity, near.get(each.ref, -1.0))
         return near
 
-    async def _reranked(self, asking: Asking, drawn: _Drawn) -> list[Ranked]:
+    async def _reranked(self, request: RecallRequest, drawn: _Drawn) -> list[Ranked]:
         if self._reranker is None:
             return drawn.ranked
         head = [each for each in drawn.ranked if each.fate is None and drawn.texts[each.ref].fate is None][:_RERANKED]
         try:
-            scores = await self._reranker.rerank(asking.question, [drawn.texts[each.ref].text for each in head])
+            scores = await self._reranker.rerank(request.question, [drawn.texts[each.ref].text for each in head])
         except ModelError as error:
             _log.warning("recall goes on without its reranker: %s", type(error).__name__)
             return drawn.ranked
@@ -296,21 +266,20 @@ class Searcher:
         first = {each.ref for each in head}
         return [*mixed, *(each for each in drawn.ranked if each.ref not in first)]
 
-    def _rules(self, asking: Asking, drawn: _Drawn) -> Rules:
-        cuts = asking.budget is not None or bool(drawn.excerpts)
+    def _rules(self, request: RecallRequest, drawn: _Drawn, longest: int | None) -> Rules:
+        cuts = request.budget is not None or bool(drawn.excerpts)
         return Rules(
-            limit=asking.limit,
-            budget=asking.budget,
-            longest=asking.longest,
-            origins=asking.origins,
+            limit=request.limit,
+            budget=request.budget,
+            longest=longest,
+            origins=request.origins,
             words=_stems(drawn.asked) if cuts else frozenset(),
             tokens=self._tokens,
-            question=asking.question,
-            asked_in=asking.session_id,
+            question=request.question,
+            asked_in=request.session_id,
         )
 
     async def _record(self, shown: Block, purpose: Purpose, *, space: str, session_id: str) -> None:
-        assert self._database is not None  # noqa: S101 - something was found in it
         await self._database.transact(
             lambda tx: ledger.record(
                 tx,

@@ -5,7 +5,7 @@ from bethink.model.working import State, StateInfo, Thread
 from bethink.server.bodies import EventBody, ForkBody, ModeBody, ThreadBody
 from bethink.server.route import Call, Verb, Verbs
 from bethink.server.wire import Cursor, Items, Limit, Name, Number, Page, Tokens, Version, page, place_of
-from bethink.working.desk import DispatchResult, StepResult
+from bethink.working.memory import DispatchResult, StepResult
 from bethink.working.prompt import Prompt
 from bethink.working.travel import StateDiff
 

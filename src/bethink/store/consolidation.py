@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from bethink.model.consolidation import Change, ChangeSet, ChangeStatus, ConsolidationCandidate, Selection
-from bethink.model.documents import Draft
+from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros, from_micros, from_micros_or_none, later
 from bethink.model.text import canonical_json
@@ -140,7 +140,7 @@ def _without_text(changes: Sequence[Change], written: Written) -> str:
     kept: list[Mapping[str, Any]] = []
     for each in changes:
         place = written.get(each.path)
-        empty = each.draft and place is None and Draft(slug=each.draft.slug, title=each.draft.slug)
+        empty = each.draft and place is None and DocumentDraft(slug=each.draft.slug, title=each.draft.slug)
         kept.append({**replace(each, draft=empty or None, sources=()).to_json(), "written": place})
     return canonical_json(kept)
 

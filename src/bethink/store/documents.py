@@ -1,14 +1,14 @@
 """Documents and what they point at: versions are added and closed, and never changed but to be redacted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.documents import (
     Author,
     Document,
+    DocumentDraft,
     DocumentSource,
-    Draft,
     Provenance,
     ReferenceKind,
     SourceKind,
@@ -34,7 +34,7 @@ class Last(NamedTuple):
 
 def insert(
     tx: Tx,
-    draft: Draft,
+    draft: DocumentDraft,
     *,
     space: str,
     document_id: str,
@@ -93,39 +93,39 @@ def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
 def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
     """Return a document as it stands, or stood at a time."""
     row = tx.one("find_document", space=space, id=document_id, at=until(as_of))
-    return None if row is None else _document(tx, space, row)
+    return None if row is None else _documents(tx, space, [row])[0]
 
 
 def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
     """Return the document of a name in a place."""
     row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
-    return None if row is None else _document(tx, space, row)
+    return None if row is None else _documents(tx, space, [row])[0]
 
 
 def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:
     """Return what hangs below a document, or at the top, by name."""
     rows = tx.all("list_children", space=space, parent=parent or _TOP, at=until(as_of))
-    return [_document(tx, space, row) for row in rows]
+    return _documents(tx, space, rows)
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return every document of a space, as it stood at a time."""
-    return [_document(tx, space, row) for row in tx.all("list_documents", space=space, at=until(as_of))]
+    return _documents(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
 
 
 def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
     """Return every version of a document, oldest first."""
-    return [_document(tx, space, row) for row in tx.all("document_versions", space=space, id=document_id)]
+    return _documents(tx, space, tx.all("document_versions", space=space, id=document_id))
 
 
 def written_by(tx: Tx, *, space: str, run: str) -> list[Document]:
     """Return every version that a run wrote."""
-    return [_document(tx, space, row) for row in tx.all("run_documents", space=space, run=run)]
+    return _documents(tx, space, tx.all("run_documents", space=space, run=run))
 
 
 def deleted_by(tx: Tx, *, space: str, run: str) -> list[Document]:
     """Return the last versions of the documents that a run deleted."""
-    return [_document(tx, space, row) for row in tx.all("deleted_documents", space=space, run=run)]
+    return _documents(tx, space, tx.all("deleted_documents", space=space, run=run))
 
 
 def referrers(tx: Tx, *, space: str, document_id: str) -> list[tuple[str, ReferenceKind]]:
@@ -140,26 +140,36 @@ def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[Docum
     return [DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"]) for row in rows]
 
 
+def sources_of(
+    tx: Tx, *, space: str, versions: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], list[DocumentSource]]:
+    """Return what some versions rest on, by their document's id and number."""
+    asked = {"space": space, "ids": [name for name, _ in versions], "numbers": [number for _, number in versions]}
+    found: dict[tuple[str, int], list[DocumentSource]] = {}
+    for row in tx.all("sources_of_versions", **asked) if versions else ():
+        source = DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"])
+        found.setdefault((row["id"], row["version"]), []).append(source)
+    return found
+
+
 def texts(
     tx: Tx, *, space: str, versions: Iterable[tuple[str, int]]
-) -> dict[tuple[str, int], tuple[Draft, tuple[DocumentSource, ...]]]:
+) -> dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]]:
     """Return what some versions say and rest on; what was redacted says so."""
     named = list(dict.fromkeys(versions))
     if not named:
         return {}
     asked = {"space": space, "ids": [name for name, _ in named], "numbers": [number for _, number in named]}
     links: dict[tuple[str, int], list[str]] = {}
-    for row in tx.all("links_of_versions", **asked):
-        links.setdefault((row["id"], row["version"]), []).append(row["target_id"])
-    behind: dict[tuple[str, int], list[DocumentSource]] = {}
-    for row in tx.all("sources_of_versions", **asked):
-        source = DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"])
-        behind.setdefault((row["id"], row["version"]), []).append(source)
-    found: dict[tuple[str, int], tuple[Draft, tuple[DocumentSource, ...]]] = {}
+    for row in tx.all("references_of_versions", **asked):
+        if row["kind"] == ReferenceKind.LINK:
+            links.setdefault((row["id"], row["version"]), []).append(row["target_id"])
+    behind = sources_of(tx, space=space, versions=named)
+    found: dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
     for row in tx.all("documents_of_versions", **asked):
         key = (row["id"], row["version"])
         said = {name: row[name] for name in ("slug", "title", "description", "body")}
-        found[key] = Draft(**said, links=tuple(links.get(key, ()))), tuple(behind.get(key, ()))
+        found[key] = DocumentDraft(**said, links=tuple(links.get(key, ()))), tuple(behind.get(key, ()))
     return found
 
 
@@ -182,14 +192,24 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
     if not checked_limit(limit) or not asked:
         return []
     rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=until(as_of))
-    return [_document(tx, space, row) for row in rows]
+    return _documents(tx, space, rows)
 
 
-def _document(tx: Tx, space: str, row: Row) -> Document:
-    pointed = tx.all("list_references", space=space, source=row["id"], version=row["version"])
-    by_kind: dict[str, list[str]] = {}
-    for reference in pointed:
-        by_kind.setdefault(reference["kind"], []).append(reference["target_id"])
+def _documents(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
+    """Read documents from their rows, with one query for what all of them point at."""
+    if not rows:
+        return []
+    pointed: dict[tuple[str, int], list[Row]] = {}
+    ids, numbers = [row["id"] for row in rows], [row["version"] for row in rows]
+    for each in tx.all("references_of_versions", space=space, ids=ids, numbers=numbers):
+        pointed.setdefault((each["id"], each["version"]), []).append(each)
+    return [_document(row, pointed.get((row["id"], row["version"]), ())) for row in rows]
+
+
+def _document(row: Row, pointed: Sequence[Row]) -> Document:
+    def targets(kind: ReferenceKind) -> tuple[str, ...]:
+        return tuple(each["target_id"] for each in pointed if each["kind"] == kind)
+
     return Document(
         id=row["id"],
         version=row["version"],
@@ -198,8 +218,8 @@ def _document(tx: Tx, space: str, row: Row) -> Document:
         description=row["description"],
         body=row["body"],
         parent=row["parent_id"] or None,
-        links=tuple(by_kind.get("link", ())),
-        mentions=tuple(by_kind.get("body", ())),
+        links=targets(ReferenceKind.LINK),
+        mentions=targets(ReferenceKind.BODY),
         valid_from=from_micros(row["valid_from"]),
         valid_to=from_micros_or_none(row["valid_to"]),
         created_at=from_micros(row["created_at"]),

@@ -2,15 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from bethink.errors import Stale
 from bethink.model.jobs import JobKind
-from bethink.model.moments import EPOCH, from_micros, from_micros_or_none
+from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact, FactKind, Maker, Origin, SourceMessage
-from bethink.model.rules import overlap, rank, since
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
 from bethink.store import jobs, words
@@ -186,60 +185,6 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
     words.forget(tx, "facts")
-
-
-def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
-    """Remove the learnt facts that no message supports any more and those that are named, and name them all.
-
-    What one had retired is retired by what came in its place; if nothing did, the best of each slot holds again.
-    """
-    gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
-    rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
-    successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
-    freed: list[Fact] = []
-    for fact_id in gone:
-        heir = _heir(fact_id, successors)
-        for row in tx.all("facts_retired_by", space=space, id=fact_id):
-            if heir is not None:
-                tx.run("inherit_retired", space=space, id=row["id"], version=row["version"], heir=heir)
-            elif row["id"] not in successors:
-                freed.append(fact_of(row))
-    for fact_id in gone:
-        tx.run("delete_fact", space=space, id=fact_id)
-        tx.run("delete_fact_sources", space=space, id=fact_id)
-    for fact in sorted(freed, key=_standing, reverse=True):
-        _hold_again(tx, fact, space=space)
-    if gone:
-        words.forget(tx, "facts")
-    return gone
-
-
-def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
-    passed = {fact_id}
-    heir = successors[fact_id]
-    while heir is not None and heir in successors and heir not in passed:
-        passed.add(heir)
-        heir = successors[heir]
-    return None if heir in passed else heir
-
-
-def _standing(fact: Fact) -> tuple[int, datetime, datetime, int]:
-    # As where a fact is settled: the better origin, then the later one.
-    return rank(fact.origin), since(fact), fact.recorded_at or EPOCH, fact.version
-
-
-def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
-    """Let a fact hold again that nothing retires any more, unless it was written anew or another holds in its place."""
-    heir = None if versions(tx, space=space, fact_id=fact.id)[-1].version == fact.version else fact.id
-    if heir is None:
-        rivals = saying(tx, space=space, content=fact.content)
-        if fact.subject is not None and fact.slot is not None:
-            rivals += in_slot(tx, space=space, subject=fact.subject, slot=fact.slot)
-        heir = next((rival.id for rival in rivals if overlap(fact, rival)), None)
-    if heir is None:
-        tx.run("hold_again", space=space, id=fact.id, version=fact.version)
-    else:
-        tx.run("inherit_retired", space=space, id=fact.id, version=fact.version, heir=heir)
 
 
 def count(tx: Tx, *, space: str) -> int:

@@ -178,9 +178,12 @@ def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
 
-def counts(tx: Tx) -> dict[tuple[JobKind, JobStatus], int]:
-    """Count the jobs in each state, over all spaces."""
-    return {(JobKind(row["kind"]), JobStatus(row["status"])): row["count"] for row in tx.all("count_jobs")}
+def counts(tx: Tx) -> dict[JobKind, dict[JobStatus, int]]:
+    """Count the jobs of each kind by status, over all spaces."""
+    found: dict[JobKind, dict[JobStatus, int]] = {}
+    for row in tx.all("count_jobs"):
+        found.setdefault(JobKind(row["kind"]), {})[JobStatus(row["status"])] = row["count"]
+    return found
 
 
 def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:

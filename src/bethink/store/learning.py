@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none
-from bethink.model.records import Agent, AgentKind, Maker, Session, SessionMemory, Trigger
+from bethink.model.records import Agent, AgentKind, Maker, SessionInfo, SessionMemory, Trigger
 from bethink.store import jobs, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
@@ -87,7 +87,7 @@ def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
     return tx.run("drop_session_memory", space=space, session=session_id) == 1
 
 
-def retry(tx: Tx, session: Session, *, quoted: bool) -> bool:
+def retry(tx: Tx, session: SessionInfo, *, quoted: bool) -> bool:
     """Let learning start over that failed or was given up, or with `quoted` such as only quoted; false for any other.
 
     What was only quoted is learnt from as if it never was.

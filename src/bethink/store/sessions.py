@@ -6,7 +6,7 @@ from bethink.errors import Busy
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
-from bethink.model.records import Agent, AgentKind, EndReason, Session, SessionEntry, Trigger
+from bethink.model.records import Agent, AgentKind, EndReason, SessionEntry, SessionInfo, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
@@ -52,7 +52,7 @@ def lock_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     tx.one("lock_conversation", space=space, id=conversation)
 
 
-def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bool) -> Session:
+def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bool) -> SessionInfo:
     """Open the next session of a conversation whose lock is held."""
     session_id = new_id("ses")
     tx.run(
@@ -68,13 +68,13 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
     return found
 
 
-def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> Session | None:
+def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo | None:
     """Return one session, if it is there; with `lock` nobody else changes it until this transaction ends."""
     row = tx.one("lock_session" if lock else "find_session", space=space, id=session_id)
     return None if row is None else _session(row)
 
 
-def newest(tx: Tx, *, space: str, conversation: str) -> Session | None:
+def newest(tx: Tx, *, space: str, conversation: str) -> SessionInfo | None:
     """Return the newest session of a conversation, ended or not."""
     row = tx.one("newest_session", space=space, conversation=conversation)
     return None if row is None else _session(row)
@@ -160,7 +160,7 @@ def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]
     ]
 
 
-def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[Session]:
+def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[SessionInfo]:
     """Return those of the sessions that carry a mark right now."""
     return [_session(row) for row in tx.all("find_marked", space=space, ids=ids)]
 
@@ -185,8 +185,8 @@ def _gone(space: str) -> Busy:
     return Busy(f"space {space!r} was forgotten by another in this very moment.")
 
 
-def _session(row: Row) -> Session:
-    return Session(
+def _session(row: Row) -> SessionInfo:
+    return SessionInfo(
         space=row["space_id"],
         id=row["id"],
         conversation_id=row["conversation_id"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bethink.errors import Misconfigured
+from bethink.model.thread_results import TokenUsage
 from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, texts_of
 from bethink.working.reducers import to_truncate
 
@@ -20,19 +21,6 @@ class Thresholds:
     def __post_init__(self) -> None:
         if not 0 < self.soft <= self.hard <= self.truncation:
             raise Misconfigured("the thresholds do not rise.", hint="Give soft, hard and truncation in that order.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenUsage:
-    """How long a state is, and what is to be done about it."""
-
-    total_tokens: int
-    compressible_tokens: int
-    suggest_compaction: bool
-    force_compaction: bool
-    needs_truncation: bool
-    chunks_to_compact: tuple[Chunk, ...]
-    chunks_to_truncate: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from bethink.log import succession
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
 from bethink.model.text import canonical_json, clean
-from bethink.model.working import Chunk, Event, EventType, Mode, Operation, QueuedEvent, StateCause, Strategy, Thread
+from bethink.model.thread_results import Processed
+from bethink.model.working import Event, EventType, Mode, QueuedEvent, StateCause, Thread
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
@@ -35,7 +36,6 @@ _ENDINGS: dict[str, EndReason] = {
     EventType.MEMORY_COMPACT_MANUAL: EndReason.COMPACTION,
     EventType.MEMORY_EMERGENCY: EndReason.EMERGENCY,
 }
-_TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TASK_TERMINATED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,25 +48,6 @@ class Engine:
     auto_compact: bool = True
     retain_recent: int = 20
     emergency_retain: int = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Processed:
-    """What one event did: the thread after it, what was put on the shelf and what was taken away."""
-
-    thread: Thread
-    event: QueuedEvent
-    operations: tuple[Operation, ...]
-    added: tuple[Chunk, ...]
-    removed: tuple[str, ...]
-
-    @property
-    def terminates(self) -> bool:
-        """Whether the events behind it should wait."""
-        strategy = self.event.event.strategy
-        if strategy is None:
-            return self.event.event.type in _TERMINATING
-        return strategy is Strategy.TERMINATE
 
 
 def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread:
@@ -206,10 +187,9 @@ def _follow_session(tx: Tx, thread: Thread, event: Event) -> None:
     reason = _ENDINGS.get(event.type)
     if thread.session_id is None or reason is None:
         return
-    session = succession.get_session(tx, space=thread.space, session_id=thread.session_id)
-    following = succession.succeed_session(tx, session, reason=reason)
+    following = succession.succeed_session(tx, space=thread.space, session_id=thread.session_id, reason=reason)
     moved = get_thread(tx, space=thread.space, thread_id=thread.id).session_id == following.id
     if moved and "summary" in event.payload:
         sessions.set_summary(
-            tx, space=thread.space, conversation=session.conversation_id, content=str(event.payload["summary"])
+            tx, space=thread.space, conversation=following.conversation_id, content=str(event.payload["summary"])
         )

@@ -1,13 +1,9 @@
 """What an agent is shown of its working memory: chunks as messages, within a budget, with reasons."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from collections.abc import Sequence
 
 from bethink.extend import Tokens
-from bethink.model.text import canonical_json
+from bethink.model.prompts import Prompt, Reason, Shown
 from bethink.model.working import Chunk, ChunkType, Retention, SubType
 
 SUMMARY_HEADING = "[Conversation Summary]\n"
@@ -16,60 +12,6 @@ _SYSTEM = frozenset({ChunkType.SYSTEM, ChunkType.AGENT, ChunkType.WORKFLOW})
 _SPOKEN = frozenset({SubType.RESPONSE, SubType.THINKING, SubType.AGENT_ACTION})
 _OVERHEAD = 4
 """Tokens that a message costs besides its text."""
-
-
-class Reason(StrEnum):
-    """Why a chunk is in a prompt, or not."""
-
-    PINNED = "pinned"
-    NEWEST = "newest"
-    OVER_BUDGET = "over budget"
-    EMPTY = "empty"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """One chunk's part in a prompt."""
-
-    chunk_id: str
-    included: bool
-    reason: Reason
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """Messages for a model, and a report on every chunk.
-
-    The messages before `prefix_length` change only when what is pinned or summarised does: a model's cache holds.
-    """
-
-    messages: tuple[Mapping[str, str], ...]
-    prefix_length: int
-    tokens: int
-    report: tuple[Shown, ...]
-
-    @property
-    def prefix_hash(self) -> str:
-        """A digest of the part that stays the same."""
-        return hashlib.sha256(canonical_json(self.messages[: self.prefix_length]).encode()).hexdigest()
-
-    def to_openai(self) -> list[dict[str, str]]:
-        """Return the messages as chat APIs of OpenAI's shape take them."""
-        return [dict(message) for message in self.messages]
-
-    def to_anthropic(self) -> dict[str, Any]:
-        """Return a system text and messages whose roles alternate, as Anthropic's API takes them."""
-        system = [message["content"] for message in self.messages if message["role"] == "system"]
-        turns: list[dict[str, str]] = []
-        for message in self.messages:
-            if message["role"] == "system":
-                continue
-            if turns and turns[-1]["role"] == message["role"]:
-                turns[-1]["content"] += f"\n\n{message['content']}"
-            else:
-                turns.append(dict(message))
-        return {"system": "\n\n".join(system), "messages": turns}
 
 
 def build(chunks: Sequence[Chunk], *, budget: int, tokens: Tokens) -> Prompt:

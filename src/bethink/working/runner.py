@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
@@ -10,13 +9,14 @@ from bethink.errors import Conflict, Invalid, Misconfigured, NotFound, StoreErro
 from bethink.extend import Redactor
 from bethink.logs import logger
 from bethink.model.ids import new_id
+from bethink.model.thread_results import DispatchResult, Processed
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, Thread
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, travel
 from bethink.working.ladder import Compactor
 from bethink.working.observers import Observers, Occasion
-from bethink.working.process import Attempt, Engine, Processed
+from bethink.working.process import Attempt, Engine
 
 T = TypeVar("T")
 
@@ -27,24 +27,6 @@ _CACHED = 32
 """How many states a desk keeps at hand."""
 
 _log = logger("working")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatchResult:
-    """What a dispatch left: the thread, and what the events it processed put on the shelf and took away."""
-
-    thread: Thread
-    processed: tuple[Processed, ...] = ()
-
-    @property
-    def added_chunks(self) -> tuple[Chunk, ...]:
-        """Every chunk that was added."""
-        return tuple(chunk for each in self.processed for chunk in each.added)
-
-    @property
-    def removed_chunk_ids(self) -> tuple[str, ...]:
-        """Every chunk that was taken away."""
-        return tuple(name for each in self.processed for name in each.removed)
 
 
 class EventFailed(Invalid):

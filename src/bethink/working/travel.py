@@ -1,24 +1,15 @@
 """Any moment of a thread: listed, read, compared, forked, and made again from its events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bethink.errors import Conflict, NotFound
 from bethink.model.ids import new_id
+from bethink.model.thread_results import StateDiff
 from bethink.model.working import Chunk, Mode, State, StateCause, Thread
 from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
 from bethink.working.process import Engine, apply_event, get_thread
 from bethink.working.shelf import GAP
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateDiff:
-    """What lies between two states: what came, what went, and what only changed its place."""
-
-    added: tuple[Chunk, ...]
-    removed: tuple[Chunk, ...]
-    moved: tuple[str, ...]
 
 
 def state_at(tx: Tx, thread: Thread, number: int) -> State:

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bethink.model.consolidation import Change, Selection, Shelf
-from bethink.model.documents import MAX_BODY, ROOT, Author, DocumentSource, Draft, SourceKind
+from bethink.model.documents import (
+    CONSOLIDATED,
+    MAX_BODY,
+    MEMORY,
+    ROOT,
+    SUMMARY,
+    Author,
+    DocumentDraft,
+    DocumentSource,
+    SourceKind,
+)
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import Fact, FactKind, SessionMemory, SourceMessage
 from bethink.model.words import WORD
-
-CONSOLIDATED = f"{ROOT}/consolidated"
-MEMORY = f"{CONSOLIDATED}/MEMORY.md"
-SUMMARY = f"{CONSOLIDATED}/memory_summary.md"
 
 _HEADINGS = {
     FactKind.PREFERENCE: "Preferences",
@@ -78,7 +84,7 @@ def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Ch
     ]
 
 
-def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
+def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
     """Return the two documents that stand for the whole: every session in short, and what matters most."""
     memories = sorted(
         (each.memory for each in known.selection.current),
@@ -97,7 +103,7 @@ def overviews(known: Known) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...
     }
 
 
-def changes_to(wanted: "Mapping[str, tuple[Draft, tuple[DocumentSource, ...]]]", shelf: Shelf) -> list[Change]:
+def changes_to(wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", shelf: Shelf) -> list[Change]:
     """Return the changes that make the gathered documents be just these. What others wrote last is left alone."""
     changes: list[Change] = []
     for path, (draft, sources) in wanted.items():
@@ -127,19 +133,21 @@ def _may_replace(path: str, author: Author) -> bool:
     return author.id == GATHERER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
 
 
-def _says(now: Draft, draft: Draft, rests: Sequence[DocumentSource], sources: Sequence[DocumentSource]) -> bool:
+def _says(
+    now: DocumentDraft, draft: DocumentDraft, rests: Sequence[DocumentSource], sources: Sequence[DocumentSource]
+) -> bool:
     if (now.title, now.description, now.body) != (draft.title, draft.description, draft.body):
         return False
     # What only holds others together tells nothing of anyone: any of its sources will do.
     return set(rests) == set(sources) if draft.body else bool(set(rests) & set(sources))
 
 
-def _things(facts: Sequence[Fact]) -> "dict[str, tuple[Draft, tuple[DocumentSource, ...]]]":
+def _things(facts: Sequence[Fact]) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
     about: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
         for name in [each for each in fact.entities if each.strip()] or [fact.subject or _ABOUT_USER]:
             about.setdefault(_slug(name), (name, []))[1].append(fact)
-    found: dict[str, tuple[Draft, tuple[DocumentSource, ...]]] = {}
+    found: dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
     for slug, (name, told) in sorted(about.items()):
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in told)
         body = _limited(_by_kind(told))
@@ -184,8 +192,8 @@ def _summary(facts: Sequence[Fact], memories: Sequence[SessionMemory]) -> str:
     return _limited("\n\n".join(part for part in (about_user, f"## What is in memory\n\n{topics}") if part))
 
 
-def _draft(path: str, title: str, description: str, body: str = "") -> Draft:
-    return Draft(slug=path.rpartition("/")[2], title=title[:200], description=description[:2_000], body=body)
+def _draft(path: str, title: str, description: str, body: str = "") -> DocumentDraft:
+    return DocumentDraft(slug=path.rpartition("/")[2], title=title[:200], description=description[:2_000], body=body)
 
 
 def _limited(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from bethink.errors import Invalid
 from bethink.model.consolidation import Change, Shelf
-from bethink.model.documents import ROOT, DocumentSource, Draft, steps_of
+from bethink.model.documents import ROOT, DocumentDraft, DocumentSource, steps_of
 from bethink.model.text import JsonObject
 
 READ, WRITE = "document_read", "document_write"
@@ -38,7 +38,7 @@ SCHEMA: JsonObject = {
 
 @dataclass(slots=True, kw_only=True)
 class _Page:
-    draft: Draft
+    draft: DocumentDraft
     document_id: str | None
     expected: int | None
     sources: tuple[DocumentSource, ...]
@@ -66,7 +66,7 @@ class Workbench:
             for path, each in shelf.documents.items()
         }
         self._pages.setdefault(
-            ROOT, _Page(draft=Draft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
+            ROOT, _Page(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
         )
 
     def do(self, call: object) -> str:
@@ -137,12 +137,12 @@ class Workbench:
         )
         return f"Written: {path}."
 
-    def _draft(self, path: str, fields: Mapping[str, Any], page: _Page | None) -> Draft:
+    def _draft(self, path: str, fields: Mapping[str, Any], page: _Page | None) -> DocumentDraft:
         def text(name: str, before: str) -> str:
             value = fields.get(name)
             return self._cut(value) if isinstance(value, str) else before
 
-        return Draft(
+        return DocumentDraft(
             slug=path.rpartition("/")[2],
             title=text("title", page.draft.title if page else path.rpartition("/")[2]),
             description=text("description", page.draft.description if page else ""),

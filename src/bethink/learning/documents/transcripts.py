@@ -15,7 +15,7 @@ from bethink.learning.extraction.transcript import transcript
 from bethink.model.consolidation import Change, Shelf
 from bethink.model.documents import Author, DocumentSource, SourceKind
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.model.records import Agent, ConversationKey, Record
+from bethink.model.records import Agent, Record, conversation_key
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning, messages, sessions
 from bethink.store.db import Tx
@@ -53,7 +53,7 @@ def post(tx: Tx, claim: Claim, work: Work) -> None:
 
 
 def _session_of(tx: Tx, writer: Agent) -> str:
-    key = ConversationKey(channel="memory", chat=writer.id)
+    key = conversation_key(channel="memory", chat=writer.id)
     conversation = sessions.ensure_conversation(tx, agent=writer, key=str(key))
     last = sessions.newest(tx, space=writer.space, conversation=conversation)
     if last is not None and last.ended_at is None:

@@ -57,7 +57,7 @@ SCHEMA: JsonObject = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class DraftFact:
     """A fact as a model put it, of the right shape and otherwise unproven."""
 
     statement: str
@@ -77,7 +77,7 @@ class Extraction:
     raw_memory: str
     summary: str
     slug: str
-    drafts: tuple[Draft, ...] = ()
+    drafts: tuple[DraftFact, ...] = ()
     malformed: int = 0
 
     @property
@@ -131,7 +131,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def _draft(entry: object) -> Draft | None:
+def _draft(entry: object) -> DraftFact | None:
     if not isinstance(entry, Mapping):
         return None
     fields = cast("Mapping[str, object]", entry)
@@ -147,7 +147,7 @@ def _draft(entry: object) -> Draft | None:
     since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"), end=True)
     if since is not None and till is not None and till < since:
         since = till = None  # one of them is wrong, and nothing says which
-    return Draft(
+    return DraftFact(
         statement=said,
         kind=FactKind(kind),
         sources=tuple(sorted(set(cast("list[int]", numbers)))),

@@ -11,7 +11,7 @@ from bethink.errors import BadAnswer, Invalid, LostClaim
 from bethink.extend import Model, Redactor, Tokens
 from bethink.facts.reconcile import settle
 from bethink.learning.extraction import reading
-from bethink.learning.extraction.answer import SCHEMA, Draft, Extraction, loads, parse
+from bethink.learning.extraction.answer import SCHEMA, DraftFact, Extraction, loads, parse
 from bethink.learning.extraction.extractive import PROMPT as EXTRACTIVE
 from bethink.learning.extraction.extractive import extractive
 from bethink.learning.extraction.idle import QuietRules, look
@@ -265,7 +265,7 @@ def _remember(tx: Tx, claim: Claim, work: reading.Work, extraction: Extraction, 
 
 
 def _fact(each: Proven, work: reading.Work, claim: Claim, made_by: Maker) -> Fact:
-    draft: Draft = each.draft
+    draft: DraftFact = each.draft
     said = max(work.said_at(number) for number in draft.sources)
     return Fact(
         id=new_id("fct"),

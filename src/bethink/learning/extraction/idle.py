@@ -31,7 +31,7 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
         again = again if last is None and session.ended_at is None and _young(tx, rules, session.created_at) else None
     elif last > later(tx.now, hours=-rules.idle_hours):
         again = later(last, hours=rules.idle_hours)
-    elif mark_pending(tx, session, trigger=Trigger.IDLE):
+    elif mark_pending(tx, space=session.space, session_id=session.id, trigger=Trigger.IDLE):
         return True
     elif session.ended_at is not None:
         again = None

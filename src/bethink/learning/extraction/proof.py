@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bethink.learning.extraction.answer import Draft
+from bethink.learning.extraction.answer import DraftFact
 from bethink.model.proof import ENOUGH, REPORTING, Clause, Evidence, Statement, are_named, clause_of, proves, says
 from bethink.model.records import Origin, Record
 from bethink.model.rules import lowest, tells
@@ -30,12 +30,12 @@ class Refusal(StrEnum):
 class Proven:
     """A claim whose sources exist and hold its words, with the least trusted of their origins."""
 
-    draft: Draft
+    draft: DraftFact
     origin: Origin
 
 
 def prove(
-    drafts: Sequence[Draft], records: Mapping[int, Record], *, start: int, shown: Sequence[str] = ()
+    drafts: Sequence[DraftFact], records: Mapping[int, Record], *, start: int, shown: Sequence[str] = ()
 ) -> tuple[list[Proven], Counter[str]]:
     """Sort claims into those that the records prove and, counted by reason, those that they do not.
 
@@ -62,7 +62,7 @@ def prove(
     return proven, refused
 
 
-def _refusal(draft: Draft, sources: Sequence[Evidence], told: Sequence[Clause]) -> Refusal | None:
+def _refusal(draft: DraftFact, sources: Sequence[Evidence], told: Sequence[Clause]) -> Refusal | None:
     statement = Statement(draft.statement, draft.kind, draft.valid_from, draft.valid_to)
     if not proves(statement, sources):
         return Refusal.NOT_THE_USERS_WORD if tells(draft.kind) else Refusal.UNPROVEN

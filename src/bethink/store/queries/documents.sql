@@ -65,10 +65,12 @@ ORDER BY id;
 INSERT INTO document_references (space_id, source_id, source_version, kind, target_id)
 VALUES (:space, :source, :version, :kind, :target);
 
--- name: list_references
--- What a version points at, by kind and name.
-SELECT kind, target_id FROM document_references
-WHERE space_id = :space AND source_id = :source AND source_version = :version ORDER BY kind, target_id;
+-- name: references_of_versions
+-- What some versions point at, by kind and name.
+SELECT r.source_id AS id, r.source_version AS version, r.kind, r.target_id
+FROM pairs(:ids, :numbers) JOIN document_references r
+  ON r.space_id = :space AND r.source_id = pairs.id AND r.source_version = pairs.number
+ORDER BY r.kind, r.target_id;
 
 -- name: current_referrers
 -- Which current documents point at a document, and how.
@@ -99,12 +101,6 @@ ORDER BY kind, source_id, number;
 -- What some versions say.
 SELECT d.id, d.version, d.slug, d.title, d.description, d.body
 FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version = pairs.number;
-
--- name: links_of_versions
--- What some versions point at on purpose.
-SELECT r.source_id AS id, r.source_version AS version, r.target_id
-FROM pairs(:ids, :numbers) JOIN document_references r
-  ON r.space_id = :space AND r.source_id = pairs.id AND r.source_version = pairs.number AND r.kind = 'link';
 
 -- name: sources_of_versions
 -- What some versions rest on.

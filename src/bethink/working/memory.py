@@ -1,12 +1,13 @@
 """The working memory of a space: threads take events, one at a time, by themselves or step by step."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bethink.errors import Conflict
 from bethink.extend import Redactor
 from bethink.model.ids import new_id
+from bethink.model.prompts import Prompt
+from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import (
     Chunk,
     Event,
@@ -22,28 +23,14 @@ from bethink.providers.no_redaction import NoRedaction
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, travel
-from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds, TokenUsage
+from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds
 from bethink.working.observers import Observers, Occasion, Watch
 from bethink.working.process import Engine
-from bethink.working.prompt import Prompt
 from bethink.working.prompt import build as build_prompt
-from bethink.working.runner import LEASE, DispatchResult, EventFailed, Runner
-from bethink.working.travel import StateDiff
+from bethink.working.runner import LEASE, EventFailed, Runner
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResult:
-    """What one step did, and what is left to do."""
-
-    dispatch_result: DispatchResult | None
-    event_processed: bool
-    compaction_performed: bool
-    truncation_performed: bool
-    has_pending_operations: bool
-    queued_event_count: int
-
-
-class Desk:
+class WorkingMemory:
     """Working memory of one space. Events are always queued first and leave the queue with their effect."""
 
     def __init__(

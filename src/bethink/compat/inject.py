@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from bethink.api.facts import Facts
 from bethink.extend import Tokens
-from bethink.facts.service import Facts
 from bethink.model.framing import inert
 
 _HEADING = "## Relevant Memory"
@@ -28,7 +28,7 @@ async def inject_memory(request: InjectionRequest) -> str | None:
     if request.store is None:
         return None
     lines, found = [_HEADING, ""], None
-    for fact in await request.store.search(request.query, request.max_facts):
+    for fact in await request.store.search(request.query, limit=request.max_facts):
         lines.append(f"- {inert(fact.content)}")
         section = "\n".join(lines)
         if request.estimator.count(section) > request.max_tokens:

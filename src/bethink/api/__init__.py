@@ -1,0 +1,1 @@
+"""The API: one method for each verb. Written by tools/make_api.py."""

@@ -1,0 +1,245 @@
+"""The documents of a space.
+
+Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+"""
+
+from bethink.handles import Handle
+from bethink.model.consolidation import ChangeSet
+from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
+from bethink.model.moments import When, moment
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.documents import (
+    APPROVE,
+    CHILDREN,
+    CREATE_DOCUMENT,
+    DELETE_DOCUMENT,
+    DIFF_DOCUMENT,
+    DOCUMENT_SOURCES,
+    DOCUMENT_VERSIONS,
+    FILES,
+    FIND_DOCUMENT,
+    GET_DOCUMENT,
+    LIST_CHANGES,
+    REJECT,
+    RESTORE_DOCUMENT,
+    SEARCH_DOCUMENTS,
+    TREE,
+    UNDO,
+    UPDATE_DOCUMENT,
+    ChangeRequest,
+    ChildrenRequest,
+    CreateDocumentRequest,
+    DeleteDocumentRequest,
+    DiffDocumentRequest,
+    DocumentRequest,
+    DocumentSourcesRequest,
+    FindDocumentRequest,
+    GetDocumentRequest,
+    ListChangesRequest,
+    RestoreDocumentRequest,
+    SearchDocumentsRequest,
+    TreeRequest,
+    UpdateDocumentRequest,
+)
+
+
+class Documents(Handle):
+    """The documents of a space."""
+
+    async def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
+        """Return every document by its path.
+
+        Args:
+            as_of: The tree as it stood at this time. A day means its end.
+        """
+        return await self._run(TREE, TreeRequest(as_of=None if as_of is None else moment(as_of)))
+
+    async def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
+        """Return the documents that share words with a query, the best match first.
+
+        Args:
+            query: Words that the documents share.
+            as_of: The tree as it stood at this time. A day means its end.
+            limit: How many documents to return at most.
+        """
+        return await self._run(
+            SEARCH_DOCUMENTS,
+            SearchDocumentsRequest(as_of=None if as_of is None else moment(as_of), query=query, limit=limit),
+        )
+
+    async def find(self, path: str, *, as_of: When | None = None) -> Document | None:
+        """Follow a path to a document. Returns None where it leads nowhere.
+
+        Args:
+            path: A path such as `~/memory/people`.
+            as_of: The tree as it stood at this time. A day means its end.
+        """
+        return await self._run(
+            FIND_DOCUMENT, FindDocumentRequest(as_of=None if as_of is None else moment(as_of), path=path)
+        )
+
+    async def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
+        """Return the children of a document, or the top of the tree, ordered by name.
+
+        Args:
+            document_id: The document; the top of the tree, if left out.
+            as_of: The tree as it stood at this time. A day means its end.
+        """
+        return await self._run(
+            CHILDREN, ChildrenRequest(as_of=None if as_of is None else moment(as_of), document_id=document_id)
+        )
+
+    async def get(self, document_id: str, *, as_of: When | None = None) -> Document:
+        """Return a document.
+
+        Args:
+            document_id: The document.
+            as_of: The document as it stood at this time. A day means its end.
+
+        Raises:
+            NotFound: if the space has no such document.
+        """
+        return await self._run(
+            GET_DOCUMENT, GetDocumentRequest(document_id=document_id, as_of=None if as_of is None else moment(as_of))
+        )
+
+    async def create(
+        self, draft: DocumentDraft, *, document_id: str | None = None, by: Provenance | None = None
+    ) -> Document:
+        """Write a new document. Secrets are cut out of its text first.
+
+        Args:
+            draft: What it says, and where it hangs in the tree.
+            document_id: Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`.
+            by: Who wrote it and what it rests on; the user, if left out.
+
+        Raises:
+            Duplicate: if the id or the path is taken.
+        """
+        return await self._run(CREATE_DOCUMENT, CreateDocumentRequest(draft=draft, document_id=document_id, by=by))
+
+    async def update(
+        self, document_id: str, draft: DocumentDraft, expected: int, *, by: Provenance | None = None
+    ) -> Document:
+        """Write the next version of a document.
+
+        Args:
+            document_id: The document.
+            draft: What it says, and where it hangs in the tree.
+            expected: The version that it was made from.
+            by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
+
+        Raises:
+            Stale: if `expected` is not the current version.
+        """
+        return await self._run(
+            UPDATE_DOCUMENT, UpdateDocumentRequest(document_id=document_id, draft=draft, expected=expected, by=by)
+        )
+
+    async def delete(self, document_id: str, expected: int) -> None:
+        """End a document that has no children and that no other links to.
+
+        Its versions remain; `forget` erases them.
+
+        Args:
+            document_id: The document.
+            expected: Its current version.
+
+        Raises:
+            Stale: if `expected` is not the current version.
+            Conflict: if another document depends on it.
+        """
+        return await self._run(DELETE_DOCUMENT, DeleteDocumentRequest(document_id=document_id, expected=expected))
+
+    async def restore(self, document_id: str, version: int, expected: int | None) -> Document:
+        """Write an old version again as the newest.
+
+        Args:
+            document_id: The document.
+            version: The version.
+            expected: The current version; None for a document that was deleted.
+
+        Raises:
+            Stale: if `expected` is not the current version.
+        """
+        return await self._run(
+            RESTORE_DOCUMENT, RestoreDocumentRequest(document_id=document_id, version=version, expected=expected)
+        )
+
+    async def versions(self, document_id: str) -> list[Document]:
+        """Return every version of a document, the oldest first: what it said, who wrote it, and why.
+
+        Args:
+            document_id: The document.
+        """
+        return await self._run(DOCUMENT_VERSIONS, DocumentRequest(document_id=document_id))
+
+    async def diff(self, document_id: str, before: int, after: int) -> str:
+        """Compare two versions of a document, line by line.
+
+        Args:
+            document_id: The document.
+            before: The one version; 0 is an empty document.
+            after: The other version.
+
+        Raises:
+            NotFound: if there is no such version.
+        """
+        return await self._run(DIFF_DOCUMENT, DiffDocumentRequest(document_id=document_id, before=before, after=after))
+
+    async def sources(self, document_id: str, version: int) -> list[DocumentSource]:
+        """Return what a version rests on: session memories, facts and messages.
+
+        Args:
+            document_id: The document.
+            version: The version.
+        """
+        return await self._run(DOCUMENT_SOURCES, DocumentSourcesRequest(document_id=document_id, version=version))
+
+    async def files(self) -> dict[str, str]:
+        """Return the memory of the space as files by name, as of the last consolidation."""
+        return await self._run(FILES, Empty())
+
+    async def changes(self, *, limit: int = 100) -> list[ChangeSet]:
+        """List what consolidations changed, or propose to change, the newest first.
+
+        Args:
+            limit: How many change sets to return at most.
+        """
+        return await self._run(LIST_CHANGES, ListChangesRequest(limit=limit))
+
+    async def approve(self, run: str) -> None:
+        """Apply a change set that was held for review.
+
+        Args:
+            run: The run that made it.
+
+        Raises:
+            NotFound: if there is no such change set.
+            Conflict: if it is not held.
+            Stale: if the tree has changed since.
+        """
+        return await self._run(APPROVE, ChangeRequest(run=run))
+
+    async def reject(self, run: str) -> None:
+        """Discard a change set that was held for review, with its text.
+
+        Args:
+            run: The run that made it.
+
+        Raises:
+            NotFound: if there is no such change set.
+            Conflict: if it is not held.
+        """
+        return await self._run(REJECT, ChangeRequest(run=run))
+
+    async def undo(self, run: str) -> None:
+        """Restore the tree to what it was before a run.
+
+        Args:
+            run: The run that made it.
+
+        Raises:
+            Conflict: if it was changed again since.
+        """
+        return await self._run(UNDO, ChangeRequest(run=run))

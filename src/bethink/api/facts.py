@@ -1,0 +1,104 @@
+"""The facts of a space.
+
+Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+"""
+
+from bethink.handles import Handle
+from bethink.model.moments import When, moment
+from bethink.model.records import Fact, SourceMessage
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.facts import (
+    COUNT_FACTS,
+    FACT_SOURCES,
+    FACT_VERSIONS,
+    FACTS_BY_METADATA,
+    GET_FACT,
+    LIST_FACTS,
+    SAVE_FACT,
+    SEARCH_FACTS,
+    FactRequest,
+    FactsByMetadataRequest,
+    ListFactsRequest,
+    SaveFactRequest,
+    SearchFactsRequest,
+)
+
+
+class Facts(Handle):
+    """The facts of a space."""
+
+    async def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+        """List facts, ordered by id.
+
+        Args:
+            as_of: The facts that held at this time. A day means its end.
+            limit: How many facts to return at most.
+            after: Only facts that follow this one: the last id of the previous page.
+        """
+        return await self._run(
+            LIST_FACTS, ListFactsRequest(as_of=None if as_of is None else moment(as_of), limit=limit, after=after)
+        )
+
+    async def search(self, query: str, *, limit: int = 10, as_of: When | None = None) -> list[Fact]:
+        """Return the facts that share words with a query, the best match first.
+
+        Args:
+            query: Words that the facts share. A part in double quotes must occur as it is.
+            limit: How many facts to return at most.
+            as_of: Search what was known at this time. A day means its end.
+        """
+        return await self._run(
+            SEARCH_FACTS, SearchFactsRequest(query=query, limit=limit, as_of=None if as_of is None else moment(as_of))
+        )
+
+    async def by_metadata(self, key: str, value: str) -> list[Fact]:
+        """Return the facts whose metadata has a value under a key, the oldest first.
+
+        Args:
+            key: The key in the metadata of a fact.
+            value: The value that it must have.
+        """
+        return await self._run(FACTS_BY_METADATA, FactsByMetadataRequest(key=key, value=value))
+
+    async def count(self) -> int:
+        """Count the facts that hold now."""
+        return await self._run(COUNT_FACTS, Empty())
+
+    async def get(self, fact_id: str) -> Fact:
+        """Return a fact as it stands now.
+
+        Args:
+            fact_id: The fact.
+
+        Raises:
+            NotFound: if the space has no such fact, or it was retired.
+        """
+        return await self._run(GET_FACT, FactRequest(fact_id=fact_id))
+
+    async def save(self, fact: Fact, *, expected: int | None = None) -> Fact:
+        """Store a fact and return it as stored.
+
+        Args:
+            fact: The fact. One with the same id is retired, and still found as of the time before.
+            expected: The version that it replaces, 0 for none. Any version, if left out.
+
+        Raises:
+            Stale: if `expected` is not the current version.
+        """
+        return await self._run(SAVE_FACT, SaveFactRequest(fact=fact, expected=expected))
+
+    async def versions(self, fact_id: str) -> list[Fact]:
+        """Return every version of a fact, the oldest first. The last may be retired.
+
+        Args:
+            fact_id: The fact.
+        """
+        return await self._run(FACT_VERSIONS, FactRequest(fact_id=fact_id))
+
+    async def sources(self, fact_id: str) -> list[SourceMessage]:
+        """Return the messages that a learnt fact rests on.
+
+        Args:
+            fact_id: The fact.
+        """
+        return await self._run(FACT_SOURCES, FactRequest(fact_id=fact_id))

@@ -1,0 +1,245 @@
+"""One session of a conversation.
+
+Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+"""
+
+from collections.abc import Iterable
+
+from bethink.handles import SessionHandle, tuple_of
+from bethink.model.messages import Given, messages_from
+from bethink.model.moments import When, moment
+from bethink.model.recall import Block, Recall, Ref, RefKind, Showing
+from bethink.model.records import Forgotten, Record, SessionMemory
+from bethink.model.verbs.memory import (
+    CONTEXT,
+    FORGET,
+    RECALL,
+    SHOWN,
+    ContextRequest,
+    ForgetRequest,
+    RecallRequest,
+    ShownRequest,
+)
+from bethink.model.verbs.sessions import (
+    APPEND,
+    CITED,
+    COMPACTED,
+    END,
+    END_TURN,
+    IDLE,
+    READ_MESSAGES,
+    RESET,
+    RETRY,
+    SESSION_MEMORY,
+    AppendRequest,
+    CitedRequest,
+    ReadRequest,
+    ResetRequest,
+    SessionRequest,
+)
+
+
+class Session(SessionHandle):
+    """One session of a conversation."""
+
+    async def append(self, messages: Given, *, idempotency_key: str | None = None) -> list[int]:
+        """Store messages in one transaction and return their numbers.
+
+        When it returns, they are durable. A message whose idempotency key is known keeps its number.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+
+        Raises:
+            SessionEnded: if the session has ended.
+            Conflict: if a key already belongs to another message.
+        """
+        return await self._run(
+            APPEND, AppendRequest(session_id=self.id, messages=messages_from(messages), idempotency_key=idempotency_key)
+        )
+
+    async def read(self, *, after: int = 0, limit: int = 1000) -> list[Record]:
+        """Return the messages of the session, in order.
+
+        Args:
+            after: Only messages with a higher number.
+            limit: How many messages to return at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(READ_MESSAGES, ReadRequest(session_id=self.id, after=after, limit=limit))
+
+    async def end_turn(self) -> bool:
+        """Signal the end of a turn. Returns whether the session was marked to be learnt from.
+
+        A session is marked when more than five messages have not been learnt from.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(END_TURN, SessionRequest(session_id=self.id))
+
+    async def idle(self) -> bool:
+        """Signal that the agent is idle. Returns whether the session was marked to be learnt from.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(IDLE, SessionRequest(session_id=self.id))
+
+    async def reset(self, *, emergency: bool = False) -> "Session":
+        """End the session and return the next one of its conversation.
+
+        Args:
+            emergency: Record that the context had grown too long to go on.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._backend, await self._run(RESET, ResetRequest(session_id=self.id, emergency=emergency)))
+
+    async def compacted(self) -> "Session":
+        """Signal that the context was compacted: end the session and return the next one.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._backend, await self._run(COMPACTED, SessionRequest(session_id=self.id)))
+
+    async def end(self) -> "Session":
+        """End the session, with none to follow.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._backend, await self._run(END, SessionRequest(session_id=self.id)))
+
+    async def retry(self) -> bool:
+        """Learn from the session again after that failed. Returns False if it had not failed.
+
+        With a model, also learns again from a session that was only quoted because there was none.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(RETRY, SessionRequest(session_id=self.id))
+
+    async def summary(self) -> SessionMemory | None:
+        """Return what was learnt of the session as a whole, or None."""
+        return await self._run(SESSION_MEMORY, SessionRequest(session_id=self.id))
+
+    async def cited(self, answer: str) -> str:
+        """Count what an answer cites of what its session was shown, and return the answer without the citations.
+
+        Args:
+            answer: The text of the answer, with its citations.
+        """
+        return await self._run(CITED, CitedRequest(session_id=self.id, answer=answer))
+
+    async def recall(
+        self,
+        question: str,
+        *,
+        budget: int | None = None,
+        as_of: When | None = None,
+        limit: int = 10,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        origins: Iterable[str] | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Find what answers a question, the best first.
+
+        If nothing answers it, `missing` says why.
+
+        Args:
+            question: What to look for, in plain words.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            limit: How many results to return at most.
+            kinds: Which kinds of memory to search.
+            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            explain: Also return every candidate, with its signals and what became of it.
+        """
+        return await self._run(
+            RECALL,
+            RecallRequest(
+                session_id=self.id,
+                budget=budget,
+                as_of=None if as_of is None else moment(as_of),
+                question=question,
+                limit=limit,
+                kinds=tuple_of(kinds),
+                origins=None if origins is None else tuple_of(origins),
+                explain=explain,
+            ),
+        )
+
+    async def context(self, question: str = "", *, budget: int | None = None, as_of: When | None = None) -> Block:
+        """Return a block of memory to begin a prompt with.
+
+        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+
+        Args:
+            question: What the prompt is about, if that is known. What answers it is added to the block.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+        """
+        return await self._run(
+            CONTEXT,
+            ContextRequest(
+                session_id=self.id, budget=budget, as_of=None if as_of is None else moment(as_of), question=question
+            ),
+        )
+
+    async def shown(self, *, as_of: When | None = None, limit: int = 100) -> list[Showing]:
+        """Read the ledger: what was shown to which session and when, the newest first.
+
+        Args:
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+        """
+        return await self._run(
+            SHOWN, ShownRequest(session_id=self.id, as_of=None if as_of is None else moment(as_of), limit=limit)
+        )
+
+    async def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        conversation: str | None = None,
+        agent: str = "assistant",
+        thread_id: str | None = None,
+        everything: bool = False,
+        version_only: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove something for good, with everything that was made of it, and count what went.
+
+        Args:
+            ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
+                versions.
+            conversation: Every message of a conversation.
+            agent: The agent whose conversation it is.
+            thread_id: A thread of working memory, with its states and events.
+            everything: All that the space holds.
+            version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
+            dry_run: Count what would go, and remove nothing.
+
+        Raises:
+            NotFound: if the space has no such thing.
+        """
+        return await self._run(
+            FORGET,
+            ForgetRequest(
+                session_id=self.id,
+                ref=None if ref is None else Ref.read(ref),
+                conversation=conversation,
+                agent=agent,
+                thread_id=thread_id,
+                everything=everything,
+                version_only=version_only,
+                dry_run=dry_run,
+            ),
+        )

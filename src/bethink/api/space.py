@@ -1,0 +1,307 @@
+"""One space: the memory of an end user, a project or a team.
+
+Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from bethink.api.session import Session
+from bethink.handles import SpaceHandle, tuple_of
+from bethink.model.jobs import Job
+from bethink.model.messages import Given, messages_from
+from bethink.model.moments import When, moment
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.memory import (
+    CONSOLIDATE,
+    CONTEXT,
+    EXPLAIN,
+    FORGET,
+    JOBS,
+    RECALL,
+    REMEMBER,
+    SHOWN,
+    USED,
+    ContextRequest,
+    ExplainRequest,
+    ForgetRequest,
+    JobsRequest,
+    RecallRequest,
+    RememberRequest,
+    ShownRequest,
+    UsedRequest,
+)
+from bethink.model.verbs.sessions import (
+    GET_SESSION,
+    LIST_SESSIONS,
+    OPEN_SESSION,
+    ListSessionsRequest,
+    OpenSessionRequest,
+    SessionRequest,
+)
+
+if TYPE_CHECKING:
+    from bethink.api.documents import Documents
+    from bethink.api.facts import Facts
+    from bethink.api.threads import Threads
+
+
+class Space(SpaceHandle):
+    """One space: the memory of an end user, a project or a team."""
+
+    @property
+    def facts(self) -> "Facts":
+        """The facts of the space."""
+        from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
+
+        return Facts(self._backend, self._space)
+
+    @property
+    def documents(self) -> "Documents":
+        """The documents of the space."""
+        from bethink.api.documents import Documents  # noqa: PLC0415 - as above
+
+        return Documents(self._backend, self._space)
+
+    @property
+    def threads(self) -> "Threads":
+        """The working memory of the space."""
+        from bethink.api.threads import Threads  # noqa: PLC0415 - as above
+
+        return Threads(self._backend, self._space)
+
+    async def remember(
+        self,
+        messages: Given,
+        *,
+        conversation: str = "notes",
+        session_id: str | None = None,
+        agent: str = "assistant",
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Store a text of the user, or messages, for good.
+
+        When it returns, the messages are durable. They are learnt from in the background.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
+            session_id: An open session to append to, instead of the conversation's current one.
+            agent: The agent that takes part in the conversation.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+
+        Raises:
+            Conflict: if an idempotency key already belongs to another message.
+        """
+        return await self._run(
+            REMEMBER,
+            RememberRequest(
+                messages=messages_from(messages),
+                conversation=conversation,
+                session_id=session_id,
+                agent=agent,
+                idempotency_key=idempotency_key,
+            ),
+        )
+
+    async def recall(
+        self,
+        question: str,
+        *,
+        budget: int | None = None,
+        as_of: When | None = None,
+        session_id: str | None = None,
+        limit: int = 10,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        origins: Iterable[str] | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Find what answers a question, the best first.
+
+        If nothing answers it, `missing` says why.
+
+        Args:
+            question: What to look for, in plain words.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
+                answer.
+            limit: How many results to return at most.
+            kinds: Which kinds of memory to search.
+            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            explain: Also return every candidate, with its signals and what became of it.
+        """
+        return await self._run(
+            RECALL,
+            RecallRequest(
+                budget=budget,
+                as_of=None if as_of is None else moment(as_of),
+                session_id=session_id,
+                question=question,
+                limit=limit,
+                kinds=tuple_of(kinds),
+                origins=None if origins is None else tuple_of(origins),
+                explain=explain,
+            ),
+        )
+
+    async def context(
+        self, question: str = "", *, budget: int | None = None, as_of: When | None = None, session_id: str | None = None
+    ) -> Block:
+        """Return a block of memory to begin a prompt with.
+
+        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+
+        Args:
+            question: What the prompt is about, if that is known. What answers it is added to the block.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
+                answer.
+        """
+        return await self._run(
+            CONTEXT,
+            ContextRequest(
+                budget=budget, as_of=None if as_of is None else moment(as_of), session_id=session_id, question=question
+            ),
+        )
+
+    async def explain(self, ref: Ref | str) -> Lineage:
+        """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        Args:
+            ref: The memory, named as in results: `kind:id:number`.
+
+        Raises:
+            NotFound: if the space has no such memory.
+        """
+        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
+
+    async def used(self, refs: Iterable[Ref | str]) -> int:
+        """Count memories as used, and with them the session memories they rest on.
+
+        Returns how many of them exist. What is used is kept longer by consolidation.
+
+        Args:
+            refs: The memories, named as in results.
+        """
+        return await self._run(USED, UsedRequest(refs=tuple(map(Ref.read, refs))))
+
+    async def shown(
+        self, *, session_id: str | None = None, as_of: When | None = None, limit: int = 100
+    ) -> list[Showing]:
+        """Read the ledger: what was shown to which session and when, the newest first.
+
+        Args:
+            session_id: Only what this session was shown.
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+        """
+        return await self._run(
+            SHOWN, ShownRequest(session_id=session_id, as_of=None if as_of is None else moment(as_of), limit=limit)
+        )
+
+    async def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        session_id: str | None = None,
+        conversation: str | None = None,
+        agent: str = "assistant",
+        thread_id: str | None = None,
+        everything: bool = False,
+        version_only: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove something for good, with everything that was made of it, and count what went.
+
+        Args:
+            ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
+                versions.
+            session_id: Every message of a session.
+            conversation: Every message of a conversation.
+            agent: The agent whose conversation it is.
+            thread_id: A thread of working memory, with its states and events.
+            everything: All that the space holds.
+            version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
+            dry_run: Count what would go, and remove nothing.
+
+        Raises:
+            NotFound: if the space has no such thing.
+        """
+        return await self._run(
+            FORGET,
+            ForgetRequest(
+                ref=None if ref is None else Ref.read(ref),
+                session_id=session_id,
+                conversation=conversation,
+                agent=agent,
+                thread_id=thread_id,
+                everything=everything,
+                version_only=version_only,
+                dry_run=dry_run,
+            ),
+        )
+
+    async def jobs(self, *, limit: int = 100) -> list[Job]:
+        """List the background jobs of the space, the newest first: status, cost, and why one failed.
+
+        Args:
+            limit: How many jobs to return at most.
+        """
+        return await self._run(JOBS, JobsRequest(limit=limit))
+
+    async def consolidate(self) -> bool:
+        """Queue a consolidation of the space; a worker carries it out.
+
+        Raises:
+            NotFound: if there is no such space.
+        """
+        return await self._run(CONSOLIDATE, Empty())
+
+    async def session(
+        self,
+        conversation: str,
+        *,
+        agent: str = "assistant",
+        kind: AgentKind = AgentKind.PRIMARY,
+        ephemeral: bool = False,
+    ) -> Session:
+        """Return the active session of a conversation, opening one if there is none.
+
+        The space, the agent and the conversation are created at first use.
+
+        Args:
+            conversation: Any name that stays the same, such as `telegram-42`.
+            agent: The agent that takes part in it.
+            kind: What the agent is for. An agent keeps the kind that it first had.
+            ephemeral: Learn nothing from the session. It ends an open one of the other sort.
+        """
+        return Session(
+            self._backend,
+            await self._run(
+                OPEN_SESSION, OpenSessionRequest(conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral)
+            ),
+        )
+
+    async def sessions(self, *, limit: int = 100, before: str = "") -> list[SessionEntry]:
+        """List the sessions of the space, the newest first.
+
+        Args:
+            limit: How many sessions to return at most.
+            before: Only sessions older than this one: the last id of the previous page.
+        """
+        return await self._run(LIST_SESSIONS, ListSessionsRequest(limit=limit, before=before))
+
+    async def get_session(self, session_id: str) -> Session:
+        """Return a session as it stands now.
+
+        Args:
+            session_id: The session.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._backend, await self._run(GET_SESSION, SessionRequest(session_id=session_id)))

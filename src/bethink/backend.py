@@ -1,0 +1,353 @@
+"""Local: carries out requests on a database in this process."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from bethink.errors import Unavailable
+from bethink.extend import Redactor
+from bethink.handles import Backend
+from bethink.logs import logger
+from bethink.model.jobs import Audit, Job, RunReport
+from bethink.model.records import AgentKind, SessionInfo
+from bethink.model.verbs import documents, facts, memory, service, sessions, threads
+from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
+from bethink.model.verbs.memory import JobsRequest
+from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
+from bethink.store import jobs
+from bethink.store.db import Database
+
+if TYPE_CHECKING:  # each is loaded by the first request that needs it: most processes need few of them
+    from bethink.audit.keys import KeyService
+    from bethink.background import Background
+    from bethink.log.history import History
+    from bethink.log.live import LiveHistory
+    from bethink.log.marks import Marks
+    from bethink.recall.reindex import Vectors
+    from bethink.recall.search import Searcher
+    from bethink.worker import Worker
+    from bethink.working.ladder import Compactor
+    from bethink.working.memory import WorkingMemory
+    from bethink.working.process import Engine
+
+Handler = Callable[[str, Any], Awaitable[Any]]
+
+_log = logger("memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a local memory is made of. `build.py` puts them together."""
+
+    database: Database
+    redactor: Redactor
+    searcher: "Callable[[], Searcher]"
+    worker: "Callable[[], Worker] | None" = None
+    background: "Background | None" = None
+    engine: "Engine | None" = None
+    compactor: "Compactor | None" = None
+    max_history_len: int = 100
+    files_folder: str = ""
+
+
+class Handlers(dict[str, Handler]):
+    """The functions that carry out verbs, by the verb's name."""
+
+    def on(self, verb: Verb[RequestT, ResultT], handler: Callable[[str, RequestT], Awaitable[ResultT]]) -> "Handlers":
+        """Let a function carry out a verb. It is given the space and the request."""
+        self[verb.name] = handler
+        return self
+
+
+class Local(Backend):
+    """A memory on a database in this process."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._handlers = Handlers()
+        self._keys: KeyService | None = None
+
+    async def open(self) -> None:
+        """Open the database and bring its schema up to date."""
+        await self.parts.database.open()
+
+    async def close(self) -> None:
+        """Finish what is running and close the database."""
+        if self.parts.background is not None:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self.parts.background.end)
+        await self.parts.database.close()
+
+    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Carry out a request."""
+        handler = self._handlers.get(verb.name)
+        if handler is None:
+            self._handlers |= _SERVICES[verb.name](self)
+            handler = self._handlers[verb.name]
+        return await handler(space, request)
+
+    def local(self) -> "Local":
+        """Return this backend."""
+        return self
+
+    def worker(self) -> "Worker":
+        """Return a worker that learns.
+
+        Raises:
+            Unavailable: if learning is switched off.
+        """
+        if self.parts.worker is None:
+            raise Unavailable("learning is switched off.", hint="Set learn = true.")
+        return self.parts.worker()
+
+    def history(self, space: str, *, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> "History":
+        """Return the history of an agent's conversations."""
+        from bethink.log.history import History  # noqa: PLC0415 - see above
+
+        return History(
+            self.parts.database,
+            space=space,
+            agent=agent,
+            kind=kind,
+            redactor=self.parts.redactor,
+            advance=self.advance,
+        )
+
+    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+        """Return the history that an agent works on: restored, trimmed, and written in the background."""
+        from bethink.log.live import LiveHistory  # noqa: PLC0415 - see above
+
+        history = self.history(space, agent=agent)
+        return LiveHistory(history, conversation, max_history_len=self.parts.max_history_len)
+
+    def marks(self) -> "Marks":
+        """Return the marks of sessions, for programs that learn by themselves."""
+        from bethink.log.marks import Marks  # noqa: PLC0415 - see above
+
+        return Marks(self.parts.database)
+
+    def vectors(self) -> "Vectors":
+        """Return the vectors of the embedder in use.
+
+        Raises:
+            Misconfigured: without an embedder.
+        """
+        return self.parts.searcher().vectors()
+
+    def working(self, space: str) -> "WorkingMemory":
+        """Return the working memory of a space, with its queue, locks and observers."""
+        from bethink.working.memory import WorkingMemory  # noqa: PLC0415 - see above
+
+        parts = self.parts
+        return WorkingMemory(
+            parts.database, space=space, engine=parts.engine, compactor=parts.compactor, redactor=parts.redactor
+        )
+
+    def keys(self) -> "KeyService":
+        """Return the keys of the installation. It is one object: it remembers for a moment which keys are valid."""
+        if self._keys is None:
+            from bethink.audit.keys import KeyService  # noqa: PLC0415 - see above
+
+            self._keys = KeyService(self.parts.database)
+        return self._keys
+
+    async def advance(self, space: str, thread_id: str) -> None:
+        """Process the events that wait in a thread. It never raises: what made them is stored already."""
+        try:
+            await self.working(space).advance(thread_id)
+        except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
+            _log.error("thread %s could not go on: %s", thread_id, type(error).__name__)
+
+    def opened(self, session: SessionInfo) -> None:
+        """Learn in the background from earlier sessions, now that one was opened."""
+        if session.learns and self.parts.background is not None:
+            self.parts.background.begin()
+
+    async def learn(self, space: str, request: LearnRequest) -> RunReport:
+        """Learn once from everything that is marked."""
+        del space
+        worker = self.worker()
+        if self.parts.background is not None:
+            await anyio.to_thread.run_sync(self.parts.background.wait, abandon_on_cancel=True)
+        return await worker.run_once(only=request.only)
+
+    async def audit(self, space: str, request: Empty) -> Audit:
+        """Count what waits, what was spent, and what must never be."""
+        del space, request
+        return await self.worker().audit()
+
+    async def spaces(self, space: str, request: ListSpacesRequest) -> list[str]:
+        """List the names of all spaces."""
+        del space
+        return await self.parts.database.transact(
+            lambda tx: jobs.spaces(tx, limit=request.limit, after=request.after), read=True
+        )
+
+    async def jobs(self, space: str, request: JobsRequest) -> list[Job]:
+        """List the jobs of a space."""
+        return await self.parts.database.transact(
+            lambda tx: jobs.listed(tx, space=space, limit=request.limit), space=space, read=True
+        )
+
+    async def consolidate(self, space: str, request: Empty) -> bool:
+        """Queue a consolidation."""
+        from bethink.log.succession import promise_consolidation  # noqa: PLC0415 - see above
+
+        del request
+        await self.parts.database.transact(lambda tx: promise_consolidation(tx, space=space), space=space)
+        return True
+
+
+def _installation(local: Local) -> Handlers:
+    return (
+        Handlers()
+        .on(service.LIST_SPACES, local.spaces)
+        .on(service.AUDIT, local.audit)
+        .on(service.LEARN, local.learn)
+        .on(memory.JOBS, local.jobs)
+        .on(memory.CONSOLIDATE, local.consolidate)
+    )
+
+
+def _keys(local: Local) -> Handlers:
+    keys = local.keys()
+    return (
+        Handlers()
+        .on(service.CREATE_KEY, keys.create)
+        .on(service.LIST_KEYS, keys.all)
+        .on(service.ROTATE_KEY, keys.rotate)
+        .on(service.REVOKE_KEY, keys.revoke)
+    )
+
+
+def _sessions(local: Local) -> Handlers:
+    from bethink.log.service import SessionService  # noqa: PLC0415 - see above
+
+    has_model = lambda: local.parts.worker is not None and local.parts.worker().has_model  # noqa: E731
+    found = SessionService(
+        local.parts.database,
+        redactor=local.parts.redactor,
+        opened=local.opened,
+        advance=local.advance,
+        has_model=has_model,
+    )
+    return (
+        Handlers()
+        .on(memory.REMEMBER, found.remember)
+        .on(sessions.OPEN_SESSION, found.open)
+        .on(sessions.LIST_SESSIONS, found.all)
+        .on(sessions.GET_SESSION, found.get)
+        .on(sessions.APPEND, found.append)
+        .on(sessions.READ_MESSAGES, found.read)
+        .on(sessions.END_TURN, found.end_turn)
+        .on(sessions.IDLE, found.idle)
+        .on(sessions.RESET, found.reset)
+        .on(sessions.COMPACTED, found.compacted)
+        .on(sessions.END, found.end)
+        .on(sessions.RETRY, found.retry)
+        .on(sessions.SESSION_MEMORY, found.summary)
+    )
+
+
+def _recall(local: Local) -> Handlers:
+    # A searcher is made for each request: an embedder that was missing may be there by now.
+    made = local.parts.searcher
+    return (
+        Handlers()
+        .on(memory.RECALL, lambda space, request: made().recall(space, request))
+        .on(memory.CONTEXT, lambda space, request: made().context(space, request))
+        .on(memory.EXPLAIN, lambda space, request: made().explain(space, request))
+        .on(memory.USED, lambda space, request: made().used(space, request))
+        .on(memory.SHOWN, lambda space, request: made().shown(space, request))
+        .on(sessions.CITED, lambda space, request: made().cited(space, request))
+    )
+
+
+def _forgetting(local: Local) -> Handlers:
+    from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - see above
+
+    found = ForgetService(local.parts.database, files_folder=local.parts.files_folder)
+    return Handlers().on(memory.FORGET, found.forget)
+
+
+def _facts(local: Local) -> Handlers:
+    from bethink.facts.service import FactService  # noqa: PLC0415 - see above
+
+    found = FactService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(facts.LIST_FACTS, found.all)
+        .on(facts.SEARCH_FACTS, found.search)
+        .on(facts.FACTS_BY_METADATA, found.by_metadata)
+        .on(facts.COUNT_FACTS, found.count)
+        .on(facts.GET_FACT, found.get)
+        .on(facts.SAVE_FACT, found.save)
+        .on(facts.FACT_VERSIONS, found.versions)
+        .on(facts.FACT_SOURCES, found.sources)
+    )
+
+
+def _documents(local: Local) -> Handlers:
+    from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
+
+    found = DocumentService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(documents.TREE, found.tree)
+        .on(documents.SEARCH_DOCUMENTS, found.search)
+        .on(documents.FIND_DOCUMENT, found.find)
+        .on(documents.CHILDREN, found.children)
+        .on(documents.GET_DOCUMENT, found.get)
+        .on(documents.CREATE_DOCUMENT, found.create)
+        .on(documents.UPDATE_DOCUMENT, found.update)
+        .on(documents.DELETE_DOCUMENT, found.delete)
+        .on(documents.RESTORE_DOCUMENT, found.restore)
+        .on(documents.DOCUMENT_VERSIONS, found.versions)
+        .on(documents.DIFF_DOCUMENT, found.diff)
+        .on(documents.DOCUMENT_SOURCES, found.sources)
+        .on(documents.FILES, found.files)
+        .on(documents.LIST_CHANGES, found.changes)
+        .on(documents.APPROVE, found.approve)
+        .on(documents.REJECT, found.reject)
+        .on(documents.UNDO, found.undo)
+    )
+
+
+def _threads(local: Local) -> Handlers:
+    from bethink.working.service import ThreadService  # noqa: PLC0415 - see above
+
+    found = ThreadService(local.working)
+    return (
+        Handlers()
+        .on(threads.OPEN_THREAD, found.open)
+        .on(threads.LIST_THREADS, found.all)
+        .on(threads.GET_THREAD, found.get)
+        .on(threads.DISPATCH, found.dispatch)
+        .on(threads.STEP, found.step)
+        .on(threads.SET_MODE, found.set_mode)
+        .on(threads.QUEUE, found.queue)
+        .on(threads.FAILED_EVENTS, found.failed_events)
+        .on(threads.STATES, found.states)
+        .on(threads.STATE, found.state)
+        .on(threads.DIFF_STATES, found.diff)
+        .on(threads.PROMPT, found.prompt)
+        .on(threads.TOKEN_USAGE, found.usage)
+        .on(threads.FORK, found.fork)
+        .on(threads.REPLAY, found.replay)
+    )
+
+
+_LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
+    (sessions.VERBS, _sessions),
+    ((memory.REMEMBER,), _sessions),
+    ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
+    ((memory.FORGET,), _forgetting),
+    ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
+    ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
+    (facts.VERBS, _facts),
+    (documents.VERBS, _documents),
+    (threads.VERBS, _threads),
+)
+_SERVICES = {verb.name: load for verbs, load in _LOADED for verb in verbs}

@@ -1,0 +1,43 @@
+"""Remote: carries out requests on a server."""
+
+from bethink import codec
+from bethink.client.calls import Asked, Calls, path_of, queried
+from bethink.handles import Backend
+from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
+
+_WITHOUT_BODY = ("GET", "DELETE")
+
+
+class Remote(Backend):
+    """A memory on a server. Safe to share between tasks.
+
+    What is safe to send again after a lost answer is sent again; messages get idempotency keys for that.
+    """
+
+    def __init__(self, url: str, *, key: str, timeout: float = 30.0, retries: int = 5) -> None:
+        self._calls = Calls(url, key=key, timeout=timeout, retries=retries)
+
+    async def open(self) -> None:
+        """Get ready to connect; nothing is sent yet."""
+        await self._calls.open()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._calls.close()
+
+    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Send a request and read its result."""
+        request = request.repeatable()
+        names, fields = codec.encode_request(verb, request)
+        path = path_of(verb.path, {"space": space, **names})
+        retry = request.retry(verb.retry)
+        bodiless = verb.http_method in _WITHOUT_BODY
+        asked = Asked(
+            method=verb.http_method,
+            path=path + queried(fields) if bodiless else path,
+            body=None if bodiless else fields,
+            reads=retry is Retry.SAFE,
+            repeatable=retry is Retry.IDEMPOTENT,
+            timed=verb.timed,
+        )
+        return codec.decode_result(verb, await self._calls.answered(asked))

@@ -1,0 +1,174 @@
+"""Records as JSON: the one place that knows how requests and results are written and read.
+
+Only the doors load it: it stands on pydantic, which `import bethink` never loads.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+
+from bethink.errors import Invalid, Misconfigured
+from bethink.model.verbs import VERBS
+from bethink.model.verbs.base import Local, Request, RequestT, ResultT, Verb
+
+T = TypeVar("T")
+
+_REF = "#/components/schemas/{model}"
+
+
+class Unreadable(Invalid):
+    """A request does not fit its description. `errors` says where and why, without repeating what was sent."""
+
+    def __init__(self, errors: list[dict[str, str]]) -> None:
+        super().__init__(f"{errors[0]['at']}: {errors[0]['message']}", hint="See /openapi.json for what is accepted.")
+        self.errors = errors
+
+
+def dump(value: object) -> Any:
+    """Return a record as plain values, as JSON has them."""
+    return adapter(type(value)).dump_python(value, mode="json", warnings=False)
+
+
+def encode_result(verb: Verb[Any, ResultT], value: ResultT) -> bytes:
+    """Write the result of a verb: a record as an object, a list as `items`, anything else as `result`."""
+    if verb.result is None:
+        return b""
+    body = adapter(verb.result).dump_json(value, warnings=False)
+    name = wrapper_of(verb)
+    return b'{"%s":%s}' % (name.encode(), body) if name else body
+
+
+def decode_result(verb: Verb[Any, ResultT], data: bytes) -> ResultT:
+    """Read back what `encode_result` wrote. What a newer server adds is ignored.
+
+    Raises:
+        Misconfigured: if it was not written by a Bethink server.
+    """
+    if verb.result is None:
+        return cast("ResultT", None)
+    name = wrapper_of(verb)
+    try:
+        if name:
+            tree = json.loads(data)
+            return adapter(verb.result).validate_json(json.dumps(tree[name]))
+        return adapter(verb.result).validate_json(data)
+    except (ValueError, KeyError, TypeError) as error:
+        hint = "Check the address of the server, and that it is not older than this client."
+        raise Misconfigured(f"cannot read the answer to {verb.name}.", hint=hint) from error
+
+
+def encode_request(verb: Verb[RequestT, Any], request: RequestT) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the names in the path of a request, and everything else that is not at its default."""
+    hidden = local_fields(verb.request)
+    fields = adapter(verb.request).dump_python(
+        request, mode="json", exclude_defaults=True, exclude=set(hidden), warnings=False
+    )
+    path = {name: str(fields.pop(name)) for name in path_fields(verb)}
+    return path, fields
+
+
+def decode_body(verb: Verb[RequestT, Any], path: Mapping[str, str], body: bytes) -> RequestT:
+    """Read a request from a JSON body and the names in its path.
+
+    Raises:
+        Invalid: if it does not fit.
+    """
+    return _checked(verb, path, lambda: adapter(verb.request).validate_json(_spliced(body, path), strict=True))
+
+
+def decode_query(verb: Verb[RequestT, Any], path: Mapping[str, str], query: Mapping[str, str]) -> RequestT:
+    """Read a request from a query and the names in its path.
+
+    Raises:
+        Invalid: if it does not fit.
+    """
+    return _checked(verb, path, lambda: adapter(verb.request).validate_strings({**query, **path}))
+
+
+def _checked(verb: Verb[RequestT, Any], path: Mapping[str, str], read: Any) -> RequestT:
+    try:
+        request: RequestT = read()
+    except ValidationError as error:
+        raise Unreadable([_told(each) for each in error.errors(include_url=False, include_input=False)]) from None
+    for name in local_fields(verb.request):
+        if getattr(request, name) is not None:
+            raise Unreadable([{"at": name, "message": "Unexpected keyword argument"}])
+    for name, value in path.items():
+        if str(getattr(request, name)) != value:
+            raise Unreadable([{"at": name, "message": "is in the path; leave it out of the body"}])
+    return request.from_outside()
+
+
+def _told(error: Any) -> dict[str, str]:
+    return {"at": ".".join(map(str, error["loc"])) or "body", "message": str(error["msg"])}
+
+
+def _spliced(body: bytes, path: Mapping[str, str]) -> bytes:
+    """Put the names in the path into the body, without reading it twice."""
+    text = body.strip()
+    if not path or not text.startswith(b"{"):
+        return text
+    names = json.dumps(path)[:-1].encode()
+    return names + (b"" if text[1:].lstrip().startswith(b"}") else b",") + text[1:]
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads and writes a type; made once."""
+    return TypeAdapter(kind)
+
+
+@cache
+def wrapper_of(verb: Verb[Any, Any]) -> str:
+    """Return the name under which a result stands on the wire; empty for a record, which is an object itself."""
+    if get_origin(verb.result) in (list, dict):
+        return "items"
+    return "" if is_dataclass(verb.result) else "result"
+
+
+@cache
+def path_fields(verb: Verb[Any, Any]) -> tuple[str, ...]:
+    """Return the fields of a request that stand in the path of its verb."""
+    names = (part[1:-1] for part in verb.path.split("/") if part.startswith("{"))
+    return tuple(name for name in names if name != "space")
+
+
+@cache
+def local_fields(request: type[Request]) -> tuple[str, ...]:
+    """Return the fields that no door reads from a caller."""
+    hints = get_type_hints(request, include_extras=True)
+    return tuple(
+        name
+        for name, hint in hints.items()
+        if any(isinstance(each, Local) for each in getattr(hint, "__metadata__", ()))
+    )
+
+
+def schemas() -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
+    """Describe every request and result for an OpenAPI document, with the definitions that they share.
+
+    The first part has a schema for each verb's name and either `request` or `result`.
+    """
+    inputs: list[tuple[Any, JsonSchemaMode, TypeAdapter[Any]]] = []
+    for verb in VERBS:
+        inputs.append(((verb.name, "request"), "validation", adapter(verb.request)))
+        if verb.result is not None:
+            inputs.append(((verb.name, "result"), "serialization", adapter(verb.result)))
+    found, rest = TypeAdapter.json_schemas(inputs, ref_template=_REF, schema_generator=_Schema)
+    described = {key[0]: schema for key, schema in found.items()}
+    return cast("Any", described), rest.get("$defs", {})
+
+
+class _Schema(GenerateJsonSchema):
+    """Schemas whose definitions go by the plain names of their classes."""
+
+
+def is_optional(kind: Any) -> bool:
+    """Return whether None is among the values of a type."""
+    return NoneType in get_args(kind)

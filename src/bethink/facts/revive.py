@@ -1,0 +1,64 @@
+"""What becomes of facts when their messages go: some go with them, and what those had retired may hold again."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from bethink.model.moments import EPOCH
+from bethink.model.records import Fact
+from bethink.model.rules import overlap, rank, since
+from bethink.store import facts, words
+from bethink.store.db import Tx
+
+
+def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
+    """Remove the learnt facts that no message supports any more and those that are named, and name them all.
+
+    What one had retired is retired by what came in its place; if nothing did, the best of each slot holds again.
+    """
+    gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
+    rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
+    successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
+    freed: list[Fact] = []
+    for fact_id in gone:
+        heir = _heir(fact_id, successors)
+        for row in tx.all("facts_retired_by", space=space, id=fact_id):
+            if heir is not None:
+                tx.run("inherit_retired", space=space, id=row["id"], version=row["version"], heir=heir)
+            elif row["id"] not in successors:
+                freed.append(facts.fact_of(row))
+    for fact_id in gone:
+        tx.run("delete_fact", space=space, id=fact_id)
+        tx.run("delete_fact_sources", space=space, id=fact_id)
+    for fact in sorted(freed, key=_standing, reverse=True):
+        _hold_again(tx, fact, space=space)
+    if gone:
+        words.forget(tx, "facts")
+    return gone
+
+
+def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
+    passed = {fact_id}
+    heir = successors[fact_id]
+    while heir is not None and heir in successors and heir not in passed:
+        passed.add(heir)
+        heir = successors[heir]
+    return None if heir in passed else heir
+
+
+def _standing(fact: Fact) -> tuple[int, datetime, datetime, int]:
+    # As where a fact is settled: the better origin, then the later one.
+    return rank(fact.origin), since(fact), fact.recorded_at or EPOCH, fact.version
+
+
+def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
+    """Let a fact hold again that nothing retires any more, unless it was written anew or another holds in its place."""
+    heir = None if facts.versions(tx, space=space, fact_id=fact.id)[-1].version == fact.version else fact.id
+    if heir is None:
+        rivals = facts.saying(tx, space=space, content=fact.content)
+        if fact.subject is not None and fact.slot is not None:
+            rivals += facts.in_slot(tx, space=space, subject=fact.subject, slot=fact.slot)
+        heir = next((rival.id for rival in rivals if overlap(fact, rival)), None)
+    if heir is None:
+        tx.run("hold_again", space=space, id=fact.id, version=fact.version)
+    else:
+        tx.run("inherit_retired", space=space, id=fact.id, version=fact.version, heir=heir)

@@ -1,0 +1,122 @@
+"""What the handles of the API share: who carries a request out, and in which space."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from bethink.errors import Unavailable
+from bethink.model.records import SessionInfo
+from bethink.model.verbs.base import RequestT, ResultT, Verb
+
+if TYPE_CHECKING:
+    from bethink.backend import Local
+    from bethink.log.history import History
+    from bethink.log.live import LiveHistory
+    from bethink.working.memory import WorkingMemory
+
+T = TypeVar("T")
+
+
+class Backend(ABC):
+    """Carries out requests: in this process, on a server, or not at all.
+
+    Wrap one in a class of your own to trace, meter or refuse what passes through.
+    """
+
+    async def open(self) -> None:
+        """Get ready to carry out requests."""
+
+    async def close(self) -> None:
+        """Finish what is running and release every connection."""
+
+    @abstractmethod
+    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Carry out one request. `space` is empty for a verb that concerns no single space."""
+
+    def local(self) -> "Local":
+        """Return the part of memory that works in this process.
+
+        Raises:
+            Unavailable: where there is none.
+        """
+        raise Unavailable(
+            "this needs a database in this process.", hint="Open a file or PostgreSQL instead of a server."
+        )
+
+    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+        """Return the history that an agent works on.
+
+        Raises:
+            Unavailable: where there is no database in this process.
+        """
+        return self.local().live(space, conversation, agent=agent)
+
+
+class Handle:
+    """Turns the arguments of a method into a request, and hands it to a backend."""
+
+    def __init__(self, backend: Backend, space: str = "") -> None:
+        self._backend = backend
+        self._space = space
+
+    async def _run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
+        return await self._backend.run(verb, self._space, request)
+
+
+class SpaceHandle(Handle):
+    """A handle on one space."""
+
+    @property
+    def name(self) -> str:
+        """The name of the space."""
+        return self._space
+
+    def history(self, *, agent: str = "assistant") -> "History":
+        """Return the history of an agent's conversations. It needs a database in this process."""
+        return self._backend.local().history(self._space, agent=agent)
+
+    def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
+        """Return the history that an agent works on: restored, trimmed, and written in the background.
+
+        Where memory is switched off it only keeps the messages at hand. It needs a database in this process.
+        """
+        return self._backend.live(self._space, conversation, agent=agent)
+
+    def working(self) -> "WorkingMemory":
+        """Return the working memory with its queue, locks and observers. It needs a database in this process."""
+        return self._backend.local().working(self._space)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._space!r})"
+
+
+class SessionHandle(Handle):
+    """A handle on one session. It stays good when the session ends; `info` is how it stood when it was read."""
+
+    def __init__(self, backend: Backend, info: SessionInfo) -> None:
+        super().__init__(backend, info.space)
+        self.info = info
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self.info.id
+
+    @property
+    def space(self) -> str:
+        """The name of its space."""
+        return self.info.space
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SessionHandle) and (self.space, self.id) == (other.space, other.id)
+
+    def __hash__(self) -> int:
+        return hash((self.space, self.id))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r}, space={self.space!r})"
+
+
+def tuple_of(values: Iterable[T]) -> tuple[T, ...]:
+    """Take a snapshot of a collection. One text is not a collection, and is left for the request to refuse."""
+    return cast("tuple[T, ...]", values) if isinstance(values, str) else tuple(values)

@@ -1,0 +1,169 @@
+"""Carries out the verbs of sessions: what was said is stored, read, and marked to be learnt from."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from bethink.extend import Redactor
+from bethink.log import messages, remember, sessions, succession
+from bethink.model.recall import Ref, RefKind, Remembered
+from bethink.model.records import EndReason, Record, SessionEntry, SessionInfo, SessionMemory, Trigger, keyed
+from bethink.model.verbs.memory import RememberRequest
+from bethink.model.verbs.sessions import (
+    AppendRequest,
+    ListSessionsRequest,
+    OpenSessionRequest,
+    ReadRequest,
+    ResetRequest,
+    SessionRequest,
+)
+from bethink.store import learning
+from bethink.store import sessions as store
+from bethink.store.db import Database, Tx
+
+T = TypeVar("T")
+
+
+class SessionService:
+    """The sessions of every space in one database."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        redactor: Redactor,
+        opened: Callable[[SessionInfo], None],
+        advance: Callable[[str, str], Awaitable[None]],
+        has_model: Callable[[], bool],
+    ) -> None:
+        self._database = database
+        self._redactor = redactor
+        self._opened = opened
+        # Processes the events of a thread, given its space and id. It must not raise: the messages are stored.
+        self._advance = advance
+        self._has_model = has_model
+
+    async def open(self, space: str, request: OpenSessionRequest) -> SessionInfo:
+        """Return the active session of a conversation, opening one if there is none."""
+        session, opened = await self._database.transact(
+            lambda tx: sessions.open_session(
+                tx,
+                space=space,
+                agent=request.agent,
+                kind=request.kind,
+                key=request.conversation,
+                ephemeral=request.ephemeral,
+            ),
+            space=space,
+            repeatable=True,
+        )
+        if opened:
+            self._opened(session)
+        return session
+
+    async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
+        """List sessions, the newest first."""
+        return await self._read(
+            space, lambda tx: store.listed(tx, space=space, limit=request.limit, before=request.before)
+        )
+
+    async def get(self, space: str, request: SessionRequest) -> SessionInfo:
+        """Return a session as it stands now."""
+        return await self._read(
+            space, lambda tx: succession.get_session(tx, space=space, session_id=request.session_id)
+        )
+
+    async def remember(self, space: str, request: RememberRequest) -> Remembered:
+        """Store messages in a session, or in the active one of a conversation."""
+        drafts = list(request.messages)
+        if request.idempotency_key is not None:
+            drafts = keyed(drafts, request.idempotency_key)
+        body = remember.storing(drafts, request, space=space, redactor=self._redactor)
+        stored = await messages.append_once(self._database, body, space=space)
+        if stored.opened:
+            self._opened(stored.session)
+        if stored.appended.thread_id is not None:
+            await self._advance(space, stored.appended.thread_id)
+        refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
+        return Remembered(session=stored.session, refs=tuple(refs))
+
+    async def append(self, space: str, request: AppendRequest) -> list[int]:
+        """Store messages in a session and return their numbers."""
+        drafts = list(request.messages)
+        if request.idempotency_key is not None:
+            drafts = keyed(drafts, request.idempotency_key)
+
+        def body(tx: Tx) -> messages.Appended:
+            rows = messages.prepare(drafts, self._redactor)
+            return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
+
+        appended = await messages.append_once(self._database, body, space=space)
+        if appended.thread_id is not None:
+            await self._advance(space, appended.thread_id)
+        return appended.numbers
+
+    async def read(self, space: str, request: ReadRequest) -> list[Record]:
+        """Return the messages of a session, in order."""
+
+        def body(tx: Tx) -> list[Record]:
+            found = messages.read(
+                tx, space=space, session_id=request.session_id, after=request.after, limit=request.limit
+            )
+            if not found:  # an empty page may be the sign of a session that is not there
+                succession.get_session(tx, space=space, session_id=request.session_id)
+            return found
+
+        return await self._read(space, body)
+
+    async def end_turn(self, space: str, request: SessionRequest) -> bool:
+        """Mark a session that has more than five messages to learn from."""
+        return await self._write(
+            space, lambda tx: sessions.mark_after_turn(tx, space=space, session_id=request.session_id)
+        )
+
+    async def idle(self, space: str, request: SessionRequest) -> bool:
+        """Mark a session that has anything to learn from."""
+        return await self._write(
+            space,
+            lambda tx: succession.mark_pending(tx, space=space, session_id=request.session_id, trigger=Trigger.IDLE),
+        )
+
+    async def reset(self, space: str, request: ResetRequest) -> SessionInfo:
+        """End a session and return the next."""
+        return await self._next(space, request, EndReason.EMERGENCY if request.emergency else EndReason.RESET)
+
+    async def compacted(self, space: str, request: SessionRequest) -> SessionInfo:
+        """End a session whose context was compacted, and return the next."""
+        return await self._next(space, request, EndReason.COMPACTION)
+
+    async def end(self, space: str, request: SessionRequest) -> SessionInfo:
+        """End a session."""
+        return await self._write(
+            space,
+            lambda tx: succession.end_session(tx, space=space, session_id=request.session_id, reason=EndReason.CLOSED),
+        )
+
+    async def retry(self, space: str, request: SessionRequest) -> bool:
+        """Let learning from a session start over."""
+        quoted = self._has_model()
+
+        def body(tx: Tx) -> bool:
+            session = succession.get_session(tx, space=space, session_id=request.session_id)
+            return learning.retry(tx, session, quoted=quoted)
+
+        return await self._write(space, body)
+
+    async def summary(self, space: str, request: SessionRequest) -> SessionMemory | None:
+        """Return what was learnt of a session as a whole."""
+        return await self._read(space, lambda tx: learning.find_memory(tx, space=space, session_id=request.session_id))
+
+    async def _next(self, space: str, request: SessionRequest, reason: EndReason) -> SessionInfo:
+        return await self._write(
+            space,
+            lambda tx: succession.succeed_session(tx, space=space, session_id=request.session_id, reason=reason),
+        )
+
+    async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, read=True)
+
+    async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, repeatable=True)

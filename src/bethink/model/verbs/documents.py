@@ -1,0 +1,258 @@
+"""The verbs of documents: the tree, its versions, and what consolidations change in it."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+from bethink.model.access import Scope
+from bethink.model.consolidation import ChangeSet
+from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
+from bethink.model.verbs.base import (
+    Empty,
+    Limit,
+    Local,
+    Moment,
+    Name,
+    Number,
+    Operation,
+    Question,
+    Request,
+    Retry,
+    Verb,
+)
+
+READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRequest(Request):
+    """The whole tree."""
+
+    as_of: Moment | None = None
+    """The tree as it stood at this time. A day means its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDocumentsRequest(TreeRequest):
+    """Words to look for."""
+
+    query: Question
+    """Words that the documents share."""
+    limit: Limit = 10
+    """How many documents to return at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindDocumentRequest(TreeRequest):
+    """A path to follow."""
+
+    path: Question
+    """A path such as `~/memory/people`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildrenRequest(TreeRequest):
+    """The children of a document."""
+
+    document_id: Name | None = None
+    """The document; the top of the tree, if left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRequest(Request):
+    """One document."""
+
+    document_id: Name
+    """The document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetDocumentRequest(DocumentRequest):
+    """One document at a time."""
+
+    as_of: Moment | None = None
+    """The document as it stood at this time. A day means its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateDocumentRequest(Request):
+    """A document to write."""
+
+    draft: DocumentDraft
+    """What it says, and where it hangs in the tree."""
+    document_id: Name | None = None
+    """Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`."""
+    by: Annotated[Provenance | None, Local()] = None
+    """Who wrote it and what it rests on; the user, if left out."""
+
+    def from_outside(self) -> Self:
+        """Return it without `by`."""
+        return replace(self, by=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateDocumentRequest(DocumentRequest):
+    """The next version of a document."""
+
+    draft: DocumentDraft
+    """What it says, and where it hangs in the tree."""
+    expected: Number
+    """The version that it was made from."""
+    by: Annotated[Provenance | None, Local()] = None
+    """Who wrote it and what it rests on; the user, and what the version before rested on, if left out."""
+
+    def from_outside(self) -> Self:
+        """Return it without `by`."""
+        return replace(self, by=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteDocumentRequest(DocumentRequest):
+    """A document to end."""
+
+    expected: Number
+    """Its current version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreDocumentRequest(DocumentRequest):
+    """A version to write again."""
+
+    version: Number
+    """The version."""
+    expected: Number | None
+    """The current version; None for a document that was deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffDocumentRequest(DocumentRequest):
+    """Two versions to compare."""
+
+    before: Number
+    """The one version; 0 is an empty document."""
+    after: Number
+    """The other version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSourcesRequest(DocumentRequest):
+    """A version of a document."""
+
+    version: Number
+    """The version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListChangesRequest(Request):
+    """A page of change sets."""
+
+    limit: Limit = 100
+    """How many change sets to return at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRequest(Request):
+    """One change set."""
+
+    run: Name
+    """The run that made it."""
+
+
+_SPACE = "/spaces/{space}"
+_DOCUMENT = f"{_SPACE}/documents/{{document_id}}"
+_CHANGE = f"{_SPACE}/changes/{{run}}"
+_MISSING = "NotFound: if the space has no such document."
+_STALE = "Stale: if `expected` is not the current version."
+_UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
+
+TREE: Verb[TreeRequest, dict[str, Document]] = Verb(
+    "documents.tree", TreeRequest, dict[str, Document], f"GET {_SPACE}/documents", READ, Retry.SAFE,
+    "Return every document by its path.",
+)  # fmt: skip
+SEARCH_DOCUMENTS: Verb[SearchDocumentsRequest, list[Document]] = Verb(
+    "documents.search", SearchDocumentsRequest, list[Document], f"POST {_SPACE}/documents/search", READ, Retry.SAFE,
+    "Return the documents that share words with a query, the best match first.",
+    operation=Operation.SEARCH,
+)  # fmt: skip
+FIND_DOCUMENT: Verb[FindDocumentRequest, Document | None] = Verb(
+    "documents.find", FindDocumentRequest, Document | None, f"POST {_SPACE}/documents/find", READ, Retry.SAFE,
+    "Follow a path to a document. Returns None where it leads nowhere.",
+)  # fmt: skip
+CHILDREN: Verb[ChildrenRequest, list[Document]] = Verb(
+    "documents.children", ChildrenRequest, list[Document], f"GET {_SPACE}/children", READ, Retry.SAFE,
+    "Return the children of a document, or the top of the tree, ordered by name.",
+    positional=("document_id",),
+)  # fmt: skip
+GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
+    "documents.get", GetDocumentRequest, Document, f"GET {_DOCUMENT}", READ, Retry.SAFE,
+    "Return a document.",
+    raises=_MISSING,
+)  # fmt: skip
+CREATE_DOCUMENT: Verb[CreateDocumentRequest, Document] = Verb(
+    "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.ONCE,
+    "Write a new document. Secrets are cut out of its text first.",
+    status=201, operation=Operation.CREATE,
+    raises="Duplicate: if the id or the path is taken.",
+)  # fmt: skip
+UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
+    "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.ONCE,
+    "Write the next version of a document.",
+    operation=Operation.UPDATE,
+    raises=_STALE,
+)  # fmt: skip
+DELETE_DOCUMENT: Verb[DeleteDocumentRequest, None] = Verb(
+    "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.ONCE,
+    "End a document that has no children and that no other links to.",
+    status=204, operation=Operation.DELETE,
+    raises=f"{_STALE} Conflict: if another document depends on it.",
+    details="Its versions remain; `forget` erases them.",
+)  # fmt: skip
+RESTORE_DOCUMENT: Verb[RestoreDocumentRequest, Document] = Verb(
+    "documents.restore", RestoreDocumentRequest, Document, f"POST {_DOCUMENT}/restore", WRITE, Retry.ONCE,
+    "Write an old version again as the newest.",
+    also_reads=True, operation=Operation.UPDATE,
+    raises=_STALE,
+)  # fmt: skip
+DOCUMENT_VERSIONS: Verb[DocumentRequest, list[Document]] = Verb(
+    "documents.versions", DocumentRequest, list[Document], f"GET {_DOCUMENT}/versions", READ, Retry.SAFE,
+    "Return every version of a document, the oldest first: what it said, who wrote it, and why.",
+)  # fmt: skip
+DIFF_DOCUMENT: Verb[DiffDocumentRequest, str] = Verb(
+    "documents.diff", DiffDocumentRequest, str, f"GET {_DOCUMENT}/diff", READ, Retry.SAFE,
+    "Compare two versions of a document, line by line.",
+    raises="NotFound: if there is no such version.",
+)  # fmt: skip
+DOCUMENT_SOURCES: Verb[DocumentSourcesRequest, list[DocumentSource]] = Verb(
+    "documents.sources", DocumentSourcesRequest, list[DocumentSource], f"GET {_DOCUMENT}/sources", READ, Retry.SAFE,
+    "Return what a version rests on: session memories, facts and messages.",
+)  # fmt: skip
+FILES: Verb[Empty, dict[str, str]] = Verb(
+    "documents.files", Empty, dict[str, str], f"GET {_SPACE}/files", READ, Retry.SAFE,
+    "Return the memory of the space as files by name, as of the last consolidation.",
+)  # fmt: skip
+LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
+    "documents.changes", ListChangesRequest, list[ChangeSet], f"GET {_SPACE}/changes", READ, Retry.SAFE,
+    "List what consolidations changed, or propose to change, the newest first.",
+)  # fmt: skip
+APPROVE: Verb[ChangeRequest, None] = Verb(
+    "documents.approve", ChangeRequest, None, f"POST {_CHANGE}/approve", WRITE, Retry.ONCE,
+    "Apply a change set that was held for review.",
+    status=204,
+    raises=f"{_UNHELD} Stale: if the tree has changed since.",
+)  # fmt: skip
+REJECT: Verb[ChangeRequest, None] = Verb(
+    "documents.reject", ChangeRequest, None, f"POST {_CHANGE}/reject", WRITE, Retry.ONCE,
+    "Discard a change set that was held for review, with its text.",
+    status=204,
+    raises=_UNHELD,
+)  # fmt: skip
+UNDO: Verb[ChangeRequest, None] = Verb(
+    "documents.undo", ChangeRequest, None, f"POST {_CHANGE}/undo", WRITE, Retry.ONCE,
+    "Restore the tree to what it was before a run.",
+    status=204,
+    raises="Conflict: if it was changed again since.",
+)  # fmt: skip
+
+VERBS = (
+    TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT, DELETE_DOCUMENT,
+    RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DIFF_DOCUMENT, DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""The verbs of facts: list, search, save, and follow them through their versions."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from bethink.model.access import Scope
+from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.model.verbs.base import Empty, Limit, Moment, Name, Number, Operation, Question, Request, Retry, Verb
+
+READ, WRITE = Scope.READ, Scope.WRITE
+_IMPORT = Origin("import")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFactsRequest(Request):
+    """A page of facts."""
+
+    as_of: Moment | None = None
+    """The facts that held at this time. A day means its end."""
+    limit: Limit = 100
+    """How many facts to return at most."""
+    after: str = ""
+    """Only facts that follow this one: the last id of the previous page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFactsRequest(Request):
+    """Words to look for."""
+
+    query: Question
+    """Words that the facts share. A part in double quotes must occur as it is."""
+    limit: Limit = 10
+    """How many facts to return at most."""
+    as_of: Moment | None = None
+    """Search what was known at this time. A day means its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsByMetadataRequest(Request):
+    """A key and its value."""
+
+    key: str
+    """The key in the metadata of a fact."""
+    value: str
+    """The value that it must have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRequest(Request):
+    """One fact."""
+
+    fact_id: Name
+    """The fact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveFactRequest(Request):
+    """A fact to store."""
+
+    fact: Fact
+    """The fact. One with the same id is retired, and still found as of the time before."""
+    expected: Number | None = None
+    """The version that it replaces, 0 for none. Any version, if left out."""
+
+    def from_outside(self) -> Self:
+        """Call it an import: only messages make a fact the user's own."""
+        return replace(self, fact=replace(self.fact, origin=_IMPORT, made_by=None))
+
+
+_FACTS = "/spaces/{space}/facts"
+
+LIST_FACTS: Verb[ListFactsRequest, list[Fact]] = Verb(
+    "facts.all", ListFactsRequest, list[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
+    "List facts, ordered by id.",
+)  # fmt: skip
+SEARCH_FACTS: Verb[SearchFactsRequest, list[Fact]] = Verb(
+    "facts.search", SearchFactsRequest, list[Fact], f"POST {_FACTS}/search", READ, Retry.SAFE,
+    "Return the facts that share words with a query, the best match first.",
+    operation=Operation.SEARCH,
+)  # fmt: skip
+FACTS_BY_METADATA: Verb[FactsByMetadataRequest, list[Fact]] = Verb(
+    "facts.by_metadata", FactsByMetadataRequest, list[Fact], f"POST {_FACTS}/by_metadata", READ, Retry.SAFE,
+    "Return the facts whose metadata has a value under a key, the oldest first.",
+    operation=Operation.SEARCH,
+)  # fmt: skip
+COUNT_FACTS: Verb[Empty, int] = Verb(
+    "facts.count", Empty, int, f"GET {_FACTS}/count", READ, Retry.SAFE,
+    "Count the facts that hold now.",
+)  # fmt: skip
+GET_FACT: Verb[FactRequest, Fact] = Verb(
+    "facts.get", FactRequest, Fact, f"GET {_FACTS}/{{fact_id}}", READ, Retry.SAFE,
+    "Return a fact as it stands now.",
+    raises="NotFound: if the space has no such fact, or it was retired.",
+)  # fmt: skip
+SAVE_FACT: Verb[SaveFactRequest, Fact] = Verb(
+    "facts.save", SaveFactRequest, Fact, f"POST {_FACTS}", WRITE, Retry.IDEMPOTENT,
+    "Store a fact and return it as stored.",
+    status=201, operation=Operation.UPSERT,
+    raises="Stale: if `expected` is not the current version.",
+)  # fmt: skip
+FACT_VERSIONS: Verb[FactRequest, list[Fact]] = Verb(
+    "facts.versions", FactRequest, list[Fact], f"GET {_FACTS}/{{fact_id}}/versions", READ, Retry.SAFE,
+    "Return every version of a fact, the oldest first. The last may be retired.",
+)  # fmt: skip
+FACT_SOURCES: Verb[FactRequest, list[SourceMessage]] = Verb(
+    "facts.sources", FactRequest, list[SourceMessage], f"GET {_FACTS}/{{fact_id}}/sources", READ, Retry.SAFE,
+    "Return the messages that a learnt fact rests on.",
+)  # fmt: skip
+
+VERBS = (
+    LIST_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS, FACT_SOURCES,
+)  # fmt: skip

@@ -1,0 +1,222 @@
+"""The verbs of a space as a whole: remember, recall, context, explain, forget."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from bethink.errors import Invalid
+from bethink.model.access import Scope
+from bethink.model.checks import any_of
+from bethink.model.ids import new_id
+from bethink.model.jobs import Job
+from bethink.model.messages import Messages
+from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.records import Forgotten
+from bethink.model.verbs.base import (
+    Budget,
+    Conversation,
+    Empty,
+    IdempotencyKey,
+    Limit,
+    Moment,
+    Name,
+    Operation,
+    Question,
+    Request,
+    Retry,
+    Verb,
+)
+
+READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberRequest(Request):
+    """Messages to store for good."""
+
+    messages: Messages
+    """What was said, oldest first. A text stands for one message of the user."""
+    conversation: Conversation = "notes"
+    """The conversation that they belong to: any name that stays the same, such as `telegram-42`."""
+    session_id: Name | None = None
+    """An open session to append to, instead of the conversation's current one."""
+    agent: Name = "assistant"
+    """The agent that takes part in the conversation."""
+    idempotency_key: IdempotencyKey | None = None
+    """Repeating a request with the same key stores nothing twice."""
+
+    def repeatable(self) -> Self:
+        """Return it with an idempotency key of its own."""
+        return self if self.idempotency_key else self.with_key(new_id("req"))
+
+    def with_key(self, key: str) -> Self:
+        """Return it with an idempotency key."""
+        return replace(self, idempotency_key=key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown(Request):
+    """A request whose result goes into the ledger if a session asks."""
+
+    budget: Budget | None = None
+    """How many tokens the result may take."""
+    as_of: Moment | None = None
+    """Answer from what had been said, and was believed, at this time. A day means its end."""
+    session_id: Name | None = None
+    """The session that asks. What it is shown goes into the ledger, and its own question is not an answer."""
+
+    def retry(self, declared: Retry) -> Retry:
+        """Return ONCE where the ledger records what is shown: a second showing would be recorded, too."""
+        return declared if self.session_id is None else Retry.ONCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest(_Shown):
+    """A question to a space."""
+
+    question: Question
+    """What to look for, in plain words."""
+    limit: Limit = 10
+    """How many results to return at most."""
+    kinds: tuple[RefKind, ...] = tuple(RefKind)
+    """Which kinds of memory to search."""
+    origins: tuple[str, ...] | None = None
+    """Only what came from these: user, assistant, document, import, memory or tool:NAME."""
+    explain: bool = False
+    """Also return every candidate, with its signals and what became of it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
+        Request.__post_init__(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest(_Shown):
+    """A block of memory to begin a prompt with."""
+
+    question: Question = ""
+    """What the prompt is about, if that is known. What answers it is added to the block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainRequest(Request):
+    """A memory to follow."""
+
+    ref: Ref
+    """The memory, named as in results: `kind:id:number`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedRequest(Request):
+    """Memories that were of use."""
+
+    refs: tuple[Ref, ...]
+    """The memories, named as in results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRequest(Request):
+    """A page of the ledger."""
+
+    session_id: Name | None = None
+    """Only what this session was shown."""
+    as_of: Moment | None = None
+    """Only what had been shown by this time. A day means its end."""
+    limit: Limit = 100
+    """How many entries to return at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRequest(Request):
+    """What to forget: exactly one of ref, session, conversation, thread and everything."""
+
+    ref: Ref | None = None
+    """One memory: a message, a fact with all its versions, a session memory, or a document's text in all versions."""
+    session_id: Name | None = None
+    """Every message of a session."""
+    conversation: Conversation | None = None
+    """Every message of a conversation."""
+    agent: Name = "assistant"
+    """The agent whose conversation it is."""
+    thread_id: Name | None = None
+    """A thread of working memory, with its states and events."""
+    everything: bool = False
+    """All that the space holds."""
+    version_only: bool = False
+    """Of a document, only the text of the version that `ref` names. It must be a past version."""
+    dry_run: bool = False
+    """Count what would go, and remove nothing."""
+
+    def __post_init__(self) -> None:
+        Request.__post_init__(self)
+        named = (self.ref, self.session_id, self.conversation, self.thread_id, self.everything or None)
+        if sum(each is not None for each in named) != 1:
+            hint = "Pass exactly one of ref, session_id, conversation, thread_id and everything."
+            raise Invalid("forget needs exactly one thing to forget.", hint=hint)
+        if self.version_only and (self.ref is None or self.ref.kind is not RefKind.DOCUMENT):
+            raise Invalid("version_only is for documents.", hint="Pass ref='document:ID:VERSION'.")
+
+    def retry(self, declared: Retry) -> Retry:
+        """Return SAFE for a dry run."""
+        return Retry.SAFE if self.dry_run else declared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsRequest(Request):
+    """A page of jobs."""
+
+    limit: Limit = 100
+    """How many jobs to return at most."""
+
+
+_SPACE = "/spaces/{space}"
+
+REMEMBER: Verb[RememberRequest, Remembered] = Verb(
+    "space.remember", RememberRequest, Remembered, f"POST {_SPACE}/remember", WRITE, Retry.IDEMPOTENT,
+    "Store a text of the user, or messages, for good.",
+    status=201, operation=Operation.UPSERT,
+    raises="Conflict: if an idempotency key already belongs to another message.",
+    details="When it returns, the messages are durable. They are learnt from in the background.",
+)  # fmt: skip
+RECALL: Verb[RecallRequest, Recall] = Verb(
+    "space.recall", RecallRequest, Recall, f"POST {_SPACE}/recall", READ, Retry.SAFE,
+    "Find what answers a question, the best first.",
+    operation=Operation.SEARCH,
+    details="If nothing answers it, `missing` says why.",
+)  # fmt: skip
+CONTEXT: Verb[ContextRequest, Block] = Verb(
+    "space.context", ContextRequest, Block, f"POST {_SPACE}/context", READ, Retry.SAFE,
+    "Return a block of memory to begin a prompt with.",
+    operation=Operation.SEARCH, positional=("question",),
+    details="It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.",
+)  # fmt: skip
+EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
+    "space.explain", ExplainRequest, Lineage, f"GET {_SPACE}/memories/{{ref}}", READ, Retry.SAFE,
+    "Follow a memory to its messages, job, model and prompt, and on to where it was shown.",
+    raises="NotFound: if the space has no such memory.",
+)  # fmt: skip
+USED: Verb[UsedRequest, int] = Verb(
+    "space.used", UsedRequest, int, f"POST {_SPACE}/used", WRITE, Retry.ONCE,
+    "Count memories as used, and with them the session memories they rest on.",
+    details="Returns how many of them exist. What is used is kept longer by consolidation.",
+)  # fmt: skip
+SHOWN: Verb[ShownRequest, list[Showing]] = Verb(
+    "space.shown", ShownRequest, list[Showing], f"GET {_SPACE}/shown", READ, Retry.SAFE,
+    "Read the ledger: what was shown to which session and when, the newest first.",
+)  # fmt: skip
+FORGET: Verb[ForgetRequest, Forgotten] = Verb(
+    "space.forget", ForgetRequest, Forgotten, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
+    "Remove something for good, with everything that was made of it, and count what went.",
+    operation=Operation.DELETE, positional=("ref",),
+    raises="NotFound: if the space has no such thing.",
+)  # fmt: skip
+JOBS: Verb[JobsRequest, list[Job]] = Verb(
+    "space.jobs", JobsRequest, list[Job], f"GET {_SPACE}/jobs", READ, Retry.SAFE,
+    "List the background jobs of the space, the newest first: status, cost, and why one failed.",
+)  # fmt: skip
+CONSOLIDATE: Verb[Empty, bool] = Verb(
+    "space.consolidate", Empty, bool, f"POST {_SPACE}/consolidate", WRITE, Retry.IDEMPOTENT,
+    "Queue a consolidation of the space; a worker carries it out.",
+    raises="NotFound: if there is no such space.",
+)  # fmt: skip
+
+VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, USED, SHOWN, FORGET, JOBS, CONSOLIDATE)

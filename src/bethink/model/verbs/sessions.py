@@ -1,0 +1,166 @@
+"""The verbs of sessions: open one, append to it, read it, end it."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from bethink.model.access import Scope
+from bethink.model.ids import new_id
+from bethink.model.messages import Messages
+from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory
+from bethink.model.verbs.base import Conversation, IdempotencyKey, Limit, Name, Number, Operation, Request, Retry, Verb
+
+READ, WRITE = Scope.READ, Scope.WRITE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSessionRequest(Request):
+    """A conversation to go on with."""
+
+    conversation: Conversation
+    """Any name that stays the same, such as `telegram-42`."""
+    agent: Name = "assistant"
+    """The agent that takes part in it."""
+    kind: AgentKind = AgentKind.PRIMARY
+    """What the agent is for. An agent keeps the kind that it first had."""
+    ephemeral: bool = False
+    """Learn nothing from the session. It ends an open one of the other sort."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSessionsRequest(Request):
+    """A page of sessions."""
+
+    limit: Limit = 100
+    """How many sessions to return at most."""
+    before: str = ""
+    """Only sessions older than this one: the last id of the previous page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRequest(Request):
+    """One session."""
+
+    session_id: Name
+    """The session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendRequest(SessionRequest):
+    """Messages to append."""
+
+    messages: Messages
+    """What was said, oldest first. A text stands for one message of the user."""
+    idempotency_key: IdempotencyKey | None = None
+    """Repeating a request with the same key stores nothing twice."""
+
+    def repeatable(self) -> Self:
+        """Return it with an idempotency key of its own."""
+        return self if self.idempotency_key else self.with_key(new_id("req"))
+
+    def with_key(self, key: str) -> Self:
+        """Return it with an idempotency key."""
+        return replace(self, idempotency_key=key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest(SessionRequest):
+    """Messages to read."""
+
+    after: Number = 0
+    """Only messages with a higher number."""
+    limit: Limit = 1_000
+    """How many messages to return at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetRequest(SessionRequest):
+    """A session to end and to follow by another."""
+
+    emergency: bool = False
+    """Record that the context had grown too long to go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedRequest(SessionRequest):
+    """An answer that cites what its session was shown."""
+
+    answer: str
+    """The text of the answer, with its citations."""
+
+
+_SESSIONS = "/spaces/{space}/sessions"
+_SESSION = f"{_SESSIONS}/{{session_id}}"
+_MISSING = "NotFound: if the space has no such session."
+
+OPEN_SESSION: Verb[OpenSessionRequest, SessionInfo] = Verb(
+    "space.session", OpenSessionRequest, SessionInfo, f"POST {_SESSIONS}", WRITE, Retry.IDEMPOTENT,
+    "Return the active session of a conversation, opening one if there is none.",
+    status=201,
+    details="The space, the agent and the conversation are created at first use.",
+)  # fmt: skip
+LIST_SESSIONS: Verb[ListSessionsRequest, list[SessionEntry]] = Verb(
+    "space.sessions", ListSessionsRequest, list[SessionEntry], f"GET {_SESSIONS}", READ, Retry.SAFE,
+    "List the sessions of the space, the newest first.",
+)  # fmt: skip
+GET_SESSION: Verb[SessionRequest, SessionInfo] = Verb(
+    "space.get_session", SessionRequest, SessionInfo, f"GET {_SESSION}", READ, Retry.SAFE,
+    "Return a session as it stands now.",
+    raises=_MISSING,
+)  # fmt: skip
+APPEND: Verb[AppendRequest, list[int]] = Verb(
+    "session.append", AppendRequest, list[int], f"POST {_SESSION}/messages", WRITE, Retry.IDEMPOTENT,
+    "Store messages in one transaction and return their numbers.",
+    status=201, operation=Operation.UPSERT,
+    raises="SessionEnded: if the session has ended. Conflict: if a key already belongs to another message.",
+    details="When it returns, they are durable. A message whose idempotency key is known keeps its number.",
+)  # fmt: skip
+READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(
+    "session.read", ReadRequest, list[Record], f"GET {_SESSION}/messages", READ, Retry.SAFE,
+    "Return the messages of the session, in order.",
+    raises=_MISSING,
+)  # fmt: skip
+END_TURN: Verb[SessionRequest, bool] = Verb(
+    "session.end_turn", SessionRequest, bool, f"POST {_SESSION}/end_turn", WRITE, Retry.IDEMPOTENT,
+    "Signal the end of a turn. Returns whether the session was marked to be learnt from.",
+    raises=_MISSING,
+    details="A session is marked when more than five messages have not been learnt from.",
+)  # fmt: skip
+IDLE: Verb[SessionRequest, bool] = Verb(
+    "session.idle", SessionRequest, bool, f"POST {_SESSION}/idle", WRITE, Retry.IDEMPOTENT,
+    "Signal that the agent is idle. Returns whether the session was marked to be learnt from.",
+    raises=_MISSING,
+)  # fmt: skip
+RESET: Verb[ResetRequest, SessionInfo] = Verb(
+    "session.reset", ResetRequest, SessionInfo, f"POST {_SESSION}/reset", WRITE, Retry.IDEMPOTENT,
+    "End the session and return the next one of its conversation.",
+    raises=_MISSING,
+)  # fmt: skip
+COMPACTED: Verb[SessionRequest, SessionInfo] = Verb(
+    "session.compacted", SessionRequest, SessionInfo, f"POST {_SESSION}/compacted", WRITE, Retry.IDEMPOTENT,
+    "Signal that the context was compacted: end the session and return the next one.",
+    raises=_MISSING,
+)  # fmt: skip
+END: Verb[SessionRequest, SessionInfo] = Verb(
+    "session.end", SessionRequest, SessionInfo, f"POST {_SESSION}/end", WRITE, Retry.IDEMPOTENT,
+    "End the session, with none to follow.",
+    raises=_MISSING,
+)  # fmt: skip
+RETRY: Verb[SessionRequest, bool] = Verb(
+    "session.retry", SessionRequest, bool, f"POST {_SESSION}/retry", WRITE, Retry.IDEMPOTENT,
+    "Learn from the session again after that failed. Returns False if it had not failed.",
+    raises=_MISSING,
+    details="With a model, also learns again from a session that was only quoted because there was none.",
+)  # fmt: skip
+SESSION_MEMORY: Verb[SessionRequest, SessionMemory | None] = Verb(
+    "session.summary", SessionRequest, SessionMemory | None, f"GET {_SESSION}/memory", READ, Retry.SAFE,
+    "Return what was learnt of the session as a whole, or None.",
+)  # fmt: skip
+CITED: Verb[CitedRequest, str] = Verb(
+    "session.cited", CitedRequest, str, f"POST {_SESSION}/cited", WRITE, Retry.ONCE,
+    "Count what an answer cites of what its session was shown, and return the answer without the citations.",
+)  # fmt: skip
+
+VERBS = (
+    OPEN_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, END_TURN, IDLE, RESET, COMPACTED, END, RETRY,
+    SESSION_MEMORY, CITED,
+)  # fmt: skip

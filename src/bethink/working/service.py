@@ -1,0 +1,112 @@
+"""Carries out the verbs of threads on the working memory of their space."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bethink.errors import OutcomeUnknown, Unavailable
+from bethink.model.prompts import Prompt
+from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.verbs.threads import (
+    DiffStatesRequest,
+    DispatchRequest,
+    ForkRequest,
+    ListThreadsRequest,
+    OpenThreadRequest,
+    PromptRequest,
+    SetModeRequest,
+    StateRequest,
+    ThreadRequest,
+)
+from bethink.model.working import Chunk, FailedEvent, QueuedEvent, State, StateInfo, Thread
+from bethink.working.memory import WorkingMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+class ThreadService:
+    """The threads of every space."""
+
+    def __init__(self, working: Callable[[str], WorkingMemory]) -> None:
+        self._working = working
+
+    async def open(self, space: str, request: OpenThreadRequest) -> Thread:
+        """Return a thread, creating it if there is none with this id."""
+        return await self._working(space).open_thread(
+            request.thread_id, session_id=request.session_id, mode=request.mode
+        )
+
+    async def all(self, space: str, request: ListThreadsRequest) -> list[Thread]:
+        """List threads, ordered by id."""
+        return await self._working(space).threads(limit=request.limit, after=request.after)
+
+    async def get(self, space: str, request: ThreadRequest) -> Thread:
+        """Return a thread as it stands now."""
+        return await self._working(space).get_thread(request.thread_id)
+
+    async def dispatch(self, space: str, request: DispatchRequest) -> DispatchResult:
+        """Queue an event, and process it in auto mode."""
+        with _under_way():
+            return await self._working(space).dispatch(request.thread_id, request.event)
+
+    async def step(self, space: str, request: ThreadRequest) -> StepResult:
+        """Process one event, or shorten the thread if that is due."""
+        with _under_way():
+            return await self._working(space).step(request.thread_id)
+
+    async def set_mode(self, space: str, request: SetModeRequest) -> DispatchResult:
+        """Change how a thread takes its events."""
+        with _under_way():
+            return await self._working(space).set_mode(request.thread_id, request.mode)
+
+    async def queue(self, space: str, request: ThreadRequest) -> list[QueuedEvent]:
+        """Return the events that wait."""
+        await self.get(space, request)
+        return await self._working(space).queue(request.thread_id)
+
+    async def failed_events(self, space: str, request: ThreadRequest) -> list[FailedEvent]:
+        """Return the events that were set aside."""
+        await self.get(space, request)
+        return await self._working(space).failed_events(request.thread_id)
+
+    async def states(self, space: str, request: ThreadRequest) -> list[StateInfo]:
+        """Return every state that a thread has had."""
+        return await self._working(space).history(request.thread_id)
+
+    async def state(self, space: str, request: StateRequest) -> State:
+        """Return one state with its chunks."""
+        if request.number is None:
+            return await self._working(space).current_state(request.thread_id)
+        return await self._working(space).state_at(request.thread_id, request.number)
+
+    async def diff(self, space: str, request: DiffStatesRequest) -> StateDiff:
+        """Compare two states."""
+        return await self._working(space).diff(request.thread_id, request.before, request.after)
+
+    async def prompt(self, space: str, request: PromptRequest) -> Prompt:
+        """Return the current state as messages within a token budget."""
+        return await self._working(space).prompt(request.thread_id, budget=request.budget)
+
+    async def usage(self, space: str, request: ThreadRequest) -> TokenUsage:
+        """Compare the length of a thread with the thresholds."""
+        return await self._working(space).check_token_usage(request.thread_id)
+
+    async def fork(self, space: str, request: ForkRequest) -> Thread:
+        """Open a new thread that begins at a state of this one."""
+        return await self._working(space).fork(request.thread_id, at=request.at, into=request.into, mode=request.mode)
+
+    async def replay(self, space: str, request: ThreadRequest) -> list[Chunk]:
+        """Rebuild the current state from the events alone."""
+        return [*await self._working(space).replay(request.thread_id)]
+
+
+@contextmanager
+def _under_way() -> "Generator[None]":
+    """Tell the truth about a verb that commits more than once: if it stops half-way, part of it may be written."""
+    try:
+        yield
+    except Unavailable as error:
+        raise OutcomeUnknown(
+            "the database went away while this was under way.", hint="Read the thread before you repeat it."
+        ) from error

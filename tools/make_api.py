@@ -1,0 +1,287 @@
+"""Writes the package `bethink.api`, the handles that people call, from the table of verbs.
+
+A parameter of a verb is declared once, as a field of its request. Its name, type, default and description here follow
+from that field.
+"""
+
+import argparse
+import ast
+import inspect
+import subprocess
+import sys
+import textwrap
+from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from bethink.model.messages import Messages
+from bethink.model.recall import Ref
+from bethink.model.records import SessionInfo
+from bethink.model.verbs import VERBS
+from bethink.model.verbs.base import Request, Verb
+
+_ROOT = Path(__file__).parent.parent
+_TARGET = _ROOT / "src" / "bethink" / "api"
+_WIDTH = 116
+
+_BOUND = {"session": ("session_id",)}
+"""What a handle knows itself, so that its methods do not ask for it."""
+
+_CLASSES = {
+    "memory": ("MemoryVerbs", "Handle", "What can be asked of a memory as a whole."),
+    "space": ("Space", "SpaceHandle", "One space: the memory of an end user, a project or a team."),
+    "session": ("Session", "SessionHandle", "One session of a conversation."),
+    "facts": ("Facts", "Handle", "The facts of a space."),
+    "documents": ("Documents", "Handle", "The documents of a space."),
+    "threads": ("Threads", "Handle", "The working memory of a space."),
+    "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
+}
+_ALSO_ON_SESSION = ("space.recall", "space.context", "space.shown", "space.forget")
+"""Verbs of a space that a session has, too: it asks for itself."""
+
+_EXTRA = {
+    "space": '''
+    @property
+    def facts(self) -> "Facts":
+        """The facts of the space."""
+        from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
+
+        return Facts(self._backend, self._space)
+
+    @property
+    def documents(self) -> "Documents":
+        """The documents of the space."""
+        from bethink.api.documents import Documents  # noqa: PLC0415 - as above
+
+        return Documents(self._backend, self._space)
+
+    @property
+    def threads(self) -> "Threads":
+        """The working memory of the space."""
+        from bethink.api.threads import Threads  # noqa: PLC0415 - as above
+
+        return Threads(self._backend, self._space)
+'''
+}
+_CHECKED = {"space": ("Facts", "Documents", "Threads")}
+
+
+class _Imports:
+    """The names that a module uses, by where they come from."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, set[str]] = {}
+
+    def add(self, module: str, name: str) -> str:
+        self._names.setdefault(module, set()).add(name)
+        return name
+
+    def of(self, kind: Any) -> str:
+        return kind.__name__ if kind.__module__ == "builtins" else self.add(kind.__module__, kind.__name__)
+
+    def text(self) -> str:
+        return "\n".join(f"from {module} import {', '.join(sorted(names))}" for module, names in self._names.items())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail if bethink/api is not what would be written")
+    options = parser.parse_args()
+    wanted = {_TARGET / f"{handle}.py": _formatted(_module(handle)) for handle in _CLASSES}
+    wanted[_TARGET / "__init__.py"] = '"""The API: one method for each verb. Written by tools/make_api.py."""\n'
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if options.check:
+        print(
+            "src/bethink/api is out of date: run python -m tools.make_api" if stale else "src/bethink/api is up to date"
+        )
+        return 1 if stale else 0
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
+    print(f"wrote {len(wanted)} files of src/bethink/api")
+    return 0
+
+
+def _module(handle: str) -> str:
+    name, base, about = _CLASSES[handle]
+    imports = _Imports()
+    imports.add("bethink.handles", base)
+    verbs = [verb for verb in VERBS if verb.handle == handle]
+    if handle == "session":
+        verbs += [verb for verb in VERBS if verb.name in _ALSO_ON_SESSION]
+    methods = [_method(verb, handle, imports) for verb in verbs]
+    head = [
+        f'"""{about}\n\nWritten by tools/make_api.py from the table of verbs; change a request there and run it again.\n"""\n'
+    ]
+    lines = [f"class {name}({base}):", f'    """{about}"""', _EXTRA.get(handle, ""), *methods]
+    checked = _CHECKED.get(handle, ())
+    if checked:
+        imports.add("typing", "TYPE_CHECKING")
+        late = "".join(f"\n    from bethink.api.{each.lower()} import {each}" for each in checked)
+        lines.insert(0, f"if TYPE_CHECKING:{late}\n\n")
+    return "\n".join([*head, imports.text(), "\n", *lines])
+
+
+def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
+    bound = _BOUND.get(handle, ())
+    hints = get_type_hints(verb.request, include_extras=True)
+    asked = [each for each in fields(verb.request) if each.name not in bound]
+    first = [each for each in asked if _required(each)]
+    first += [each for each in asked if each.name in verb.positional and not _required(each)]
+    rest = [each for each in asked if each not in first]
+    parameters = ["self", *(_parameter(each, hints[each.name], imports) for each in first)]
+    if rest:
+        parameters += ["*", *(_parameter(each, hints[each.name], imports) for each in rest)]
+    opens = verb.result is SessionInfo
+    returns = _session(handle, imports) if opens else _spelt(verb.result, imports)
+    given = [f"{each}=self.id" for each in bound if each in hints]
+    given += [f"{each.name}={_converted(each.name, hints[each.name], imports)}" for each in asked]
+    request = f"{imports.of(verb.request)}({', '.join(given)})"
+    constant, module = _constant(verb)
+    call = f"await self._run({imports.add(module, constant)}, {request})"
+    body = f"return {returns.strip(chr(34))}(self._backend, {call})" if opens else f"return {call}"
+    about = _documentation(verb, [*first, *rest])
+    return "\n".join(
+        [f"    async def {verb.method_name}({', '.join(parameters)}) -> {returns}:", about, f"        {body}", ""]
+    )
+
+
+def _session(handle: str, imports: _Imports) -> str:
+    return '"Session"' if handle == "session" else imports.add("bethink.api.session", "Session")
+
+
+def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
+    module = verb.request.__module__
+    for name in ("memory", "sessions", "facts", "documents", "threads", "service"):
+        found = sys.modules[f"bethink.model.verbs.{name}"]
+        for constant, value in vars(found).items():
+            if value is verb:
+                return constant, found.__name__
+    raise LookupError(f"{verb.name} of {module} has no constant")
+
+
+def _required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _parameter(field: Field[Any], hint: Any, imports: _Imports) -> str:
+    text = f"{field.name}: {_accepted(hint, imports)}"
+    return text if _required(field) else f"{text} = {_default(field.default, imports)}"
+
+
+def _default(value: Any, imports: _Imports) -> str:
+    if isinstance(value, Enum):
+        return f"{imports.of(type(value))}.{value.name}"
+    if isinstance(value, tuple) and value and isinstance(value[0], Enum) and tuple(type(value[0])) == value:
+        return f"tuple({imports.of(type(value[0]))})"
+    return repr(value)
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _accepted(hint: Any, imports: _Imports) -> str:
+    """Spell the type that a person may pass for a field."""
+    if hint == Messages:
+        return imports.add("bethink.model.messages", "Given")
+    hint = _bare(hint)
+    if get_origin(hint) in (Union, UnionType):
+        return " | ".join(_accepted(each, imports) for each in get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"{imports.add('collections.abc', 'Iterable')}[{_accepted(get_args(hint)[0], imports)}]"
+    if hint is datetime:
+        return imports.add("bethink.model.moments", "When")
+    if hint is Ref:
+        return f"{imports.of(Ref)} | str"
+    return _spelt(hint, imports)
+
+
+def _spelt(hint: Any, imports: _Imports) -> str:
+    hint = _bare(hint)
+    if hint is None or hint is NoneType:
+        return "None"
+    if get_origin(hint) in (Union, UnionType):
+        return " | ".join(_spelt(each, imports) for each in get_args(hint))
+    if get_origin(hint) is not None:
+        inner = ", ".join("..." if each is Ellipsis else _spelt(each, imports) for each in get_args(hint))
+        return f"{get_origin(hint).__name__}[{inner}]"
+    return imports.of(hint)
+
+
+def _converted(name: str, hint: Any, imports: _Imports) -> str:
+    """Spell how an argument becomes what its field holds."""
+    if hint == Messages:
+        return f"{imports.add('bethink.model.messages', 'messages_from')}({name})"
+    hint = _bare(hint)
+    optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+    inner = next((_bare(each) for each in get_args(hint) if each is not NoneType), hint) if optional else hint
+    convert = ""
+    if inner is datetime:
+        convert = f"{imports.add('bethink.model.moments', 'moment')}({name})"
+    elif inner is Ref:
+        convert = f"Ref.read({name})"
+    elif get_origin(inner) is tuple and get_args(inner)[0] is Ref:
+        convert = f"tuple(map(Ref.read, {name}))"
+    elif get_origin(inner) is tuple:
+        convert = f"{imports.add('bethink.handles', 'tuple_of')}({name})"
+    if not convert:
+        return name
+    return f"None if {name} is None else {convert}" if optional else convert
+
+
+def _documentation(verb: Verb[Any, Any], asked: list[Field[Any]]) -> str:
+    lines = [verb.summary]
+    if verb.details:
+        lines += ["", *_wrapped(verb.details, 8, "")]
+    if asked:
+        about = _descriptions(verb.request)
+        lines += ["", "Args:"]
+        for each in asked:
+            lines += _wrapped(f"{each.name}: {about[each.name]}", 12, "    ")
+    if verb.raises:
+        lines += ["", "Raises:"]
+        for each in verb.raises.replace(". ", ".\n").splitlines():
+            lines += _wrapped(each, 12, "    ")
+    if len(lines) == 1:
+        return f'        """{verb.summary}"""'
+    body = "\n".join(f"        {line}".rstrip() for line in lines[1:])
+    return f'        """{lines[0]}\n{body}\n        """'
+
+
+def _wrapped(text: str, indent: int, lead: str) -> list[str]:
+    found = textwrap.wrap(text, _WIDTH - indent)
+    return [
+        f"{lead}{line}" if not number else f"{lead}    {line}" if lead else line for number, line in enumerate(found)
+    ]
+
+
+def _descriptions(request: type[Request]) -> dict[str, str]:
+    """Read the texts that stand under the fields of a request and of its bases."""
+    found: dict[str, str] = {}
+    for base in reversed(request.__mro__):
+        if not is_dataclass(base):
+            continue
+        [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(tree, ast.ClassDef)
+        for field, text in zip(tree.body, tree.body[1:], strict=False):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                    found[name] = " ".join(said.split())
+                case _:
+                    pass
+    return found
+
+
+def _formatted(text: str) -> str:
+    name = str(_TARGET / "space.py")
+    for step in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *step, "--stdin-filename", name, "-"]
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
