@@ -1,4 +1,7 @@
-"""The sockets in the wall: one Protocol, one method each."""
+"""The sockets: small protocols for your own model, embedder, reranker, redactor or token counter.
+
+Pass an object to `connect`, or register a factory as an entry point; see docs/reference/extend.md.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol

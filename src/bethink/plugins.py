@@ -1,7 +1,7 @@
-"""Builds the models, embedders and rerankers that the settings name."""
+"""Finds the models, embedders and rerankers that the settings name: ours, or those of an installed package."""
 
-from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Reranker, Tokens
@@ -90,6 +90,21 @@ class _Absent:
         raise self._why
 
 
+def _registered(group: str, name: str) -> Callable[[Settings, str], Any] | None:
+    """Return the factory that an installed package registers under a name, if any does."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - for names that are not ours
+
+    for found in entry_points(group=group, name=name):
+        return found.load()
+    return None
+
+
+def _known(ours: Mapping[str, object], group: str) -> str:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - as above
+
+    return ", ".join(sorted({*ours, *(each.name for each in entry_points(group=group))}))
+
+
 def model_from(settings: Settings) -> Model | None:
     """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
     return _made(_model_named(settings), settings)
@@ -111,11 +126,11 @@ def _model_named(settings: Settings) -> "_Named[Model] | None":
     if not settings.model:
         return None
     provider, _, name = settings.model.partition(":")
-    make = _MODELS.get(provider)
+    make = _MODELS.get(provider) or _registered("bethink.models", provider)
     if make is None or not name:
         raise Misconfigured(
             f"model = {settings.model!r} names no provider and model.",
-            hint=f"Write one of {', '.join(_MODELS)}, a colon, and the model's name.",
+            hint=f"Write PROVIDER:NAME, where PROVIDER is {_known(_MODELS, 'bethink.models')}.",
         )
     return _Named(make, provider, name)
 
@@ -165,11 +180,11 @@ def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
     if not settings.embedder:
         return None
     kind, _, name = settings.embedder.partition(":")
-    make = _EMBEDDERS.get(kind)
+    make = _EMBEDDERS.get(kind) or _registered("bethink.embedders", kind)
     if make is None or not name:
         raise Misconfigured(
             f"embedder = {settings.embedder!r} names no kind and model.",
-            hint="Write static: or onnx: and a folder, or openai: and a model's name.",
+            hint=f"Write KIND:NAME, where KIND is {_known(_EMBEDDERS, 'bethink.embedders')}.",
         )
     return _Named(make, kind, name)
 

@@ -5,6 +5,8 @@ import pytest
 from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.model.moments import from_micros
+from bethink.model.records import SourceMessage
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions
@@ -35,8 +37,8 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-1")
     [fact] = await memory.space("alice").facts.search("Bergen", limit=5)
     assert (fact.content, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
-    assert fact.valid_from == 1_777_593_600_000_000
-    assert await memory.space("alice").facts.sources(fact.id) == [(session.id, 2)]
+    assert fact.valid_from == from_micros(1_777_593_600_000_000)
+    assert await memory.space("alice").facts.sources(fact.id) == [SourceMessage(session.id, 2)]
     after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
     assert (after.invalidated_at, after.processed_until) == (None, 2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.facts.reconcile import settle
-from bethink.model.moments import Micros
+from bethink.model.moments import from_micros
 from bethink.model.records import Fact, Origin, SourceMessage
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
@@ -116,7 +116,7 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
     def retired(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
             fact = Fact(id=name, content=name, subject="user", slot="home")
-            held = replace(fact, valid_from=Micros(start), valid_to=Micros(end))
+            held = replace(fact, valid_from=from_micros(start), valid_to=from_micros(end))
             fact_store.put(tx, space="alice", fact=held)
             fact_store.retire(tx, space="alice", fact_id=name, by=oslo.id)
 

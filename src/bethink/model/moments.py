@@ -56,11 +56,6 @@ def to_micros(at: datetime) -> Micros:
     return Micros((at - EPOCH) // _MICROSECOND)
 
 
-def to_micros_or_none(at: datetime | None) -> Micros | None:
-    """Return a moment as the databases keep it, where there is one."""
-    return None if at is None else to_micros(at)
-
-
 def from_micros(at: int) -> datetime:
     """Return the moment that a database keeps; one that no datetime can hold as the first or the last that can be."""
     try:

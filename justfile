@@ -1,0 +1,36 @@
+# Tasks. `just` lists them; each is also written out in CONTRIBUTING.md.
+
+_list:
+    @just --list
+
+# Install the development packages into .venv
+setup:
+    python3 -m venv .venv
+    .venv/bin/python -m pip install --quiet uv
+    VIRTUAL_ENV=.venv .venv/bin/uv pip install --require-hashes -r requirements-dev.txt
+    VIRTUAL_ENV=.venv .venv/bin/uv pip install --no-deps -e .
+
+# Format, lint, types, imports, sizes, generated files
+check:
+    .venv/bin/ruff format --check .
+    .venv/bin/ruff check .
+    .venv/bin/pyright
+    .venv/bin/lint-imports
+    .venv/bin/python -m tools.check_sizes
+    for tool in api sync cli_docs api_docs openapi; do .venv/bin/python -m tools.make_$tool --check || exit 1; done
+
+# Run tests: all, or those in PATH
+test *PATH:
+    .venv/bin/pytest -m "not slow" {{PATH}}
+
+# Write all generated files again
+generate:
+    for tool in api sync cli_docs api_docs openapi; do .venv/bin/python -m tools.make_$tool || exit 1; done
+
+# Everything that must hold on main, from an empty machine
+ci *FLAGS:
+    bash .ci/run {{FLAGS}}
+
+# Pin the development packages again
+lock:
+    uv pip compile --universal -p 3.11 --generate-hashes --group dev --all-extras pyproject.toml -o requirements-dev.txt
