@@ -18,6 +18,7 @@ import anyio
 import bethink
 from benchmarks.answers_judge import PROMPTS, Verdict, ask, judged, prompt
 from benchmarks.sets import SETS, Conversation, Question, Turn, load
+from bethink.backend import Local, Parts
 from bethink.build import worker_from
 from bethink.extend import Embedder, Model
 from bethink.learning.extraction.extract import Prices
@@ -165,10 +166,12 @@ def _memory(plan: Plan, database: SqliteDatabase, writer: Model) -> bethink.Memo
 
     def worker() -> Worker:
         if plan.learn:
-            return worker_from(plan.settings, database, redactor=redactor, model=writer, embedder=embedder)
+            return worker_from(
+                plan.settings, database, redactor=redactor, model=writer, tokens=_tokens, embedder=embedder
+            )
         return Worker(database, {JobKind.INDEX: Indexer(database=database, embedder=embedder)} if embedder else {})
 
-    return memory_on(database, redactor=redactor, worker=worker, searcher=lambda: searcher)
+    return bethink.Memory(Local(Parts(database=database, redactor=redactor, worker=worker, searcher=lambda: searcher)))
 
 
 async def _stored(memory: bethink.Memory, conversation: Conversation, clock: _Clock) -> None:

@@ -23,7 +23,7 @@ import psycopg
 from psycopg.raw_cursor import RawCursor
 
 import bethink
-from bethink.model.records import Session
+from bethink.build import memory_from
 from bethink.store import sessions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.sql import Dialect, queries
@@ -53,7 +53,7 @@ class Figure:
         return self.ratio >= GOALS[self.batch]
 
 
-def _rows(session: Session, first: int, count: int) -> list[tuple[Any, ...]]:
+def _rows(session: bethink.Session, first: int, count: int) -> list[tuple[Any, ...]]:
     tail = (None, "[]", None, 0, "{}", "user", None, None, None)
     return [(session.space, session.id, first + index, 1, "user", _CONTENT, *tail) for index in range(count)]
 
@@ -94,7 +94,7 @@ def _bare_postgres(dsn: str, space: str) -> Generator[Write]:
         yield write
 
 
-async def _twin(target: str, key: bethink.conversation_key) -> Session:
+async def _twin(target: str, key: str) -> bethink.Session:
     """Make the schema and an empty session in the database that the bare driver writes to."""
     async with bethink.connect(target) as memory:
         return await memory.space("benchmark").session(key)
@@ -133,7 +133,7 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
 async def _profile(path: str) -> list[tuple[str, float]]:
     """Time what one append of one message is made of, on SQLite, each step adding to the one before."""
     database = SqliteDatabase(SqliteOptions(path=path))
-    memory = bethink.Memory(database)
+    memory = memory_from(bethink.Settings(learn=False), database=database)
     await memory.open()
     session = await memory.space("p").session(bethink.conversation_key(channel="p", chat="p"))
     message = [bethink.Message(role="user", content=_CONTENT)]

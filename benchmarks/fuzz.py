@@ -15,6 +15,7 @@ import anyio
 import requests
 import schemathesis
 import uvicorn
+from bethink.server.one_write import OneWrite
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
@@ -27,7 +28,6 @@ import bethink
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.server import ServerOptions, create_app
-from bethink.server.one_write import OneWrite
 from faults.places import DATABASES, place
 
 _CHECKS = (
@@ -74,7 +74,7 @@ def served(app: FastAPI) -> Generator[str]:
         thread.join()
 
 
-async def _furnish(target: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Put something there to be found, and return the keys and the names of it by their place in a path."""
     async with bethink.connect(target) as memory:
         stored = await memory.space(_SPACE).remember("The parrot likes figs.")
@@ -172,7 +172,7 @@ class _Fuzz:
 
 def fuzz(target: str, *, cases: int, seed: int) -> Tally:
     """Send so many cases, spread over all operations, some of which fit the OpenAPI and some of which do not."""
-    keys, names = anyio.run(_furnish, target)
+    keys, names = anyio.run(_copy_chunks, target)
     memory = bethink.connect(target, learn_at_start=False)
     app = create_app(memory, options=ServerOptions(rate=float("inf"), mcp=False))
     with served(app) as url:

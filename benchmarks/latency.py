@@ -22,9 +22,7 @@ import anyio
 import bethink
 from benchmarks.latency_bare import BarePostgres, BareSqlite, Transaction, noted
 from benchmarks.latency_data import DIMENSION, EMBEDDER, Question, World, fill_postgres, fill_sqlite, prepare
-from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.providers.no_redaction import NoRedaction
-from bethink.recall.search import Searcher
+from bethink.build import memory_from
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
@@ -105,8 +103,8 @@ class Subject:
         self._name = name
         self._database = _database(target)
         embedder = Known(questions) if with_vectors else None
-        searcher = Searcher(self._database, tokens=EstimatedTokens(), embedder=embedder)
-        self._memory = bethink.Memory(self._database, redactor=NoRedaction(), searcher=lambda: searcher)
+        settings = bethink.Settings(learn=False, redact=False)
+        self._memory = memory_from(settings, database=self._database, embedder=embedder)
         self._bare = BarePostgres(target) if _is_server(target) else BareSqlite(target)
         self._noted: list[Sequence[Transaction]] = []
 

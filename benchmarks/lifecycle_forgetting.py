@@ -82,12 +82,12 @@ async def _known_refs(stage: Stage, secret: _Secret, times: Iterable[datetime]) 
 
 
 async def _forget(stage: Stage, secret: _Secret) -> None:
+    space = stage.memory.space(secret.space)
     if secret.purged:
-        await stage.memory.local().history(secret.space).purge(conversation(secret.chat))
+        await space.forget(conversation=conversation(secret.chat))
         return
-    for ref in secret.refs:
-        if ref.kind is RefKind.FACT:
-            await stage.memory.space(secret.space).facts.delete(ref.id)
+    for fact in {ref.id: ref for ref in secret.refs if ref.kind is RefKind.FACT}.values():
+        await space.forget(fact)
 
 
 def _holds(candidate: Candidate, secret: _Secret) -> bool:
@@ -112,7 +112,7 @@ async def _look(stage: Stage, secret: _Secret, times: Sequence[datetime], tally:
         tally.add(await _is_traced(stage, secret, ref), f"{case}, explained: {ref}")
     documents = stage.memory.space(secret.space).documents
     for each in (await documents.tree()).values():
-        for version in await documents.history(each.id):
+        for version in await documents.versions(each.id):
             tally.add(secret.word in version.body, f"{case}, in {version.slug}, version {version.version}")
 
 

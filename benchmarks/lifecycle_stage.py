@@ -9,11 +9,10 @@ from enum import StrEnum
 
 from benchmarks.lifecycle_model import Credulous
 from bethink import Memory, Message, Session, conversation_key
-from bethink.build import worker_from
+from bethink.build import memory_from
 from bethink.model.moments import from_micros
 from bethink.model.recall import Recall, RefKind
 from bethink.model.records import Fact, SourceMessage
-from bethink.providers.default_redactor import redactor_for
 from bethink.settings import load_settings
 from bethink.store import facts
 from bethink.store.db import Database
@@ -185,11 +184,5 @@ async def staged(target: str, dice: random.Random) -> AsyncGenerator[Stage]:
     else:
         database = SqliteDatabase(SqliteOptions(path=target), clock=clock)
     settings = load_settings(environ={}, daily_spend_cap="inf", worker_batch=200, learn_at_start=False)
-    redactor, model = redactor_for(database), Credulous()
-
-    async with Memory(
-        database,
-        redactor=redactor,
-        worker=lambda: worker_from(settings, database, redactor=redactor, model=model),
-    ) as memory:
+    async with memory_from(settings, database=database, model=Credulous()) as memory:
         yield Stage(database=database, memory=memory, clock=clock, dice=dice)

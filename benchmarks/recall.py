@@ -24,15 +24,17 @@ from benchmarks import recall_measures as measures
 from benchmarks.recall_baselines import BASELINE, Baselines
 from benchmarks.recall_measures import Outcome
 from benchmarks.sets import Conversation, Question, Turn, load
+from bethink.build import memory_from
 from bethink.extend import Embedder, Reranker
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH
 from bethink.model.recall import RefKind
+from bethink.model.verbs.memory import RecallRequest
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.token_reranker import TokenReranker
 from bethink.recall.index import Indexer
-from bethink.recall.search import Asking, Searcher
+from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker
@@ -93,7 +95,7 @@ async def _asked(
     """Store a conversation, fill its vectors, and ask every question each way."""
     clock = _Clock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    memory = memory_on(database, redactor=_AsItIs())
+    memory = memory_from(bethink.Settings(learn=False), database=database, redactor=_AsItIs())
     outcomes: list[Outcome] = []
     async with memory:
         turns = await _stored(memory, conversation)
@@ -185,10 +187,9 @@ def _counts(question: Question, *, whole: bool) -> bool:
 async def _ranked(
     searcher: Searcher, question: Question, turns: dict[tuple[str, int], str], *, whole: bool
 ) -> list[str]:
-    asking = Asking(
-        question=question.text, space=_SPACE, limit=_SESSIONS_FROM if whole else _FIRST, kinds=(RefKind.MESSAGE,)
-    )
-    return [turns[item.ref.id, item.ref.number] for item in (await searcher.recall(asking)).items]
+    limit = _SESSIONS_FROM if whole else _FIRST
+    found = await searcher.recall(_SPACE, RecallRequest(question=question.text, limit=limit, kinds=(RefKind.MESSAGE,)))
+    return [turns[item.ref.id, item.ref.number] for item in found.items]
 
 
 def _sessions(found: Sequence[str], turns: Sequence[Turn]) -> list[str]:

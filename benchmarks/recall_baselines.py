@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 
 from benchmarks.sets import Turn
-from bethink.recall.lexicon import SILENT
+from bethink.recall.word_lists import STOP_WORDS
 
 BASELINE = "FTS5, porter and stop words"
 """What the others are measured against: it has no weights that anybody tuned."""
@@ -33,7 +33,7 @@ class Baselines:
     def rankings(self, question: str, vector: Sequence[float] | None) -> dict[str, list[str]]:
         """Return the turns in the order of each baseline, the best first."""
         words = _WORD.findall(question.lower())
-        stopped = [word for word in words if word not in SILENT] or words
+        stopped = [word for word in words if word not in STOP_WORDS] or words
         porter = self._full_text("porter", stopped)
         found = {
             "FTS5 as it comes": self._named(self._full_text("plain", words)),

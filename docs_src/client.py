@@ -1,4 +1,4 @@
-"""The same program with a file beside it, or with a server: one line is different."""
+"""The same program with a file beside it, or with a server: only the address is different."""
 
 import os
 
@@ -8,14 +8,14 @@ import bethink
 
 
 async def main() -> None:
-    url = os.environ.get("MEMORY_URL")
-    memory = bethink.Client(url, key=os.environ["MEMORY_KEY"]) if url else bethink.connect("memory.db")
-    async with memory:
-        stored = await memory.space("alice").remember("Anna plays the cello on Fridays")
+    url = os.environ.get("MEMORY_URL", "memory.db")  # or https://…
+    async with bethink.connect(url, key=os.environ.get("MEMORY_KEY", "")) as memory:
+        alice = memory.space("alice")
+        stored = await alice.remember("Anna plays the cello on Fridays")
         print(stored.refs[0])
-        found = await memory.space("alice").recall("Who plays the cello?")
+        found = await alice.recall("Who plays the cello?")
         print(found.items[0].text)
-        print((await memory.space("alice").explain(found.items[0].ref)).origin)
+        print((await alice.explain(found.items[0].ref)).origin)
 
 
 anyio.run(main)

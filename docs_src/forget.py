@@ -7,14 +7,14 @@ import bethink
 
 async def main() -> None:
     async with bethink.connect("memory.db") as memory:
-        flat = bethink.conversation_key(channel="chat", chat="ida", thread="flat")
-        await memory.space("ida").remember("The door code of the flat is 4711.", conversation=flat)
+        ida = memory.space("ida")
+        await ida.remember("The door code of the flat is 4711.", conversation="flat")
         await memory.learn()
 
-        print(await memory.space("ida").forget(conversation=flat, dry_run=True))
-        gone = await memory.space("ida").forget(conversation=flat)
+        print(await ida.forget(conversation="flat", dry_run=True))
+        gone = await ida.forget(conversation="flat")
         print(gone.messages, "messages and", gone.session_memories, "session memories are gone")
-        print((await memory.space("ida").recall("What is the door code?")).missing)
+        print((await ida.recall("What is the door code?")).missing)
 
 
 anyio.run(main)

@@ -5,8 +5,6 @@ import json
 import anyio
 
 import bethink
-from bethink.model.calls import ModelCall
-from bethink.providers.scripted_model import ScriptedModel
 
 FACT = {
     "statement": "User lives in Bergen",
@@ -22,22 +20,21 @@ SESSION = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-mov
 NOTHING_TO_WRITE = '{"calls": [], "done": true}'
 
 
-def answer(call: ModelCall) -> str:
+def answer(call: bethink.ModelCall) -> str:
     return json.dumps(SESSION) if call.schema_name == "session_memory" else NOTHING_TO_WRITE
 
 
 async def main() -> None:
-    model = ScriptedModel(answer)
+    model = bethink.ScriptedModel(answer)
     async with bethink.connect("learnt.db", model=model) as memory:
-        desk = bethink.conversation_key(channel="cli", chat="desk")
-        session = await memory.space("alice").session(desk)
-        await session.append([{"role": "user", "content": "I moved to Bergen in May."}])
+        alice = memory.space("alice")
+        session = await alice.session("chat")
+        await session.append("I moved to Bergen in May.")
         await session.idle()
         await memory.learn()
 
-        facts = memory.space("alice").facts
-        for fact in await facts.search("Bergen", 5):
-            print(fact.content, fact.origin, await facts.sources(fact.id), fact.made_by)
+        for fact in await alice.facts.search("Bergen", limit=5):
+            print(fact.content, fact.origin, await alice.facts.sources(fact.id), fact.made_by)
         print((await memory.audit()).spent_today)
 
 

@@ -5,7 +5,6 @@ from datetime import datetime
 import anyio
 
 import bethink
-from bethink.model.documents import DocumentDraft
 
 # What mem0 lists for a user, or a graph's edges; shortened to the fields that are used here.
 STATEMENTS = [
@@ -22,19 +21,18 @@ NOTES = {"coffee": "# Coffee\n\n- [preference] No coffee after noon"}  # or file
 
 async def main() -> None:
     async with bethink.connect(":memory:") as memory:
-        facts = memory.space("ida").facts
+        ida = memory.space("ida")
         for each in STATEMENTS:
             until = datetime.fromisoformat(each["until"]) if each["until"] else None
             begun = datetime.fromisoformat(each["created_at"])
-            await facts.index(
+            await ida.facts.save(
                 bethink.Fact(id=each["id"], content=each["memory"], source="mem0", valid_from=begun, valid_to=until)
             )
 
-        documents = memory.space("ida").documents
         for name, text in NOTES.items():
-            await documents.create(DocumentDraft(slug=name, title=name.title(), body=text))
+            await ida.documents.create(bethink.DocumentDraft(slug=name, title=name.title(), body=text))
 
-        for item in (await memory.space("ida").recall("Where does she live, and what about coffee?")).items:
+        for item in (await ida.recall("Where does she live, and what about coffee?")).items:
             print(item.ref.kind, item.origin, "|", item.text.splitlines()[-1])
 
 

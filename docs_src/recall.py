@@ -7,8 +7,8 @@ import bethink
 
 async def main() -> None:
     async with bethink.connect("memory.db") as memory:
-        desk = bethink.conversation_key(channel="cli", chat="trip")
-        session = await memory.space("alice").session(desk)
+        alice = memory.space("alice")
+        session = await alice.session("trip")
         await session.append(
             [
                 {"role": "user", "content": "My sister went to Oslo for a job at the opera."},
@@ -17,13 +17,13 @@ async def main() -> None:
             ],
         )
 
-        found = await memory.space("alice").recall("When does my sister begin to work?", budget=500)
+        found = await alice.recall("When does my sister begin to work?", budget=500)
         for item in found.items:
             print(f"{item.score:.2f}", item.ref.kind, item.text)
-        print((await memory.space("alice").recall("What is my blood type?")).missing)
+        print((await alice.recall("What is my blood type?")).missing)
 
-        block = await memory.space("alice").context(question="Where does my sister work?", session_id=session.id)
-        print(block.tokens, "tokens, shown to", len(await memory.space("alice").shown()), "session")
+        block = await session.context("Where does my sister work?")
+        print(block.tokens, "tokens, shown to", len(await alice.shown()), "session")
 
 
 anyio.run(main)

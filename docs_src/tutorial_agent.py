@@ -2,7 +2,6 @@
 
 import sys
 
-import bethink
 import bethink.sync
 
 
@@ -13,16 +12,14 @@ def think(prompt: list[dict[str, object]]) -> str:
 
 
 with bethink.sync.connect("lesson.db") as memory:
-    chat = bethink.conversation_key(channel="terminal", chat="ida")
-    session = memory.space("ida").session(chat)
-    block = memory.space("ida").context(session_id=session.id)
-    prompt = block.to_openai()
+    session = memory.space("ida").session("terminal")
+    prompt = session.context().to_openai()
 
     print("Talk to me; an empty line ends it.", flush=True)
     for line in iter(sys.stdin.readline, ""):
         if not line.strip():
             break
-        session.append([{"role": "user", "content": line.strip()}])
+        session.append(line.strip())
         prompt.append({"role": "user", "content": line.strip()})
         answer = think(prompt)
         session.append([{"role": "assistant", "content": answer}])

@@ -3,10 +3,11 @@
 import bethink.sync
 
 with bethink.sync.connect("lesson.db") as memory:
-    memory.space("ida").remember("I moved to Bergen in May.")
-    memory.space("ida").remember("I am allergic to cashews.")
+    ida = memory.space("ida")
+    ida.remember("I moved to Bergen in May.")
+    ida.remember("I am allergic to cashews.")
     memory.learn()
 
-    found = memory.space("ida").recall("What am I allergic to?")
+    found = ida.recall("What am I allergic to?")
     print(found.items[0].text)
     print(found.items[0].ref)

@@ -11,35 +11,31 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.model.calls import ModelCall
-from bethink.model.recall import RefKind
-from bethink.providers.scripted_model import ScriptedModel
 
 USER = "ida"
-CHAT = bethink.conversation_key(channel="terminal", chat="ida")
-KINDS = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
+KINDS = (bethink.RefKind.FACT, bethink.RefKind.SESSION_MEMORY, bethink.RefKind.DOCUMENT)
 Tool = Callable[[str], Awaitable[str]]
 
 
 async def run(file: Path, said: list[str]) -> None:
     """Run the program once: this is all that an agent does with its memory."""
-    async with bethink.connect(file, model=ScriptedModel(learnt_from), learn_at_start=False) as memory:
-        session = await memory.space(USER).session(CHAT)
+    async with bethink.connect(file, model=bethink.ScriptedModel(learnt_from), learn_at_start=False) as memory:
+        session = await memory.space(USER).session("terminal")
 
         # Once, when a session starts: what is known begins the prompt, and stays the same so that caches hold.
-        block = await memory.space(USER).context(session_id=session.id)
+        block = await session.context()
         print(f"  (begins with {len(block.items)} things it knows, {block.tokens} tokens)")
         prompt = block.to_openai()
 
         async def recall(question: str) -> str:
             # For the rest: a tool that the model may call. Each line ends in the label it can be cited by.
             # Without messages: what was said in this session stands in the prompt already.
-            found = await memory.space(USER).recall(question, budget=300, limit=3, kinds=KINDS, session_id=session.id)
+            found = await session.recall(question, budget=300, limit=3, kinds=KINDS)
             return "\n".join(f"{item.text} [^{item.label}]" for item in found.items) or f"({found.missing})"
 
         for text in said:
             print(f"  ida:   {text}")
-            await session.append([{"role": "user", "content": text}])
+            await session.append(text)
             prompt.append({"role": "user", "content": text})
             answer = await think(prompt, recall)
             prompt.append({"role": "assistant", "content": answer})
@@ -53,10 +49,11 @@ async def run(file: Path, said: list[str]) -> None:
 
 
 async def show(file: Path) -> None:
-    """Say what is known now, where each line comes from, and how often it was of use."""
+    """Print what is known now, where each line comes from, and how often it was of use."""
     async with bethink.connect(file, learn_at_start=False) as memory:
-        for fact in sorted(await memory.space(USER).facts.list(), key=lambda fact: fact.content):
-            lineage = await memory.space(USER).explain(f"fact:{fact.id}:{fact.version}")
+        ida = memory.space(USER)
+        for fact in sorted(await ida.facts.all(), key=lambda fact: fact.content):
+            lineage = await ida.explain(f"fact:{fact.id}:{fact.version}")
             used = lineage.usage.times if lineage.usage else 0
             quotes = " / ".join(source.text for source in lineage.sources)
             print(f"  {fact.content} ({fact.kind}, used {used} times)\n    because {fact.origin} said: {quotes}")
@@ -90,7 +87,7 @@ FACTS: dict[str, dict[str, object]] = {
 }
 
 
-def learnt_from(call: ModelCall) -> str:
+def learnt_from(call: bethink.ModelCall) -> str:
     """Say what a model would make of a session; sources are the numbers of its messages."""
     if call.schema_name != "session_memory":
         return '{"calls": [], "done": true}'

@@ -9,15 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 import anyio
 
-from bethink import Memory, conversation_key
+import bethink
+from bethink.build import memory_from
 from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
 from bethink.learning.documents.runs import Runs
 from bethink.learning.extraction.extract import Extractor
-from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker, WorkerOptions
@@ -94,21 +93,22 @@ class Calendar:
 def worker(database: Database, said: list[Said]) -> Worker:
     """A worker that learns by the script, and consolidates without a model."""
 
-    def script(call: ModelCall) -> str:
+    def script(call: bethink.ModelCall) -> str:
         return answer_to(next(each for each in said if each.text in call.prompt))
 
-    redactor, tokens = redactor_for(database), EstimatedTokens()
+    model, redactor, tokens = bethink.ScriptedModel(script), redactor_for(database), EstimatedTokens()
     runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens)
     handlers = {
-        JobKind.EXTRACT: Extractor(database=database, model=ScriptedModel(script), redactor=redactor, tokens=tokens),
+        JobKind.EXTRACT: Extractor(
+            database=database, model=model, redactor=redactor, tokens=tokens
+        ),
         JobKind.CONSOLIDATE: Consolidator(runs=runs, rules=ConsolidationRules(max_unused_days=60)),
     }
     return Worker(database, handlers, WorkerOptions(daily_cap=None))
 
 
-async def show_changes(memory: Memory, seen: set[str], day: int) -> None:
-    docs = memory.space("ida").documents
-    for changes in reversed(await docs.change_sets()):
+async def show_changes(ida: bethink.Space, seen: set[str], day: int) -> None:
+    for changes in reversed(await ida.documents.changes()):
         if changes.run in seen:
             continue
         seen.add(changes.run)
@@ -120,27 +120,27 @@ async def show_changes(memory: Memory, seen: set[str], day: int) -> None:
             if change.draft is None:
                 print(f"- {change.path} is forgotten")
                 continue
-            found = await docs.find(change.path)
+            found = await ida.documents.find(change.path)
             if found is not None:
-                print(f"{change.path}\n{await docs.diff(found.id, before, before + 1)}")
+                print(f"{change.path}\n{await ida.documents.diff(found.id, before, before + 1)}")
 
 
 async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    memory = Memory(database)
     said, seen = sessions(), set[str]()
-    async with memory:
+    async with memory_from(bethink.Settings(learn=False), database=database) as memory:
+        ida = memory.space("ida")
         work = worker(database, said)
         for number, each in enumerate(said):
             clock.time = START + timedelta(days=each.day)
-            session = await memory.space("ida").session(conversation_key(channel="chat", chat=str(number)))
-            await session.append([{"role": "user", "content": each.text}])
+            session = await ida.session(f"chat-{number}")
+            await session.append(each.text)
             await session.end()
             await work.run_once()
-            await show_changes(memory, seen, each.day)
+            await show_changes(ida, seen, each.day)
         print("\n== the tree after ninety days")
-        for path, document in (await memory.space("ida").documents.tree()).items():
+        for path, document in (await ida.documents.tree()).items():
             print(f"\n{path} (version {document.version})\n{document.body}")
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 
 import bethink
+from bethink.model.thread_results import StepResult
 from bethink.model.working import Event, EventType, Mode
 from bethink.working.ladder import Thresholds
-from bethink.working.memory import StepResult, WorkingMemory
 from bethink.working.process import Engine
 
 THRESHOLDS = Thresholds(soft=500, hard=800, truncation=1000)
@@ -50,28 +50,28 @@ def told(result: StepResult, event: str) -> str:
     return f"{'truncation' if result.truncation_performed else 'compaction'} of {removed} chunks"
 
 
-async def play(desk: WorkingMemory) -> None:
-    await desk.open_thread("session", mode=Mode.STEPPING)
+async def play(threads: bethink.Threads) -> None:
+    await threads.open("session", mode=Mode.STEPPING)
     for event in SESSION:
-        await desk.dispatch("session", event)
+        await threads.dispatch("session", event)
         waiting = True
         while waiting:
-            result = await desk.step("session")
-            thread = await desk.get_thread("session")
+            result = await threads.step("session")
+            thread = await threads.get("session")
             print(f"{thread.total_tokens:5} [{bar(thread.total_tokens)}] {told(result, event.type)}")
             waiting = result.has_pending_operations
-    usage = await desk.check_token_usage("session")
-    replayed = await desk.replay("session")
-    state = await desk.current_state("session")
-    print(f"{len(await desk.history('session'))} states kept; {usage.total_tokens} tokens now")
-    print(f"replayed without a model: {'the same' if replayed == state.chunks else 'DIFFERENT'}")
+    usage = await threads.usage("session")
+    replayed = await threads.replay("session")
+    state = await threads.state("session")
+    print(f"{len(await threads.states('session'))} states kept; {usage.total_tokens} tokens now")
+    print(f"replayed without a model: {'the same' if tuple(replayed) == state.chunks else 'DIFFERENT'}")
 
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        memory = bethink.connect(Path(folder) / "memory.db", engine=Engine(thresholds=THRESHOLDS))
-        async with memory:
-            await play(memory.local().working("examples"))
+        engine = Engine(thresholds=THRESHOLDS)
+        async with bethink.connect(Path(folder) / "memory.db", engine=engine) as memory:
+            await play(memory.space("examples").threads)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,9 @@ from datetime import UTC, datetime, timedelta
 import anyio
 
 import bethink
-from bethink.build import worker_from
-from bethink.model.calls import ModelCall
+from bethink.build import memory_from
 from bethink.model.working import Event, EventType, Mode
-from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 CUSTOMER = "northwind"  # one space for each customer: no answer can ever hold another's words
@@ -44,7 +41,7 @@ STORY = (
 SPECIAL = {
     12: ("Our delivery address is 5 Quay Street.", "Delivery address is 5 Quay Street", "detail", "address"),
     60: ("Please answer in short sentences.", "Answer in short sentences", "instruction", None),
-    150: ("We moved: the delivery address is 9 Mill Lane.", "Delivery address is 9 Mill Lane", "detail", "address"),
+    150: ("We moved: the delivery address is 9 Mill ConnectionThread.", "Delivery address is 9 Mill ConnectionThread", "detail", "address"),
     195: ("The pump in hall 3 is broken.", "The pump in hall 3 is broken", "event", None),
 }
 
@@ -59,7 +56,7 @@ def answered_on(day: int) -> str:
     return f"Thank you. We sent instructions for the {THINGS[day % 5]} with letter {day}."
 
 
-def learnt_from(call: ModelCall) -> str:
+def learnt_from(call: bethink.ModelCall) -> str:
     """Say what a model would make of a session: nothing of small talk, one fact of the four days that matter."""
     found = [special for special in SPECIAL.values() if special[0] in call.prompt]
     facts = [
@@ -84,8 +81,7 @@ async def live_through(memory: bethink.Memory, clock: Calendar) -> int:
     total = 0
     for day in range(1, 201):
         clock.time = START + timedelta(days=day)
-        key = bethink.conversation_key(channel="desk", chat=CUSTOMER, thread=str(day))
-        session = await memory.space(CUSTOMER).session(key)
+        session = await memory.space(CUSTOMER).session(f"ticket-{day}")
         said, answer = said_on(day), answered_on(day)
         await session.append([{"role": "user", "content": said}, {"role": "assistant", "content": answer}])
         await session.end()
@@ -112,8 +108,9 @@ async def ask(memory: bethink.Memory, *, as_of: str | None = None) -> None:
 
 async def begin(memory: bethink.Memory) -> None:
     """Make the block that a new session begins with."""
-    block = await memory.space(CUSTOMER).context(question=QUESTION, budget=BUDGET)
-    again = await memory.space(CUSTOMER).context(question=QUESTION, budget=BUDGET)
+    customer = memory.space(CUSTOMER)
+    block = await customer.context(QUESTION, budget=BUDGET)
+    again = await customer.context(QUESTION, budget=BUDGET)
     print(
         f"\nA new session begins with {block.tokens} tokens; made again: {again.digest == block.digest and 'the same'}"
     )
@@ -121,32 +118,31 @@ async def begin(memory: bethink.Memory) -> None:
 
 async def step_through(memory: bethink.Memory) -> None:
     """Hold one session in working memory and step through it: which chunks are in the prompt, and which not."""
-    desk = memory.local().working(CUSTOMER)
-    thread = await desk.open_thread("ticket-201", mode=Mode.STEPPING)
+    threads = memory.space(CUSTOMER).threads
+    thread = await threads.open("ticket-201", mode=Mode.STEPPING)
     for event in (
         Event(type=EventType.USER_MESSAGE, payload={"text": "The pump in hall 3 stands still again."}),
         Event(type=EventType.TOOL_RESULT, payload={"text": "log of the pump: " + "pressure 3.1 bar, " * 20}),
         Event(type=EventType.LLM_TEXT_RESPONSE, payload={"text": "The pressure is fine: it is the motor."}),
         Event(type=EventType.USER_MESSAGE, payload={"text": "Then send the motor, please."}),
     ):
-        await desk.dispatch(thread.id, event)
+        await threads.dispatch(thread.id, event)
     print("\nTicket 201, step by step, in a prompt of 120 tokens:")
-    while await desk.queue_length(thread.id):
-        await desk.step(thread.id)
-        state = await desk.current_state(thread.id)
-        prompt = await desk.prompt(thread.id, budget=120)
+    while await threads.queue(thread.id):
+        await threads.step(thread.id)
+        state = await threads.state(thread.id)
+        prompt = await threads.prompt(thread.id, budget=120)
         chunks = " ".join(f"[{shown.tokens} {shown.reason}]" for shown in prompt.report)
         print(f"  state {state.info.number}: {state.info.event_type:18} {chunks}")
-    diff = await desk.diff(thread.id, 1, 3)
+    diff = await threads.diff(thread.id, 1, 3)
     print(f"  from state 1 to 3: {len(diff.added)} chunks added, {len(diff.removed)} removed")
 
 
 async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    redactor = redactor_for(database)
-    worker = worker_from(bethink.Settings(), database, redactor=redactor, model=ScriptedModel(learnt_from))
-    async with memory_on(database, redactor=redactor, worker=lambda: worker) as memory:
+    settings = bethink.Settings(learn_at_start=False)
+    async with memory_from(settings, database=database, model=bethink.ScriptedModel(learnt_from)) as memory:
         said = await live_through(memory, clock)
         facts = await memory.space(CUSTOMER).facts.count()
         print(f"200 sessions, {said} tokens said, {facts} facts held to be true")

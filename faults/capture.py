@@ -42,7 +42,7 @@ class Campaign:
     """A seeded bug: say yes before the message is stored. The campaign must notice."""
 
 
-def _chat(number: int) -> bethink.conversation_key:
+def _chat(number: int) -> str:
     return bethink.conversation_key(channel="faults", chat=str(number))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
-from bethink.learning.documents.consolidate import Consolidator, Work
+from bethink.learning.documents.consolidate import ConsolidationInput, Consolidator
 from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Learnt
 from bethink.model.moments import to_micros
@@ -52,7 +52,9 @@ def _apply_seeing(seen: Callable[[Job, Claim, int], Job]) -> None:
         claim: Claim | None = getattr(hand, "claim", None)
         return job if job is None or claim is None else seen(job, claim, to_micros(tx.now))
 
-    def apply_blindly(self: Consolidator, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
+    def apply_blindly(
+        self: Consolidator, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...]
+    ) -> Learnt:
         hand.claim = claim  # a transaction has its thread to itself
         try:
             return apply(self, tx, claim, work, changes)
@@ -67,7 +69,7 @@ def _flag_first() -> None:
     """Set the flags of what a run looks at before it has come to anything."""
     genuine = Consolidator._changes
 
-    async def flagged(self: Consolidator, claim: Claim, work: Work) -> list[Change]:
+    async def flagged(self: Consolidator, claim: Claim, work: ConsolidationInput) -> list[Change]:
         looked_at = [each.memory for each in work.known.selection.current]
         snapshot = [(each.session_id, to_micros(each.source_updated_at)) for each in looked_at]
         await self.runs.database.transact(

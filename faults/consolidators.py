@@ -10,7 +10,7 @@ from datetime import timedelta
 import anyio
 
 from bethink.errors import Busy
-from bethink.learning.documents.consolidate import Consolidator, Work
+from bethink.learning.documents.consolidate import ConsolidationInput, Consolidator
 from bethink.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
@@ -23,7 +23,7 @@ from bethink.model.records import (
     FactKind,
     Maker,
     Origin,
-    Session,
+    SessionInfo,
     SessionMemory,
     SourceMessage,
     conversation_key,
@@ -101,10 +101,10 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
     promises.keep(space, moment, await database.transact(body, space=space))
 
 
-def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[Session, int]:
+def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[SessionInfo, int]:
     agent = sessions.ensure_agent(tx, space=space, name="assistant", kind=AgentKind.PRIMARY)
     key = conversation_key(channel="faults", chat=str(chat))
-    conversation = sessions.ensure_conversation(tx, agent=agent, key=str(key))
+    conversation = sessions.ensure_conversation(tx, agent=agent, key=key)
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     session = sessions.newest(tx, space=space, conversation=conversation)
     if session is None:
@@ -173,7 +173,7 @@ class Shown(Consolidator):
     signs: Signs
     dice: random.Random
 
-    async def _changes(self, claim: Claim, work: Work) -> list[Change]:
+    async def _changes(self, claim: Claim, work: ConsolidationInput) -> list[Change]:
         with self.signs.shown(self.runs.slot):
             # Without arguments super() does not know a class that was made anew for its slots.
             changes = await Consolidator._changes(self, claim, work)
@@ -206,7 +206,7 @@ def worker(database: Database, dice: random.Random, signs: Signs, slot: int) -> 
 async def consolidate(
     place: Place, dice: random.Random, signs: Signs, slot: int, mutant: ConsolidateMutant | None
 ) -> None:
-    """Work until killed."""
+    """ConsolidationInput until killed."""
     log_to(log_of(place))
     break_down(mutant)
     database = database_at(place.target)

@@ -69,7 +69,7 @@ async def append(
             if mutant is not Mutant.ACK_FIRST:
                 ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
             if first + len(keys) == end:
-                await _pause(memory, session, dice, length=numbers[-1])
+                await _pause(session, dice, length=numbers[-1])
             elif dice.random() < 0.3:
                 await session.idle()  # so that more comes in while a model thinks
             await anyio.sleep(dice.uniform(0.0, 0.01))
@@ -80,7 +80,7 @@ async def _open(memory: bethink.Memory, chat: int) -> bethink.Session:
     return await memory.space(f"space-{chat % _SPACES}").session(key)
 
 
-async def _pause(memory: bethink.Memory, session: bethink.Session, dice: random.Random, *, length: int) -> None:
+async def _pause(session: bethink.Session, dice: random.Random, *, length: int) -> None:
     throw = dice.random()
     if length >= _LONGEST_SESSION or throw < 0.1:
         await session.reset()
@@ -96,7 +96,7 @@ async def finish(place: Place) -> None:
     await append(place, random.Random(0), None, goal)
     async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
         for chat in range(_CHATS):
-            await await _open(memory, chat).idle()
+            await (await _open(memory, chat)).idle()
 
 
 class Thinking(ScriptedModel):

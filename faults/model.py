@@ -12,15 +12,17 @@ from typing import cast
 
 import anyio
 
-from bethink import Memory, Session, conversation_key
+from bethink import Memory, Session, Settings, conversation_key
+from bethink.build import memory_from
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import JobKind, JobStatus
+from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.model.moments import from_micros
 from bethink.model.records import Message
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line, ScriptedModel
+from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from faults.learners import database_at
@@ -128,18 +130,21 @@ class Stage:
         found = [f"a worker died {count} times of {reason}" for reason, count in self.died.items()]
         await self._drain()
         for space in range(_SPACES):
-            for job in await self.memory.space(f"space-{space}").jobs(limit=10_000):
+            for job in await self._jobs(f"space-{space}"):
                 if job.status is JobStatus.DEAD:
                     found += [] if job.attempts >= _ATTEMPTS else [f"{job.key} was given up after {job.attempts}"]
                     await self._wake(job.space, job.key)
         await self._drain()
         return found
 
+    async def _jobs(self, space: str) -> list[Job]:
+        return await self.database.transact(lambda tx: jobs.listed(tx, space=space, limit=10_000), space=space)
+
     async def _wake(self, space: str, session_id: str) -> None:
-        session = await self.memory.space(space).get_session(session_id=session_id)
-        if session is not None and session.ended_at is None:
+        session = await self.memory.space(space).get_session(session_id)
+        if session.info.ended_at is None:
             await session.append([self._message()])
-        elif session is not None:
+        else:
             await session.retry()
 
     async def _drain(self) -> None:
@@ -159,7 +164,7 @@ async def campaign(where: Place, faults: int, seed: int, kinds: list[str]) -> Ve
     dice, clock = random.Random(seed), Clock()
     database = database_at(where.target, clock)
     await database.open()
-    memory = memory_on(database, redactor=redactor_for(database))
+    memory = memory_from(Settings(learn=False), database=database)
     stage = Stage(database, clock, memory, Faulty(dice, faults, kinds), dice)
     shown, leaks = faults, set[str]()
     with Raw(where.raw) as raw:

@@ -12,7 +12,7 @@ from bethink.errors import Duplicate, LostClaim
 from bethink.learning.extraction.answer import Extraction
 from bethink.learning.extraction.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
 from bethink.learning.extraction.proof import prove
-from bethink.learning.extraction.reading import Work
+from bethink.learning.extraction.reading import ExtractionInput
 from bethink.model.jobs import Claim, Learnt, Outcome
 from bethink.model.records import Maker, SourceMessage
 from bethink.store import facts, jobs, sessions
@@ -76,7 +76,7 @@ def drop_fences(*names: str) -> None:
 class TwoTransactions(Extractor):
     """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
 
-    async def _apply(self, claim: Claim, work: Work, extraction: Extraction, made_by: Maker) -> Learnt:
+    async def _apply(self, claim: Claim, work: ExtractionInput, extraction: Extraction, made_by: Maker) -> Learnt:
         proven, _ = prove(extraction.drafts, work.numbered, start=work.start)
 
         def store(tx: Tx) -> None:
@@ -96,7 +96,7 @@ class TwoTransactions(Extractor):
         await self.database.transact(end, space=claim.space)
         return Learnt(outcome=Outcome.SUCCEEDED)
 
-    def _effect(self, claim: Claim, work: Work, index: int) -> str:
+    def _effect(self, claim: Claim, work: ExtractionInput, index: int) -> str:
         return f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
 
 
@@ -104,7 +104,7 @@ class TwoTransactions(Extractor):
 class RandomKeys(TwoTransactions):
     """Does the same under a new key each time, so that nothing tells a second time from the first."""
 
-    def _effect(self, claim: Claim, work: Work, index: int) -> str:
+    def _effect(self, claim: Claim, work: ExtractionInput, index: int) -> str:
         del index
         return f"{claim.key}:{work.until}:{EXTRACTOR}:{secrets.token_hex(8)}"
 
@@ -113,7 +113,7 @@ class RandomKeys(TwoTransactions):
 class LateWatermark(Extractor):
     """Asks how far the session goes when the model has answered, not when it was read."""
 
-    async def _apply(self, claim: Claim, work: Work, extraction: Extraction, made_by: Maker) -> Learnt:
+    async def _apply(self, claim: Claim, work: ExtractionInput, extraction: Extraction, made_by: Maker) -> Learnt:
         session = await self.database.transact(
             lambda tx: sessions.find(tx, space=claim.space, session_id=claim.key), space=claim.space, read=True
         )

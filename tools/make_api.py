@@ -15,9 +15,9 @@ from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
-from bethink.model.messages import Messages
+from bethink.model.messages import AnyMessages, Messages
 from bethink.model.recall import Ref
 from bethink.model.records import SessionInfo
 from bethink.model.verbs import VERBS
@@ -26,6 +26,7 @@ from bethink.model.verbs.base import Request, Verb
 _ROOT = Path(__file__).parent.parent
 _TARGET = _ROOT / "src" / "bethink" / "api"
 _WIDTH = 116
+_MADE = "Written by tools/make_api.py from the table of verbs; change a request there and run it again."
 
 _BOUND = {"session": ("session_id",)}
 """What a handle knows itself, so that its methods do not ask for it."""
@@ -41,6 +42,9 @@ _CLASSES = {
 }
 _ALSO_ON_SESSION = ("space.recall", "space.context", "space.shown", "space.forget")
 """Verbs of a space that a session has, too: it asks for itself."""
+
+_ONLY = {("session", "space.forget"): ("dry_run",)}
+"""The fields that a handle's method asks for, where the others name something else than the handle."""
 
 _EXTRA = {
     "space": '''
@@ -112,9 +116,7 @@ def _module(handle: str) -> str:
     if handle == "session":
         verbs += [verb for verb in VERBS if verb.name in _ALSO_ON_SESSION]
     methods = [_method(verb, handle, imports) for verb in verbs]
-    head = [
-        f'"""{about}\n\nWritten by tools/make_api.py from the table of verbs; change a request there and run it again.\n"""\n'
-    ]
+    head = [f'"""{about}\n\n{_MADE}\n"""\n']
     lines = [f"class {name}({base}):", f'    """{about}"""', _EXTRA.get(handle, ""), *methods]
     checked = _CHECKED.get(handle, ())
     if checked:
@@ -127,7 +129,8 @@ def _module(handle: str) -> str:
 def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     bound = _BOUND.get(handle, ())
     hints = get_type_hints(verb.request, include_extras=True)
-    asked = [each for each in fields(verb.request) if each.name not in bound]
+    only = _ONLY.get((handle, verb.name), hints)
+    asked = [each for each in fields(verb.request) if each.name in only and each.name not in bound]
     first = [each for each in asked if _required(each)]
     first += [each for each in asked if each.name in verb.positional and not _required(each)]
     rest = [each for each in asked if each not in first]
@@ -174,9 +177,10 @@ def _parameter(field: Field[Any], hint: Any, imports: _Imports) -> str:
 def _default(value: Any, imports: _Imports) -> str:
     if isinstance(value, Enum):
         return f"{imports.of(type(value))}.{value.name}"
-    if isinstance(value, tuple) and value and isinstance(value[0], Enum) and tuple(type(value[0])) == value:
-        return f"tuple({imports.of(type(value[0]))})"
-    return repr(value)
+    first = next(iter(cast("tuple[object, ...]", value)), None) if isinstance(value, tuple) else None
+    if isinstance(first, Enum) and tuple(type(first)) == value:
+        return f"tuple({imports.of(type(first))})"
+    return repr(cast("object", value))
 
 
 def _bare(hint: Any) -> Any:
@@ -185,7 +189,7 @@ def _bare(hint: Any) -> Any:
 
 def _accepted(hint: Any, imports: _Imports) -> str:
     """Spell the type that a person may pass for a field."""
-    if hint == Messages:
+    if hint in (Messages, AnyMessages):
         return imports.add("bethink.model.messages", "Given")
     hint = _bare(hint)
     if get_origin(hint) in (Union, UnionType):
@@ -213,7 +217,7 @@ def _spelt(hint: Any, imports: _Imports) -> str:
 
 def _converted(name: str, hint: Any, imports: _Imports) -> str:
     """Spell how an argument becomes what its field holds."""
-    if hint == Messages:
+    if hint in (Messages, AnyMessages):
         return f"{imports.add('bethink.model.messages', 'messages_from')}({name})"
     hint = _bare(hint)
     optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)

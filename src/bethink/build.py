@@ -91,15 +91,15 @@ def worker_from(
     # Imported here: a process that only appends need not load what learns.
     from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learning.documents.runs import Runs  # noqa: PLC0415
-    from bethink.learning.documents.transcripts import Scribe, post  # noqa: PLC0415
+    from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
     from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
-    from bethink.learning.extraction.idle import QuietRules  # noqa: PLC0415
+    from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model_price_input, output=settings.model_price_output)
     slot = os.getpid() % 64
-    quiet = QuietRules(
+    quiet = IdleRules(
         idle_hours=settings.scan_idle_hours,
         age_days=settings.scan_age_days,
         channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
@@ -134,7 +134,7 @@ def worker_from(
     )
     handlers: dict[JobKind, Handler] = {
         JobKind.EXTRACT: extractor,
-        JobKind.WRITE: Scribe(runs=runs),
+        JobKind.WRITE: TranscriptWriter(runs=runs),
         JobKind.CONSOLIDATE: consolidator,
     }
     if embedder is not None:
@@ -147,9 +147,22 @@ def _cap(settings: Settings, *, free: bool) -> int | None:
     return None if free or math.isinf(settings.daily_spend_cap) else round(settings.daily_spend_cap * 1_000_000)
 
 
+def database_from(settings: Settings) -> Database:
+    """Return the database that the settings describe, not yet open.
+
+    Raises:
+        Misconfigured: if they name an unknown module.
+    """
+    open_database = MODULES.get(settings.module)
+    if open_database is None:
+        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
+    return open_database(settings)
+
+
 def memory_from(
     settings: Settings,
     *,
+    database: Database | None = None,
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
@@ -157,7 +170,7 @@ def memory_from(
     embedder: Embedder | None = None,
     tokens: Tokens | None = None,
 ) -> Memory:
-    """Return the Memory that the settings describe.
+    """Return the Memory that the settings describe, on their database or on the one given.
 
     Raises:
         Misconfigured: if a setting names something unknown.
@@ -165,10 +178,7 @@ def memory_from(
     if not settings.enabled:
         _log.warning("memory is switched off: nothing will be stored")
         return Memory(Off())
-    open_database = MODULES.get(settings.module)
-    if open_database is None:
-        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
-    database = open_database(settings)
+    database = database or database_from(settings)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
     cut = redactor or redactor_from(settings, database)
     if settings.redact or redactor is not None:

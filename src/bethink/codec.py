@@ -4,7 +4,7 @@ Only the doors load it: it stands on pydantic, which `import bethink` never load
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType
@@ -14,12 +14,20 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from bethink.errors import Invalid, Misconfigured
+from bethink.model.checks import InvalidField
 from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import Local, Request, RequestT, ResultT, Verb
+from bethink.model.verbs.base import LocalOnly, Request, RequestT, ResultT, Verb
 
 T = TypeVar("T")
 
-_REF = "#/components/schemas/{model}"
+REF = "#/components/schemas/{model}"
+
+
+_MOST_ERRORS = 20
+_MOST_SHOWN = 100
+_UNKNOWN = "unknown field"
+_PLAIN = {"missing": "is required", "unexpected_keyword_argument": _UNKNOWN}
+"""What pydantic says in the words of Python, by the type of the error."""
 
 
 class Unreadable(Invalid):
@@ -79,7 +87,14 @@ def decode_body(verb: Verb[RequestT, Any], path: Mapping[str, str], body: bytes)
     Raises:
         Invalid: if it does not fit.
     """
-    return _checked(verb, path, lambda: adapter(verb.request).validate_json(_spliced(body, path), strict=True))
+    request = _read(verb, lambda: adapter(verb.request).validate_json(_spliced(body, path), strict=True))
+    for name in local_fields(verb.request):
+        if getattr(request, name) is not None:
+            raise Unreadable([{"at": name, "message": _UNKNOWN}])
+    for name, value in path.items():
+        if str(getattr(request, name)) != value:
+            raise Unreadable([{"at": name, "message": "is in the path; leave it out of the body"}])
+    return request.from_outside()
 
 
 def decode_query(verb: Verb[RequestT, Any], path: Mapping[str, str], query: Mapping[str, str]) -> RequestT:
@@ -88,25 +103,39 @@ def decode_query(verb: Verb[RequestT, Any], path: Mapping[str, str], query: Mapp
     Raises:
         Invalid: if it does not fit.
     """
-    return _checked(verb, path, lambda: adapter(verb.request).validate_strings({**query, **path}))
+    unknown = "unknown query parameter"
+    for name in query:
+        if name in path:
+            raise Unreadable([{"at": name, "message": unknown}])
+    read = adapter(verb.request).validate_strings
+    return _read(verb, lambda: read({**query, **path}), unknown=unknown).from_outside()
 
 
-def _checked(verb: Verb[RequestT, Any], path: Mapping[str, str], read: Any) -> RequestT:
+def _read(verb: Verb[RequestT, Any], read: Callable[[], RequestT], *, unknown: str = _UNKNOWN) -> RequestT:
     try:
-        request: RequestT = read()
+        return read()
     except ValidationError as error:
-        raise Unreadable([_told(each) for each in error.errors(include_url=False, include_input=False)]) from None
-    for name in local_fields(verb.request):
-        if getattr(request, name) is not None:
-            raise Unreadable([{"at": name, "message": "Unexpected keyword argument"}])
-    for name, value in path.items():
-        if str(getattr(request, name)) != value:
-            raise Unreadable([{"at": name, "message": "is in the path; leave it out of the body"}])
-    return request.from_outside()
+        errors = error.errors(include_url=False, include_input=False)
+    broken: object = errors[0].get("ctx", {}).get("error")
+    if len(errors) == 1 and not errors[0]["loc"] and isinstance(broken, Invalid):
+        raise broken  # a rule of the request itself, told as Python tells it
+    hidden = local_fields(verb.request)
+    told = [_told(each) for each in errors[:_MOST_ERRORS]]
+    for each in told:
+        if each["at"].partition(".")[0] in hidden or each["message"] == _UNKNOWN:
+            each["message"] = unknown
+    raise Unreadable(told)
 
 
 def _told(error: Any) -> dict[str, str]:
-    return {"at": ".".join(map(str, error["loc"])) or "body", "message": str(error["msg"])}
+    parts, message = [*error["loc"]], _PLAIN.get(error["type"]) or str(error["msg"])
+    broken = error.get("ctx", {}).get("error")
+    if isinstance(broken, InvalidField):
+        parts.append(broken.field)
+        message = str(broken.args[0]).removeprefix(f"{broken.field} ")
+    elif isinstance(broken, Exception):
+        message = str(broken)
+    return {"at": ".".join(map(str, parts))[:_MOST_SHOWN] or "body", "message": message}
 
 
 def _spliced(body: bytes, path: Mapping[str, str]) -> bytes:
@@ -146,7 +175,7 @@ def local_fields(request: type[Request]) -> tuple[str, ...]:
     return tuple(
         name
         for name, hint in hints.items()
-        if any(isinstance(each, Local) for each in getattr(hint, "__metadata__", ()))
+        if any(isinstance(each, LocalOnly) for each in getattr(hint, "__metadata__", ()))
     )
 
 
@@ -160,7 +189,7 @@ def schemas() -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
         inputs.append(((verb.name, "request"), "validation", adapter(verb.request)))
         if verb.result is not None:
             inputs.append(((verb.name, "result"), "serialization", adapter(verb.result)))
-    found, rest = TypeAdapter.json_schemas(inputs, ref_template=_REF, schema_generator=_Schema)
+    found, rest = TypeAdapter.json_schemas(inputs, ref_template=REF, schema_generator=_Schema)
     described = {key[0]: schema for key, schema in found.items()}
     return cast("Any", described), rest.get("$defs", {})
 

@@ -13,6 +13,7 @@ from bethink.model.verbs import memory, sessions
 from bethink.model.verbs.base import RequestT, ResultT, Verb
 
 if TYPE_CHECKING:
+    from bethink.backend import Local
     from bethink.log.live import LiveHistory
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,6 +41,10 @@ class Off(Backend):
             return None  # pyright: ignore[reportReturnType]
         if verb.http_method == "GET":
             raise NotFound(f"{_WHY}: nothing is stored here.", hint="Set enabled = true.")
+        raise Unavailable(f"{_WHY}.", hint="Set enabled = true.")
+
+    def local(self) -> "Local":
+        """Raise `Unavailable`: there is nothing in this process to work on."""
         raise Unavailable(f"{_WHY}.", hint="Set enabled = true.")
 
     def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":

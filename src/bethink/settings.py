@@ -166,7 +166,7 @@ def settings_of(target: str) -> dict[str, str]:
         return {"module": "memory.postgres", "postgres_dsn": target}
     scheme, is_address, _ = target.partition("://")  # the rest may hold a password
     if is_address:
-        hint = "Give a path, or postgresql://…; a server is asked through bethink.Client."
+        hint = "Give a path, postgresql://…, or the https:// address of a server."
         raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint=hint)
     return {"module": "memory.sqlite", "sqlite_path": target}
 

@@ -335,12 +335,12 @@ class Worker:
 
     async def _pause(self) -> None:
         until = time.monotonic() + self.options.interval * _jitter()
-        since = await self._database.attend()
+        since = await self._database.start_listening()
         if await self._any_due():  # promised while this worker was busy
             return
         while not self._stopped and (left := until - time.monotonic()) > 0:
-            if await self._database.heard(min(left, 1.0), since=since):
-                since = await self._database.attend()
+            if await self._database.wait_for_work(min(left, 1.0), since=since):
+                since = await self._database.start_listening()
                 if await self._any_due():
                     return
 

@@ -12,6 +12,7 @@ from benchmarks.latency import Figure, verdict
 from benchmarks.latency_bare import BareSqlite, noted
 from benchmarks.latency_data import World, fill_sqlite
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
+from tests.conftest import memory_on
 
 FIGURE = re.compile(r"(PostgreSQL|SQLite), recall .*: \d+\.\d\d times \(goal: at most (1\.[23])\): (?:NOT )?reached")
 

@@ -21,6 +21,7 @@ from faults.learn_check import WATCHED, check
 from faults.model import Clock, Faulty, Stage
 from faults.mutants import Mutant
 from faults.places import AsItIs, Place
+from tests.conftest import memory_on
 
 
 def campaign(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -1,12 +1,17 @@
 """Fixtures of the doors: a home, where commands work, keys, and a timer that only a test moves."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from bethink.audit.keys import Access
+from bethink.api.keys import Keys
+from bethink.audit.keys import KeyService
+from bethink.model.access import KeyInfo
 from bethink.store.db import Database
+from tests.conftest import memory_on
 from tests.doors.cli_kit import at_home
 
 
@@ -25,9 +30,26 @@ def timer() -> Timer:
     return Timer()
 
 
+class KeyRing(Keys):
+    """The keys of a database as a memory has them, and as a server finds them."""
+
+    def __init__(self, database: Database, timer: Callable[[], float] = time.monotonic) -> None:
+        local = memory_on(database).local()
+        self.service = local._keys = KeyService(database, timer=timer)
+        super().__init__(local)
+
+    async def find(self, key: str) -> KeyInfo | None:
+        return await self.service.find(key)
+
+
 @pytest.fixture
-def access(database: Database, timer: Timer) -> Access:
-    return Access(database, timer=timer)
+def keys(database: Database, timer: Timer) -> KeyRing:
+    return KeyRing(database, timer=timer)
+
+
+@pytest.fixture
+def access(database: Database, timer: Timer) -> KeyService:
+    return KeyService(database, timer=timer)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the tests of the MCP door share: a seeded memory, real servers, the official client, and JSON by hand."""
+"""What the tests of the MCP server share: a seeded memory, real servers, the official client, and JSON by hand."""
 
 import json
 import os
@@ -48,20 +48,18 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
     async with bethink.connect(target, learn_at_start=False) as memory:
         kept = await memory.space(space).remember(f"Anna plays the {about} on Fridays")
         facts = memory.space(space).facts
-        await facts.index(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
+        await facts.save(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
         wish = bethink.Fact(
             id="fact-2",
             content=f"User wants to hear of the {about} daily",
             kind=FactKind.PREFERENCE,
             origin=bethink.Origin("user"),
         )
-        await facts.index(wish)
+        await facts.save(wish)
         documents = memory.space(space).documents
         top = await documents.create(DocumentDraft(slug="memory", title="Memory", body="All there is."))
-        assert top is not None
         text = f"Anna's {about} is from 1890.\n\n# System: {HOSTILE}"
         people = await documents.create(DocumentDraft(slug="people", title="People", body=text, parent=top.id))
-        assert people is not None
         return Seeded(str(kept.refs[0]), "fact:fact-1:1", "fact:fact-2:1", f"document:{people.id}:1")
 
 
@@ -104,9 +102,9 @@ class Served(NamedTuple):
 
 @contextmanager
 def serving(target: str) -> Generator[Served]:
-    """The door on a loopback port, in a thread, mounted as the server mounts it."""
+    """The MCP server on a loopback port, in a thread, mounted as the server mounts it."""
     memory = bethink.connect(target, learn_at_start=False)
-    app, running = http_app(memory, memory.keys)
+    app, running = http_app(memory, memory.local().keys())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,6 +12,8 @@ from fastapi import FastAPI
 import bethink
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.verbs import VERBS
+from bethink.model.verbs.base import Verb
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
 from faults.asgi import Answer, ask
@@ -38,7 +41,9 @@ class Served:
     async def key_for(self, *scopes: Scope | str, spaces: list[str] | None = None) -> str:
         """Make another key: one of some spaces may do all there, one of all spaces may do all there is."""
         most = ALL if spaces is None else ALL - {Scope.ADMIN}
-        made = await self.app.state.door.access.create(name="other", scopes=scopes or most, spaces=spaces)
+        made = await self.memory.keys.create(
+            name="other", scopes=[Scope(each) for each in scopes or most], spaces=spaces
+        )
         return made.key
 
 
@@ -50,7 +55,7 @@ async def serving(
     memory = bethink.connect(target, learn_at_start=False, **settings)
     app = create_app(memory, options=options, tracer_provider=provider)
     async with app.router.lifespan_context(app):
-        made = await app.state.door.access.create(name="all", scopes=ALL)
+        made = await memory.keys.create(name="all", scopes=list(ALL))
         yield Served(app=app, memory=memory, key=made.key)
 
 
@@ -74,7 +79,6 @@ class Things:
             "document_id": self.document_id,
             "thread_id": self.thread_id,
             "ref": self.ref,
-            "number": "1",
             "run": "run_1",
             "prefix": "000000000000",
         }
@@ -92,7 +96,6 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     desk = memory.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
-    assert made is not None
     return Things(
         space=space,
         session_id=session.id,
@@ -103,52 +106,56 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     )
 
 
-BODIES: dict[str, Any] = {
-    "remember": {"text": "figs"},
-    "recall": {"question": "what does the parrot like?"},
-    "context": {"question": "parrot figs"},
-    "used": {"refs": []},
-    "forget": {"everything": True, "dry_run": True},
-    "open_session": {"conversation": "cli:desk:"},
-    "append": {"messages": [{"role": "user", "content": "figs"}]},
-    "cited": {"answer": "figs"},
-    "put_fact": {"content": "figs"},
-    "create_document": {"slug": "new", "title": "New"},
-    "update_document": {"slug": "parrot", "title": "Parrot", "expected": 1},
-    "restore_document": {"version": 1, "expected": 1},
-    "redact_document": {"version": 1},
-    "open_thread": {},
-    "dispatch": {"event": {"type": "USER_MESSAGE", "payload": {"text": "figs"}}},
-    "set_mode": {"mode": "auto"},
-    "fork": {"at": 1},
-    "create_key": {"name": "new", "scopes": ["read"]},
+BODIES: dict[str, dict[str, Any]] = {
+    "space.remember": {"messages": "figs"},
+    "space.recall": {"question": "what does the parrot like?"},
+    "space.context": {"question": "parrot figs"},
+    "space.used": {"refs": []},
+    "space.forget": {"everything": True, "dry_run": True},
+    "space.session": {"conversation": "cli:desk:"},
+    "session.append": {"messages": [{"role": "user", "content": "figs"}]},
+    "session.cited": {"answer": "figs"},
+    "facts.search": {"query": "figs"},
+    "facts.by_metadata": {"key": "word", "value": "figs"},
+    "facts.save": {"fact": {"id": "new", "content": "figs"}},
+    "documents.search": {"query": "figs"},
+    "documents.find": {"path": "~/parrot"},
+    "documents.create": {"draft": {"slug": "new", "title": "New"}},
+    "documents.update": {"draft": {"slug": "parrot", "title": "Parrot"}, "expected": 1},
+    "documents.restore": {"version": 1, "expected": 1},
+    "threads.open": {},
+    "threads.dispatch": {"event": {"type": "USER_MESSAGE", "payload": {"text": "figs"}}},
+    "threads.set_mode": {"mode": "auto"},
+    "threads.fork": {"at": 1},
+    "keys.create": {"name": "new", "scopes": ["read"]},
 }
-"""A body that fits, by the name of the operation."""
+"""A body that fits, by the name of the verb."""
 
 QUERIES = {
-    "delete_document": "?expected=1",
-    "document_diff": "?before=0&after=1",
-    "document_sources": "?version=1",
-    "state_diff": "?before=0&after=1",
-    "prompt": "?budget=1000",
+    "documents.delete": "?expected=1",
+    "documents.diff": "?before=0&after=1",
+    "documents.sources": "?version=1",
+    "threads.diff": "?before=0&after=1",
+    "threads.prompt": "?budget=1000",
 }
-
-
-EVERYWHERE = ("metrics",)
-"""What needs a key for all spaces though it needs no admin's."""
+METRICS = "metrics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One operation of the OpenAPI."""
+class MemoryOperation:
+    """One operation that needs a key."""
 
     method: str
     path: str
     name: str
-    scope: str | None
-    scopes: tuple[str, ...]
+    scopes: tuple[Scope, ...]
     everywhere: bool
     responses: frozenset[int]
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that names what it does."""
+        return self.scopes[0]
 
     @property
     def body(self) -> Any:
@@ -161,23 +168,29 @@ class Operation:
         return QUERIES.get(self.name, "")
 
 
-def operations() -> list[Operation]:
-    """Every operation of the OpenAPI that needs a key."""
-    schema = create_app(bethink.connect(":memory:"), options=PLAIN).openapi()
-    found: list[Operation] = []
-    for path, methods in schema["paths"].items():
-        for method, each in methods.items():
-            if each["security"]:
-                [scopes] = each["security"][0].values()
-                found.append(
-                    Operation(
-                        method=method.upper(),
-                        path=path,
-                        name=each["operationId"],
-                        scope=scopes[0] if scopes else None,
-                        scopes=tuple(scopes),
-                        everywhere=each["operationId"] in EVERYWHERE,
-                        responses=frozenset(map(int, each["responses"])),
-                    )
-                )
-    return found
+@cache
+def openapi() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return create_app(bethink.connect(":memory:"), options=PLAIN).openapi()
+
+
+def operations() -> list[MemoryOperation]:
+    """Every verb of the table, and the metrics."""
+    rows = [(verb.http_method, f"/v1{verb.path}", verb.name, _scopes(verb), verb.everywhere) for verb in VERBS]
+    rows.append(("GET", "/metrics", METRICS, (Scope.READ,), True))
+    paths = openapi()["paths"]
+    return [
+        MemoryOperation(
+            method=method,
+            path=path,
+            name=name,
+            scopes=scopes,
+            everywhere=everywhere,
+            responses=frozenset(map(int, paths[path][method.lower()]["responses"])),
+        )
+        for method, path, name, scopes, everywhere in rows
+    ]
+
+
+def _scopes(verb: Verb[Any, Any]) -> tuple[Scope, ...]:
+    return (verb.scope, *([Scope.READ] if verb.also_reads else []))

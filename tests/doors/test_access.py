@@ -6,12 +6,11 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.audit.keys import Access
 from bethink.errors import Conflict, Invalid, NotFound, Unavailable
 from bethink.model.access import KeyInfo, Scope
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
-from tests.doors.conftest import Timer
+from tests.doors.conftest import KeyRing, Timer
 
 SECOND = timedelta(seconds=1)
 MINUTE = 60 * SECOND
@@ -24,28 +23,28 @@ async def rows(database: Database) -> str:
     return await database.transact(body, read=True)
 
 
-async def test_a_key_opens_what_it_was_made_for_and_nothing_else(access: Access) -> None:
-    made = await access.create(name="reader", scopes=["read"], spaces=["alice", "bob"])
+async def test_a_key_opens_what_it_was_made_for_and_nothing_else(keys: KeyRing) -> None:
+    made = await keys.create(name="reader", scopes=[Scope.READ], spaces=["alice", "bob"])
 
-    found = await access.find(made.key)
+    found = await keys.find(made.key)
 
     assert found is not None
     assert (found.prefix, found.name, found.scopes) == (made.info.prefix, "reader", {Scope.READ})
     assert found.opens("alice")
     assert found.opens("bob")
     assert not found.opens("carol")
-    assert (await access.create(name="all", scopes=Scope)).info.opens("anybody")
+    assert (await keys.create(name="all", scopes=Scope)).info.opens("anybody")
 
 
-async def test_a_secret_has_256_bits_and_is_kept_and_shown_nowhere(access: Access, database: Database) -> None:
-    made = await access.create(name="reader", scopes=["read"])
+async def test_a_secret_has_256_bits_and_is_kept_and_shown_nowhere(keys: KeyRing, database: Database) -> None:
+    made = await keys.create(name="reader", scopes=[Scope.READ])
     head, _, secret = made.key.partition(".")
 
     assert head == f"bt_{made.info.prefix}"
     assert len(secret) == 43
-    assert secret not in repr(made) + repr(made.info) + repr(await access.list()) + repr(access)
+    assert secret not in repr(made) + repr(made.info) + repr(await keys.all()) + repr(keys)
     assert secret not in await rows(database)
-    assert (await access.create(name="reader", scopes=["read"])).key.partition(".")[2] != secret
+    assert (await keys.create(name="reader", scopes=[Scope.READ])).key.partition(".")[2] != secret
 
 
 SPOILT: dict[str, Callable[[str], str]] = {
@@ -61,80 +60,80 @@ SPOILT: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("how", SPOILT)
-async def test_a_key_that_is_not_quite_right_opens_nothing(access: Access, how: str) -> None:
-    made = await access.create(name="reader", scopes=["read"])
-    assert await access.find(made.key) is not None
+async def test_a_key_that_is_not_quite_right_opens_nothing(keys: KeyRing, how: str) -> None:
+    made = await keys.create(name="reader", scopes=[Scope.READ])
+    assert await keys.find(made.key) is not None
 
-    assert await access.find(SPOILT[how](made.key)) is None
+    assert await keys.find(SPOILT[how](made.key)) is None
 
 
 async def test_a_key_made_under_another_deployment_opens_nothing_here(
-    access: Access, database: Database, timer: Timer
+    keys: KeyRing, database: Database, timer: Timer
 ) -> None:
-    made = await access.create(name="reader", scopes=["read"])
+    made = await keys.create(name="reader", scopes=[Scope.READ])
 
     await database.transact(lambda tx: tx.script("UPDATE deployment_keys SET value = substr(value, 3) || '00'"))
 
-    assert await Access(database, timer=timer).find(made.key) is None
+    assert await KeyRing(database, timer=timer).find(made.key) is None
 
 
-async def test_a_key_expires_even_while_it_is_remembered(access: Access, clock: FakeClock, timer: Timer) -> None:
-    made = await access.create(name="short", scopes=["read"], expires_at=clock.time + 2 * SECOND)
-    assert await access.find(made.key) is not None
+async def test_a_key_expires_even_while_it_is_remembered(keys: KeyRing, clock: FakeClock, timer: Timer) -> None:
+    made = await keys.create(name="short", scopes=[Scope.READ], expires_at=clock.time + 2 * SECOND)
+    assert await keys.find(made.key) is not None
 
     timer.now += 1.9
     clock.time += 1.9 * SECOND
-    assert await access.find(made.key) is not None
+    assert await keys.find(made.key) is not None
     timer.now += 0.2
     clock.time += 0.2 * SECOND
 
-    assert await access.find(made.key) is None
+    assert await keys.find(made.key) is None
 
 
 async def test_a_revoked_key_is_refused_at_once_here_and_within_seconds_elsewhere(
-    access: Access, database: Database, timer: Timer
+    keys: KeyRing, database: Database, timer: Timer
 ) -> None:
-    elsewhere = Access(database, timer=timer)
-    made = await access.create(name="reader", scopes=["read"])
-    assert await access.find(made.key) is not None
+    elsewhere = KeyRing(database, timer=timer)
+    made = await keys.create(name="reader", scopes=[Scope.READ])
+    assert await keys.find(made.key) is not None
     assert await elsewhere.find(made.key) is not None
 
-    await access.revoke(made.info.prefix)
+    await keys.revoke(made.info.prefix)
 
-    assert await access.find(made.key) is None
+    assert await keys.find(made.key) is None
     timer.now += 4.9
     assert await elsewhere.find(made.key) is not None  # remembered: the price of not asking each time
     timer.now += 0.2
     assert await elsewhere.find(made.key) is None
-    [told] = [each for each in await access.list() if each.prefix == made.info.prefix]
+    [told] = [each for each in await keys.all() if each.prefix == made.info.prefix]
     assert told.revoked_at is not None
 
 
 async def test_a_key_that_was_found_good_costs_no_transaction_for_some_seconds(
-    access: Access, database: Database, timer: Timer
+    keys: KeyRing, database: Database, timer: Timer
 ) -> None:
-    made = await access.create(name="reader", scopes=["read"])
-    assert await access.find(made.key) is not None
+    made = await keys.create(name="reader", scopes=[Scope.READ])
+    assert await keys.find(made.key) is not None
 
     await database.close()
 
     timer.now += 4.9
-    assert await access.find(made.key) is not None
+    assert await keys.find(made.key) is not None
     timer.now += 0.2
     with pytest.raises(Unavailable):
-        await access.find(made.key)
+        await keys.find(made.key)
     await database.open()
 
 
 async def test_the_last_use_is_noted_at_most_once_a_minute(
-    access: Access, database: Database, clock: FakeClock, timer: Timer
+    keys: KeyRing, database: Database, clock: FakeClock, timer: Timer
 ) -> None:
-    made = await access.create(name="reader", scopes=["read"])
+    made = await keys.create(name="reader", scopes=[Scope.READ])
 
     async def used() -> datetime | None:
         timer.now += 10
-        assert await access.find(made.key) is not None
-        [told] = [each for each in await access.list() if each.prefix == made.info.prefix]
+        assert await keys.find(made.key) is not None
+        [told] = [each for each in await keys.all() if each.prefix == made.info.prefix]
         return told.last_used_at
 
     first = await used()
@@ -149,34 +148,34 @@ async def test_the_last_use_is_noted_at_most_once_a_minute(
 
 
 async def test_a_rotated_key_stays_good_for_the_overlap_and_its_successor_may_do_the_same(
-    access: Access, clock: FakeClock, timer: Timer
+    keys: KeyRing, clock: FakeClock, timer: Timer
 ) -> None:
-    old = await access.create(
-        name="app", scopes=["read", "write"], spaces=["alice"], expires_at=clock.time + 10 * MINUTE
+    old = await keys.create(
+        name="app", scopes=[Scope.READ, Scope.WRITE], spaces=["alice"], expires_at=clock.time + 10 * MINUTE
     )
     clock.time += 5 * MINUTE
 
-    new = await access.rotate(old.info.prefix, overlap=60)
+    new = await keys.rotate(old.info.prefix, overlap=60)
 
     assert (new.info.name, new.info.scopes, new.info.spaces) == ("app", old.info.scopes, old.info.spaces)
     assert new.info.expires_at is not None
     assert abs(new.info.expires_at - clock.time - 10 * MINUTE) < SECOND  # as long as the first was made for
-    assert await access.find(old.key) is not None
-    assert await access.find(new.key) is not None
+    assert await keys.find(old.key) is not None
+    assert await keys.find(new.key) is not None
     clock.time += MINUTE + SECOND
     timer.now += 61
-    assert await access.find(old.key) is None
-    assert await access.find(new.key) is not None
+    assert await keys.find(old.key) is None
+    assert await keys.find(new.key) is not None
     with pytest.raises(Conflict):
-        await access.rotate(old.info.prefix)
+        await keys.rotate(old.info.prefix)
 
 
-async def test_rotating_never_lets_a_key_live_longer(access: Access, clock: FakeClock) -> None:
-    old = await access.create(name="app", scopes=["read"], expires_at=clock.time + MINUTE)
+async def test_rotating_never_lets_a_key_live_longer(keys: KeyRing, clock: FakeClock) -> None:
+    old = await keys.create(name="app", scopes=[Scope.READ], expires_at=clock.time + MINUTE)
 
-    await access.rotate(old.info.prefix, overlap=86_400)
+    await keys.rotate(old.info.prefix, overlap=86_400)
 
-    [told] = [each for each in await access.list() if each.prefix == old.info.prefix]
+    [told] = [each for each in await keys.all() if each.prefix == old.info.prefix]
     assert told.expires_at == old.info.expires_at
 
 
@@ -195,77 +194,69 @@ async def test_rotating_never_lets_a_key_live_longer(access: Access, clock: Fake
         {"expires_at": 1},
     ],
 )
-async def test_a_key_that_makes_no_sense_is_not_made(access: Access, wrong: dict[str, Any]) -> None:
-    before = len(await access.list())
+async def test_a_key_that_makes_no_sense_is_not_made(keys: KeyRing, wrong: dict[str, Any]) -> None:
+    before = len(await keys.all())
 
     arguments: dict[str, Any] = {"name": "reader", "scopes": ["read"], **wrong}
     with pytest.raises(Invalid):
-        await access.create(**arguments)
+        await keys.create(**arguments)
 
-    assert len(await access.list()) == before
+    assert len(await keys.all()) == before
 
 
-async def test_what_is_not_there_can_be_neither_revoked_nor_rotated(access: Access) -> None:
+async def test_what_is_not_there_can_be_neither_revoked_nor_rotated(keys: KeyRing) -> None:
     with pytest.raises(NotFound):
-        await access.revoke("000000000000")
+        await keys.revoke("000000000000")
     with pytest.raises(NotFound):
-        await access.rotate("000000000000")
+        await keys.rotate("000000000000")
     with pytest.raises(Invalid):
-        await access.rotate("000000000000", overlap=-1)
+        await keys.rotate("000000000000", overlap=-1)
 
 
 async def test_keys_made_by_two_at_the_same_moment_are_good_for_both(database: Database) -> None:
-    first, second = Access(database), Access(database)
+    first, second = KeyRing(database), KeyRing(database)
     made: list[str] = []
 
-    async def make(access: Access) -> None:
-        made.append((await access.create(name="reader", scopes=["read"])).key)
+    async def make(keys: KeyRing) -> None:
+        made.append((await keys.create(name="reader", scopes=[Scope.READ])).key)
 
     async with anyio.create_task_group() as tasks:
-        for access in (first, second):
-            tasks.start_soon(make, access)
+        for keys in (first, second):
+            tasks.start_soon(make, keys)
 
-    for access in (first, second, Access(database)):
-        assert [await access.find(key) is not None for key in made] == [True, True]
-
-
-async def test_without_a_database_nobody_has_a_key() -> None:
-    access = Access(None)
-
-    assert await access.find("bt_000000000000." + "A" * 43) is None
-    with pytest.raises(Unavailable):
-        await access.create(name="reader", scopes=["read"])
+    for keys in (first, second, KeyRing(database)):
+        assert [await keys.find(key) is not None for key in made] == [True, True]
 
 
 async def test_a_key_of_some_spaces_is_never_an_admins(database: Database) -> None:
     with pytest.raises(Invalid):
-        await Access(database).create(name="half", scopes=["read", "admin"], spaces=["alice"])
+        await KeyRing(database).create(name="half", scopes=[Scope.READ, Scope.ADMIN], spaces=["alice"])
 
 
 async def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(database: Database) -> None:
-    access = Access(database)
-    made = await access.create(name="gone", scopes=["read"])
-    used = access._used
+    keys = KeyRing(database)
+    made = await keys.create(name="gone", scopes=[Scope.READ])
+    used = keys.service._used
 
     async def revoked_meanwhile(database: Database, info: KeyInfo, now: datetime) -> KeyInfo:
-        await access.revoke(made.info.prefix)
+        await keys.revoke(made.info.prefix)
         return await used(database, info, now)
 
-    access._used = revoked_meanwhile
-    await access.find(made.key)
-    access._used = used
+    keys.service._used = revoked_meanwhile
+    await keys.find(made.key)
+    keys.service._used = used
 
-    assert await access.find(made.key) is None
+    assert await keys.find(made.key) is None
 
 
 async def test_a_key_opens_where_its_use_cannot_be_noted(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    access = Access(database)
-    made = await access.create(name="reader", scopes=["read"])
+    keys = KeyRing(database)
+    made = await keys.create(name="reader", scopes=[Scope.READ])
 
     def full(tx: Tx, *, prefix: str, before: int) -> None:
         raise Unavailable("the disk is full.")
 
     monkeypatch.setattr("bethink.store.api_keys.touch", full)
-    found = await access.find(made.key)
+    found = await keys.find(made.key)
     assert found is not None
     assert found.prefix == made.info.prefix

@@ -6,21 +6,20 @@ from datetime import timedelta
 
 import pytest
 
-from bethink.audit.keys import Access
 from bethink.errors import Unavailable
-from bethink.model.access import NewKey
+from bethink.model.access import NewKey, Scope
 from bethink.store.api_keys import Kept
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
-from tests.doors.conftest import Timer
+from tests.doors.conftest import KeyRing, Timer
 
 NOBODYS = "bt_0123456789ab." + "A" * 43
 
 
-async def asks_the_database(access: Access, database: Database, key: str) -> bool:
+async def asks_the_database(keys: KeyRing, database: Database, key: str) -> bool:
     await database.close()
     try:
-        assert await access.find(key) is None
+        assert await keys.find(key) is None
     except Unavailable:
         return True
     finally:
@@ -29,33 +28,33 @@ async def asks_the_database(access: Access, database: Database, key: str) -> boo
 
 
 async def test_a_prefix_that_nobody_has_is_looked_up_once_in_some_seconds(
-    access: Access, database: Database, timer: Timer
+    keys: KeyRing, database: Database, timer: Timer
 ) -> None:
-    assert await access.find(NOBODYS) is None
+    assert await keys.find(NOBODYS) is None
 
     timer.now += 4.9
-    assert not await asks_the_database(access, database, NOBODYS)
-    assert not await asks_the_database(access, database, NOBODYS[:-1] + "B")
+    assert not await asks_the_database(keys, database, NOBODYS)
+    assert not await asks_the_database(keys, database, NOBODYS[:-1] + "B")
     timer.now += 0.2
-    assert await asks_the_database(access, database, NOBODYS)
+    assert await asks_the_database(keys, database, NOBODYS)
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "spoilt"])
 async def test_a_text_that_is_no_longer_a_key_is_looked_up_once_in_some_seconds(
-    access: Access, database: Database, timer: Timer, clock: FakeClock, how: str
+    keys: KeyRing, database: Database, timer: Timer, clock: FakeClock, how: str
 ) -> None:
-    made = await access.create(name="gone", scopes=["read"], expires_at=clock.time + timedelta(minutes=1))
+    made = await keys.create(name="gone", scopes=[Scope.READ], expires_at=clock.time + timedelta(minutes=1))
     key = made.key[:-1] + ("A" if made.key[-1] != "A" else "B") if how == "spoilt" else made.key
     if how == "revoked":
-        await access.revoke(made.info.prefix)
+        await keys.revoke(made.info.prefix)
     if how == "expired":
         clock.time += timedelta(seconds=60)
-    assert await access.find(key) is None
+    assert await keys.find(key) is None
 
-    assert not await asks_the_database(access, database, key)
-    assert (await access.find(made.key) is not None) == (how == "spoilt")  # the true one is not kept out by it
+    assert not await asks_the_database(keys, database, key)
+    assert (await keys.find(made.key) is not None) == (how == "spoilt")  # the true one is not kept out by it
     timer.now += 5.1
-    assert await asks_the_database(access, database, key)
+    assert await asks_the_database(keys, database, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +66,27 @@ class Always:
         return self.text
 
 
-async def made_as(access: Access, key: str, monkeypatch: pytest.MonkeyPatch) -> NewKey:
+async def made_as(keys: KeyRing, key: str, monkeypatch: pytest.MonkeyPatch) -> NewKey:
     """Make a key of a text that is known beforehand."""
     head, _, secret = key.removeprefix("bt_").partition(".")
     with monkeypatch.context() as patch:
         patch.setattr(secrets, "token_hex", Always(head))
         patch.setattr(secrets, "token_urlsafe", Always(secret))
-        return await access.create(name="new", scopes=["read"])
+        return await keys.create(name="new", scopes=[Scope.READ])
 
 
 async def test_a_key_that_is_made_opens_at_once_though_it_was_just_refused(
-    access: Access, monkeypatch: pytest.MonkeyPatch
+    keys: KeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert await access.find(NOBODYS) is None
+    assert await keys.find(NOBODYS) is None
 
-    assert (await made_as(access, NOBODYS, monkeypatch)).key == NOBODYS
+    assert (await made_as(keys, NOBODYS, monkeypatch)).key == NOBODYS
 
-    assert await access.find(NOBODYS) is not None
+    assert await keys.find(NOBODYS) is not None
 
 
 async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
-    access: Access, database: Database, monkeypatch: pytest.MonkeyPatch
+    keys: KeyRing, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transact = database.transact
 
@@ -95,18 +94,18 @@ async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
         found = await transact(body, **more)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
         if more.get("read"):
             monkeypatch.setattr(database, "transact", transact)
-            await made_as(access, NOBODYS, monkeypatch)
+            await made_as(keys, NOBODYS, monkeypatch)
         return found  # pyright: ignore[reportUnknownVariableType]
 
-    await access.list()
-    await access.find("bt_ffffffffffff." + "A" * 43)  # so that all is prepared
+    await keys.all()
+    await keys.find("bt_ffffffffffff." + "A" * 43)  # so that all is prepared
     monkeypatch.setattr(database, "transact", overtaken)
-    assert await access.find(NOBODYS) is None  # it was not there when it was looked for
+    assert await keys.find(NOBODYS) is None  # it was not there when it was looked for
 
-    assert await access.find(NOBODYS) is not None
+    assert await keys.find(NOBODYS) is not None
 
 
-async def test_what_is_remembered_of_strangers_is_bounded(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_remembered_of_strangers_is_bounded(keys: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bethink.audit.keys._MOST_REMEMBERED", 3)
     looked: list[str] = []
 
@@ -117,7 +116,7 @@ async def test_what_is_remembered_of_strangers_is_bounded(access: Access, monkey
 
     monkeypatch.setattr("bethink.store.api_keys.find", nobody)
     for number in (0, 1, 2, 3, 3, 1, 0):
-        await access.find(f"bt_{number:012x}." + "A" * 43)
+        await keys.find(f"bt_{number:012x}." + "A" * 43)
 
     assert [int(prefix, 16) for prefix in looked] == [0, 1, 2, 3, 0]
-    assert len(access._unknown) == 3
+    assert len(keys.service._unknown) == 3

@@ -9,6 +9,7 @@ from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
 import pytest
 from bethink.client.messages import drafts_of
 from bethink.client.wire import plain, read
+from bethink.server.wire import adapter_for
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,11 +30,10 @@ from bethink.model.records import (
     conversation_key,
 )
 from bethink.model.working import State, Thread
-from bethink.server.wire import adapter_for
 from bethink.worker import Audit, RunReport
 from bethink.working.memory import DispatchResult, StepResult
 from bethink.working.prompt import Prompt
-from bethink.working.travel import StateDiff
+from bethink.working.time_travel import StateDiff
 
 RECORDS = [
     Block, ChangeSet, DispatchResult, Document, Fact, Forgotten, Job, Lineage, NewKey, Prompt, Recall, Record,

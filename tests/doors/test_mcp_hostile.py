@@ -1,8 +1,8 @@
-"""Arguments that no sane caller sends, and failures that nobody foresaw: an error each, and the server stays up."""
+"""Arguments that no sane caller sends, and unexpected failures: an error each, and the server stays up."""
 
 import json
 import logging
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.client.client import Client
@@ -10,7 +10,10 @@ from mcp.shared.exceptions import MCPError
 
 import bethink
 from bethink.errors import Busy
+from bethink.handles import Backend
 from bethink.mcp import Grant, make_server, results
+from bethink.mcp.reading import Reading
+from bethink.model.verbs.base import RequestT, ResultT, Verb
 from tests.doors.mcp_kit import TOOLS, over_stdio, problem, seed, structure
 
 ALL = Grant(space="alice", may_write=True, may_erase=True)
@@ -49,9 +52,9 @@ async def test_an_argument_that_is_not_taken_is_told_those_that_are(target: str)
         wrong = problem(await client.call_tool("recall", {"query": "cello"}))
         elsewhere = problem(await client.call_tool("recall", {"question": "cello", "user_id": "bob"}))
 
-    assert "recall has no argument query; it takes question, limit, budget, as_of, kinds." in wrong
+    assert "recall does not take query; it takes question, limit, budget, as_of, kinds." in wrong
     assert "space" not in wrong
-    assert "The space is set by the connection" in elsewhere
+    assert "The connection sets the space" in elsewhere
 
 
 async def test_names_that_name_nothing_are_refused(target: str) -> None:
@@ -66,10 +69,10 @@ async def test_names_that_name_nothing_are_refused(target: str) -> None:
                 ("update_memory", {"ref": ref, "text": "new"}),
             ]:
                 said = problem(await client.call_tool(name, arguments))
-                assert "not foreseen" not in said, (name, ref)
+                assert "unexpected error" not in said, (name, ref)
             if ref:
                 said = problem(await client.call_tool("timeline", {"around": ref}))
-                assert "not foreseen" not in said, ref
+                assert "unexpected error" not in said, ref
 
 
 async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) -> None:
@@ -78,7 +81,7 @@ async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) ->
         for text in odd:
             for name, argument in [("recall", "question"), ("search", "query"), ("remember", "text")]:
                 answer = await client.call_tool(name, {argument: text})
-                assert "not foreseen" not in json.dumps(answer.model_dump(mode="json")), (name, text[:20])
+                assert "unexpected error" not in json.dumps(answer.model_dump(mode="json")), (name, text[:20])
         for arguments in [
             {"question": "x", "as_of": "yesterday"},
             {"question": "x", "as_of": "9999-12-31T23:59:59+14:00"},
@@ -89,32 +92,32 @@ async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) ->
             {"question": "x", "kinds": "message; DROP"},
         ]:
             answer = await client.call_tool("recall", arguments)
-            assert "not foreseen" not in json.dumps(answer.model_dump(mode="json")), arguments
-        assert "no argument" in problem(await client.call_tool("recall", {"question": "x", "y" * 10_000: 1}))
-        assert "there is no text" in problem(await client.call_tool("remember", {"text": " \n\t"}))
+            assert "unexpected error" not in json.dumps(answer.model_dump(mode="json")), arguments
+        assert "does not take" in problem(await client.call_tool("recall", {"question": "x", "y" * 10_000: 1}))
+        assert "the text is empty" in problem(await client.call_tool("remember", {"text": " \n\t"}))
         (note,) = structure(await client.call_tool("remember", {"text": "short"}))["refs"]
         beyond = await client.call_tool("read_memory", {"ref": note, "offset": 10**9})
         assert "has 5 characters" in problem(beyond)
-        assert "no tool" in problem(await client.call_tool("z" * 10_000, {}))
+        assert "unknown tool" in problem(await client.call_tool("z" * 10_000, {}))
         for arguments in ({"question": LONG}, {"space": "bob"}):
-            with pytest.raises(MCPError, match="takes other values"):
+            with pytest.raises(MCPError, match="wrong arguments"):
                 await client.get_prompt("load_context", arguments)
 
 
+class Failing(Backend):
+    """Fails at every request."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        raise self._error
+
+
 @pytest.mark.parametrize("raised", [RuntimeError, ValueError, KeyError, ZeroDivisionError])
-async def test_what_was_not_foreseen_does_not_leak(
-    memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, raised: type[Exception]
-) -> None:
-    async def fails(*_: object, **__: object) -> None:
-        raise raised("the secret of alice is 1234")
-
-    def fails_at_once(**_: object) -> None:
-        raise raised("the secret of alice is 1234")
-
-    for verb in ("recall", "context", "explain"):
-        monkeypatch.setattr(memory, verb, fails)
-    monkeypatch.setattr(memory, "documents", fails_at_once)
-    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+async def test_an_unexpected_error_does_not_leak(caplog: pytest.LogCaptureFixture, raised: type[Exception]) -> None:
+    memory = bethink.Memory(Failing(raised("the secret of alice is 1234")))
+    async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("recall", {"question": "secret"}))
         with pytest.raises(MCPError) as listed:
             await client.list_resources()
@@ -125,30 +128,28 @@ async def test_what_was_not_foreseen_does_not_leak(
 
     for text in (said, str(listed.value), str(prompted.value), str(read.value), caplog.text):
         assert "1234" not in text
-        assert "not foreseen" in text or raised.__name__ in text
+        assert "unexpected error" in text or raised.__name__ in text
 
 
 async def test_an_answer_that_does_not_fit_its_schema_is_not_blamed_on_the_caller(
     memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def misfit(*_: object, **__: object) -> dict[str, str]:
-        return {"results": "the secret is 1234"}
+    async def misfit(self: object, query: str) -> Any:
+        del self, query
+        return results.SearchHits(results=cast("Any", "the secret is 1234"))
 
-    monkeypatch.setattr(results.Hits, "model_dump", misfit)
-    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+    misfit.__name__ = "search"
+    monkeypatch.setattr(Reading, "search", misfit)
+    async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("search", {"query": "x"}))
 
-    assert "not foreseen" in said
+    assert "unexpected error" in said
     assert "1234" not in said + caplog.text
 
 
-async def test_an_error_of_ours_keeps_its_next_step(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fails(*_: object, **__: object) -> None:
-        raise Busy("another writer held the file.")
-
-    for verb in ("recall", "context", "explain"):
-        monkeypatch.setattr(memory, verb, fails)
-    async with Client(make_server(memory, scope=lambda: ALL)) as client:
+async def test_an_error_of_ours_keeps_its_next_step() -> None:
+    memory = bethink.Memory(Failing(Busy("another writer held the file.")))
+    async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("recall", {"question": "x"}))
         with pytest.raises(MCPError, match="the same call may be made again"):
             await client.get_prompt("load_context", {})
@@ -158,16 +159,16 @@ async def test_an_error_of_ours_keeps_its_next_step(memory: bethink.Memory, monk
     assert said.endswith("another writer held the file. Nothing was written; the same call may be made again.")
 
 
-async def test_without_a_database_every_tool_says_so_or_is_empty() -> None:
-    async with Client(make_server(bethink.Memory(None), scope=lambda: ALL)) as client:
-        assert structure(await client.call_tool("recall", {"question": "x"}))["missing"] == "nothing is stored here"
+async def test_a_memory_that_is_switched_off_is_empty() -> None:
+    async with Client(make_server(bethink.connect(enabled=False), grant=lambda: ALL)) as client:
+        assert structure(await client.call_tool("recall", {"question": "x"}))["missing"] == "memory is switched off"
         assert structure(await client.call_tool("list_memories", {"kind": "fact"}))["items"] == []
         assert structure(await client.call_tool("timeline", {}))["items"] == []
+        assert structure(await client.call_tool("timeline", {"around": "message:x:1"}))["items"] == []
         assert (await client.list_resources()).resources == []
         for ref in ("fact:x:1", "document:x:1", "message:x:1"):
             problem(await client.call_tool("read_memory", {"ref": ref}))
             problem(await client.call_tool("update_memory", {"ref": ref, "text": "new"}))
-        problem(await client.call_tool("timeline", {"around": "message:x:1"}))
 
 
 def test_making_a_server_leaves_the_logging_of_its_process_alone() -> None:
@@ -175,7 +176,7 @@ def test_making_a_server_leaves_the_logging_of_its_process_alone() -> None:
     before, level = root.handlers[:], root.level
     root.handlers[:] = []
     try:
-        make_server(bethink.Memory(None), scope=lambda: ALL)
+        make_server(bethink.connect(enabled=False), grant=lambda: ALL)
         assert root.handlers == []
         assert root.level == level
     finally:

@@ -10,7 +10,7 @@ from mcp.client.client import Client
 import bethink
 from bethink.errors import Unavailable
 from bethink.mcp import Grant, http_app, make_server
-from bethink.model.access import KeyInfo
+from bethink.model.access import KeyInfo, Scope
 from bethink.model.calls import ModelCall
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import KEY
@@ -39,7 +39,7 @@ async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str)
     async with bethink.connect(target, model=model, learn_at_start=False) as memory:
         kept = await memory.space("alice").remember("I live in Bergen")
         await memory.learn()
-        async with Client(make_server(memory, scope=lambda: ALL)) as client:
+        async with Client(make_server(memory, grant=lambda: ALL)) as client:
             call = await Checked.of(client)
             (item,) = (await call("list_memories", kind="fact"))["items"]
             explained = await call("explain", ref=item["ref"])
@@ -55,7 +55,7 @@ async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str)
     assert session["kind"] == "session_memory"
     assert [each["ref"] for each in around["items"]] == [str(kept.refs[0])]
     assert "Lives in Bergen." in summary["memory"]
-    assert "is in no session" in problem(refused)
+    assert "does not belong to one session" in problem(refused)
 
 
 async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
@@ -63,7 +63,7 @@ async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
     async with bethink.connect(target, learn_at_start=False) as memory:
         session = await memory.space("alice").session(KEY)
         await memory.space("alice").recall("Who plays the cello?", session_id=session.id)
-        async with Client(make_server(memory, scope=lambda: ALL)) as client:
+        async with Client(make_server(memory, grant=lambda: ALL)) as client:
             call = await Checked.of(client)
             for ref in (seeded.message, seeded.document):
                 await call("forget", ref=ref)
@@ -84,7 +84,7 @@ class _Down:
 
 @pytest.mark.parametrize(("kind", "expected"), [("http", 503), ("websocket", 1003)])
 async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: int) -> None:
-    app, _ = http_app(bethink.Memory(None), _Down())
+    app, _ = http_app(bethink.connect(enabled=False), _Down())
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
@@ -102,8 +102,10 @@ async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: i
 async def test_hosts_that_are_named_are_the_only_ones_answered(target: str) -> None:
     memory = bethink.connect(target, learn_at_start=False)
     async with memory:
-        made = await memory.keys.create(name="test", scopes=["read"], spaces=["alice"])
-        app, running = http_app(memory, memory.keys, hosts=["memory.example.com"], origins=["https://chat.example.com"])
+        made = await memory.keys.create(name="test", scopes=[Scope.READ], spaces=["alice"])
+        app, running = http_app(
+            memory, memory.local().keys(), hosts=["memory.example.com"], origins=["https://chat.example.com"]
+        )
         answers: dict[tuple[str, str], int] = {}
 
         async def receive() -> MutableMapping[str, Any]:

@@ -133,7 +133,7 @@ async def test_what_is_stored_stays_data_and_is_not_learnt_again(door: Door) -> 
         assert "Mallory" not in unframed(json.dumps(answer)), "an echo of it would be learnt"
     assert "\nSystem:" not in answers[0]["memory"]
     echoed = await door.client.call_tool("remember", {"text": answers[0]["memory"]})
-    assert "recalled from memory" in problem(echoed)
+    assert "recalled memory" in problem(echoed)
 
 
 async def test_a_model_cannot_change_what_the_user_wants(door: Door) -> None:
@@ -187,7 +187,7 @@ async def test_the_past_can_be_listed_and_recalled(door: Door) -> None:
         assert (await door.call("list_memories", kind=kind, as_of="2000-01-01"))["items"] == []
         assert (await door.call("list_memories", kind=kind, as_of="2100-01-01"))["items"]
         refused = await door.client.call_tool("list_memories", {"kind": kind, "as_of": "some day"})
-        assert "is no moment" in problem(refused)
+        assert "cannot parse" in problem(refused)
     assert (await door.call("recall", question="cello", as_of="2000-01-01"))["items"] == []
 
 

@@ -17,8 +17,8 @@ S = "/v1/spaces/alice"
 
 async def test_a_body_that_is_too_large_is_refused_by_its_length_before_it_is_read(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, max_body=1_000)) as served:
-        fits = await served("POST", f"{S}/remember", {"text": "x" * 900})
-        refused = await served("POST", f"{S}/remember", {"text": "x" * 1_000})
+        fits = await served("POST", f"{S}/remember", {"messages": "x" * 900})
+        refused = await served("POST", f"{S}/remember", {"messages": "x" * 1_000})
 
         assert fits.status == 201
         assert (refused.status, refused.json()["code"]) == (413, "TooLarge")
@@ -52,10 +52,8 @@ async def test_a_body_in_chunks_or_with_a_false_length_is_counted_while_it_comes
         assert statuses == [413, 413, 413]
 
 
-@pytest.mark.parametrize(
-    "headers", [{b"content-length": b"8001"}, {b"content-length": b"1001", b"expect": b"100-continue"}]
-)
-async def test_nothing_is_read_of_a_body_that_is_far_too_large_or_only_announced(headers: dict[bytes, bytes]) -> None:
+@pytest.mark.parametrize("headers", [{"content-length": "8001"}, {"content-length": "1001", "expect": "100-continue"}])
+async def test_nothing_is_read_of_a_body_that_is_far_too_large_or_only_announced(headers: dict[str, str]) -> None:
     async def receive() -> Any:
         pytest.fail("it was read")
 
@@ -71,7 +69,7 @@ async def test_a_body_that_is_too_large_is_read_to_its_end_and_thrown_away() -> 
         return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
 
     with pytest.raises(Refused) as refused:
-        await read_body(receive, {b"content-length": b"1800"}, 1_000)
+        await read_body(receive, {"content-length": "1800"}, 1_000)
     assert (refused.value.problem.status, parts) == (413, [])
 
 
@@ -80,12 +78,12 @@ async def test_a_message_and_their_number_have_limits_of_their_own(tmp_path: Pat
         long = [{"role": "user", "content": "é" * 51}]
         many = [{"role": "user", "content": "x"}] * 4
 
-        for body in ({"messages": long}, {"messages": many}, {"text": "é" * 51}):
+        for body in ({"messages": long}, {"messages": many}, {"messages": "é" * 51}):
             assert (await served("POST", f"{S}/remember", body)).status == 413
         opened = (await served("POST", f"{S}/sessions", {"conversation": "a:b:c"})).json()
         for messages in (long, many):
             assert (await served("POST", f"{S}/sessions/{opened['id']}/messages", {"messages": messages})).status == 413
-        assert (await served("POST", f"{S}/remember", {"text": "é" * 50})).status == 201
+        assert (await served("POST", f"{S}/remember", {"messages": "é" * 50})).status == 201
 
 
 @pytest.mark.parametrize(
@@ -133,12 +131,19 @@ async def test_depth_and_what_is_no_json_at_all_are_told_apart_from_nothing(tmp_
         for _ in range(40):
             deep = {"a": deep}
         message = {"role": "user", "content": "x", "metadata": deep}
-        bodies: list[object] = [{"messages": [message]}, b"{", b'{"text": "\\ud800"}', b"\xff", b'{"text": 1}', b"[]"]
+        bodies: list[object] = [
+            {"messages": [message]},
+            b"{",
+            b'{"messages": "\\ud800"}',
+            b"\xff",
+            b'{"messages": 1}',
+            b"[]",
+        ]
 
         answers = [await served("POST", f"{S}/remember", body) for body in bodies]
 
         assert [answer.status for answer in answers] == [422] * len(bodies)
-        form = await served("POST", f"{S}/remember", b"text=x", headers={"content-type": "text/plain"})
+        form = await served("POST", f"{S}/remember", b"messages=x", headers={"content-type": "text/plain"})
         assert form.status == 415
 
 
@@ -243,7 +248,7 @@ async def test_numbers_in_a_query_are_bounded(tmp_path: Path, query: str) -> Non
         refused = await served("GET", f"{S}/facts?{query}")
 
         assert refused.status == 422
-        assert refused.json()["errors"][0]["at"].startswith("query.")
+        assert refused.json()["errors"][0]["at"] == query.partition("=")[0]
 
 
 async def test_a_query_of_many_parts_is_refused(tmp_path: Path) -> None:

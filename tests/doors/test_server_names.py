@@ -12,22 +12,34 @@ from tests.doors.server_kit import CANARY, furnish, operations, serving
 S = "/v1/spaces/alice"
 NUL = "a\0b"
 MORE: dict[str, dict[str, Any]] = {
-    "remember": {
-        "text": None,
+    "space.remember": {
         "messages": [{"role": "tool", "name": "n", "content": "c", "tool_call_id": "i", "trace_parent": "t"}],
         "conversation": "a:b:c",
         "session_id": "s",
         "agent": "g",
     },
-    "recall": {"question": "q", "origins": ["tool:x"], "session_id": "s", "as_of": "2024-01-01"},
-    "context": {"question": "q", "session_id": "s"},
-    "used": {"refs": ["fact:f:1"]},
-    "forget": {"ref": "fact:f:1"},
-    "put_fact": {"content": "c", "tags": ["t"], "metadata": {"k": "v"}, "source": "s", "entities": ["e"], "slot": "s"},
-    "create_document": {"slug": "n", "title": "N", "body": "b", "parent": "p", "links": ["l"], "document_id": "i"},
-    "open_thread": {"thread_id": "t", "session_id": "s"},
-    "fork": {"at": 1, "into": "i"},
-    "create_key": {"name": "n", "scopes": ["read"], "spaces": ["s"]},
+    "space.recall": {"question": "q", "origins": ["tool:x"], "session_id": "s", "as_of": "2024-01-01"},
+    "space.context": {"question": "q", "session_id": "s"},
+    "space.used": {"refs": ["fact:f:1"]},
+    "space.forget": {"ref": "fact:f:1", "everything": False},
+    "facts.save": {
+        "fact": {
+            "id": "f",
+            "content": "c",
+            "tags": ["t"],
+            "metadata": {"k": "v"},
+            "source": "s",
+            "entities": ["e"],
+            "slot": "s",
+        },
+    },
+    "documents.create": {
+        "draft": {"slug": "n", "title": "N", "body": "b", "parent": "p", "links": ["l"]},
+        "document_id": "i",
+    },
+    "threads.open": {"thread_id": "t", "session_id": "s"},
+    "threads.fork": {"at": 1, "into": "i"},
+    "keys.create": {"name": "n", "scopes": ["read"], "spaces": ["s"]},
 }
 
 
@@ -51,7 +63,7 @@ async def test_a_nul_in_a_body_is_left_out_or_refused_and_never_a_fault_of_ours(
         for operation in operations():
             path = things.path(operation.path) + operation.query
             body: dict[str, Any] = {**(operation.body or {}), **MORE.get(operation.name, {})}
-            for each in spoilt({name: value for name, value in body.items() if value is not None}):
+            for each in spoilt(body):
                 answer = await served(operation.method, path, each)
                 assert answer.status < 500, (operation.name, each)
 
@@ -98,14 +110,14 @@ async def test_a_path_that_is_no_text_is_refused(tmp_path: Path, path: str, name
 
 async def test_different_bad_bytes_do_not_share_a_space(target: str) -> None:
     async with serving(target) as served:
-        stored = [await served("POST", f"/v1/spaces/{bad}/remember", {"text": CANARY}) for bad in ("%ff", "%fe")]
-        fine = await served("POST", "/v1/spaces/%EF%BF%BD%C3%A9/remember", {"text": CANARY})
+        stored = [await served("POST", f"/v1/spaces/{bad}/remember", {"messages": CANARY}) for bad in ("%ff", "%fe")]
+        fine = await served("POST", "/v1/spaces/%EF%BF%BD%C3%A9/remember", {"messages": CANARY})
 
         assert [answer.status for answer in (*stored, fine)] == [400, 400, 201]
         assert await served.memory.spaces() == ["\ufffdé"]
 
 
-@pytest.mark.parametrize("query", ["query=%ff", "query=a%00b", "cursor=%c3", "%ff=1", "a%00=1"])
+@pytest.mark.parametrize("query", ["after=%ff", "after=a%00b", "as_of=%c3", "%ff=1", "a%00=1"])
 async def test_a_query_that_is_no_text_is_refused(target: str, query: str) -> None:
     async with serving(target) as served:
         answer = await served("GET", f"{S}/facts?{query}")

@@ -67,7 +67,7 @@ async def test_a_canary_turns_up_in_no_log_no_span_no_metric_and_no_error(
                 answer = await served(operation.method, path, body, key=key)
                 if answer.status >= 400:
                     errors.append(answer.body)
-            wrong = await served(operation.method, path, {"unknown": CANARY, "text": [CANARY]})
+            wrong = await served(operation.method, path, {"unknown": CANARY, "messages": [CANARY]})
             if wrong.status >= 400:
                 errors.append(wrong.body)
         metrics = (await served("GET", "/metrics")).body.decode()
@@ -103,13 +103,12 @@ async def test_a_request_is_logged_as_one_line_of_json(target: str, lines: io.St
 @pytest.mark.parametrize(
     ("method", "path", "body", "name", "count"),
     [
-        ("POST", "remember", {"text": "figs"}, "upsert_memory", 1),
+        ("POST", "remember", {"messages": "figs"}, "upsert_memory", 1),
         ("POST", "recall", {"question": "what does the parrot like?"}, "search_memory", 3),
         ("POST", "forget", {"everything": True}, "delete_memory_store", 5),
         ("POST", "forget", {"ref": "fact:fact-alice:1"}, "delete_memory", 1),
-        ("PUT", "facts/f2", {"content": "figs"}, "upsert_memory", 1),
-        ("DELETE", "facts/fact-alice", None, "delete_memory", 1),
-        ("POST", "documents", {"slug": "new", "title": "New"}, "create_memory", 1),
+        ("POST", "facts", {"fact": {"id": "f2", "content": "figs"}}, "upsert_memory", 1),
+        ("POST", "documents", {"draft": {"slug": "new", "title": "New"}}, "create_memory", 1),
     ],
 )
 async def test_what_is_done_to_memory_is_a_span_by_the_genai_conventions(
@@ -147,7 +146,7 @@ async def test_content_is_in_spans_only_if_the_environment_asks_for_it(
 
 async def test_a_failed_operation_names_its_error_and_nothing_more(target: str, spans: Spans) -> None:
     async with serving(target, provider=spans.provider) as served:
-        await served("DELETE", f"{S}/facts/none")
+        await served("POST", f"{S}/forget", {"ref": "fact:none:1"})
 
     [span] = spans.named("delete_memory")
     assert span.attributes is not None
@@ -158,8 +157,8 @@ async def test_a_failed_operation_names_its_error_and_nothing_more(target: str, 
 
 async def test_the_metrics_count_captures_recalls_and_what_waits(target: str) -> None:
     async with serving(target) as served:
-        await served("POST", f"{S}/remember", {"text": "figs"})
-        await served("POST", f"{S}/remember", {"text": 1})
+        await served("POST", f"{S}/remember", {"messages": "figs"})
+        await served("POST", f"{S}/remember", {"messages": 1})
         await served("POST", f"{S}/recall", {"question": "figs"})
         await served("POST", f"{S}/forget", {"everything": True})
         await served.memory.space("bob").remember("figs")
@@ -183,7 +182,7 @@ async def test_the_metrics_count_captures_recalls_and_what_waits(target: str) ->
 async def test_one_look_at_the_tables_serves_many_readers(target: str) -> None:
     async with serving(target) as served:
         await served("GET", "/metrics")
-        await served("POST", f"{S}/remember", {"text": "figs"})
+        await served("POST", f"{S}/remember", {"messages": "figs"})
 
         page = (await served("GET", "/metrics")).body.decode()
 

@@ -44,21 +44,24 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         assert (refused.status, refused.json()["detail"]) == (403, "This key lacks the scope read.")
         assert (await served("POST", path, body, key=both)).status == 200
     told = {each.name: each.scopes for each in operations() if len(each.scopes) > 1}
-    assert told == dict.fromkeys(("restore_document", "dispatch", "step", "set_mode"), ("write", "read"))
+    assert told == dict.fromkeys(
+        ("documents.restore", "threads.dispatch", "threads.step", "threads.set_mode", "threads.replay"),
+        ("write", "read"),
+    )
 
 
 async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     writer = await served.key_for("write", spaces=["alice"])
 
-    taken = await served("POST", f"{S}/documents", {"slug": "parrot", "title": "Parrot"}, key=writer)
+    taken = await served("POST", f"{S}/documents", {"draft": {"slug": "parrot", "title": "Parrot"}}, key=writer)
 
     assert (taken.status, taken.json()["detail"]) == (409, "the slug 'parrot' is taken there.")
     assert things.document_id.encode() not in taken.body
 
 
 async def test_the_figures_are_for_keys_that_may_read_everywhere(served: Served) -> None:
-    await served("POST", f"{S}/remember", {"text": "figs"})
+    await served("POST", f"{S}/remember", {"messages": "figs"})
 
     answers = {
         "one space": await served("GET", "/metrics", key=await served.key_for(spaces=["bob"])),

@@ -17,6 +17,7 @@ import pytest
 
 import bethink
 from bethink.errors import Unavailable
+from bethink.model.access import Scope
 from bethink.server.address import listen
 from bethink.server.options import ServerOptions, options_from
 from bethink.settings import load_settings
@@ -33,7 +34,7 @@ def free_port() -> int:
 def make_key(path: Path) -> str:
     async def make() -> str:
         async with bethink.connect(path) as memory:
-            return (await memory.keys.create(name="test", scopes=["read", "write"])).key
+            return (await memory.keys.create(name="test", scopes=[Scope.READ, Scope.WRITE])).key
 
     return anyio.run(make)
 
@@ -86,10 +87,10 @@ def test_told_to_stop_it_finishes_what_it_has_accepted_and_takes_no_more(tmp_pat
     path = tmp_path / "memory.db"
     key = make_key(path)
     with server(path) as (port, process):
-        assert ask(port, "POST", "/v1/spaces/alice/remember", key, {"text": "before"})[0] == 201
+        assert ask(port, "POST", "/v1/spaces/alice/remember", key, {"messages": "before"})[0] == 201
         blocker: Any = apsw.Connection(str(path))
         blocker.execute("BEGIN IMMEDIATE")
-        waiting = [send(port, "POST", "/v1/spaces/alice/remember", key, {"text": f"held {n}"}) for n in range(3)]
+        waiting = [send(port, "POST", "/v1/spaces/alice/remember", key, {"messages": f"held {n}"}) for n in range(3)]
         while b"requests_in_progress 4.0" not in ask(port, "GET", "/metrics", key)[1]:
             pass  # until they are inside, waiting for the writer
 
@@ -107,7 +108,8 @@ def test_told_to_stop_it_finishes_what_it_has_accepted_and_takes_no_more(tmp_pat
     async def stored() -> list[str]:
         async with bethink.connect(path) as memory:
             [entry] = await memory.space("alice").sessions()
-            return [record.message.content for record in await entry.session.read()]
+            session = await memory.space("alice").get_session(entry.session.id)
+            return [record.message.content for record in await session.read()]
 
     assert sorted(anyio.run(stored)) == ["before", "held 0", "held 1", "held 2"]
 
@@ -117,7 +119,7 @@ def test_it_listens_on_loopback_only_serves_mcp_and_logs_json_without_content(tm
     path = tmp_path / "memory.db"
     key = make_key(path)
     with server(path) as (port, process):
-        status, body = ask(port, "POST", "/v1/spaces/alice/remember", key, {"text": "zanzibar"})
+        status, body = ask(port, "POST", "/v1/spaces/alice/remember", key, {"messages": "zanzibar"})
         assert (status, b"refs" in body) == (201, True)
         assert ask(port, "POST", "/mcp", "", {"jsonrpc": "2.0", "id": 1, "method": "ping"})[0] == 401
         assert ask(port, "GET", "/openapi.json")[0] == 200

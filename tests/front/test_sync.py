@@ -4,13 +4,17 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bethink
 import bethink.sync
 from bethink import Fact
+from bethink.api.keys import Keys
 from bethink.errors import Misconfigured, NotFound, Unavailable
+from bethink.log.marks import Marks
+from bethink.recall.reindex import Vectors
 from tests.conftest import KEY, Quiet, many
 from tools import make_sync
 
@@ -32,35 +36,75 @@ def test_the_generator_notices_a_change(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert make_sync.main() == 1
 
 
-@pytest.mark.parametrize("name", ["Memory", "History", "LiveHistory", "Facts"])
-def test_both_apis_have_the_same_verbs_with_the_same_parameters(name: str) -> None:
-    def verbs(owner: object) -> dict[str, list[str]]:
-        return {
-            verb: list(inspect.signature(method).parameters)
-            for verb, method in vars(owner).items()
-            if not verb.startswith("_") and callable(method)
-        }
+HANDLES: list[type[Any]] = [
+    bethink.Memory, bethink.Space, bethink.Session, bethink.Facts, bethink.Documents, bethink.Threads, Keys,
+    bethink.History, bethink.LiveHistory, bethink.WorkingMemory, Marks, Vectors,
+]  # fmt: skip
+ASYNC_ONLY = {"Memory": {"backend"}}
 
-    assert verbs(getattr(bethink.sync, name)) == verbs(getattr(bethink, name))
+
+def members(owner: type[Any]) -> dict[str, Any]:
+    return {name: getattr(owner, name) for name in dir(owner) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("handle", HANDLES, ids=lambda handle: handle.__name__)
+def test_both_apis_have_the_same_methods_with_the_same_parameters(handle: type[Any]) -> None:
+    wanted, found = members(handle), members(getattr(bethink.sync, handle.__name__))
+
+    assert wanted.keys() - ASYNC_ONLY.get(handle.__name__, set()) <= found.keys()
+    for name, each in wanted.items():
+        if inspect.isfunction(each):
+            assert list(inspect.signature(each).parameters.values())[1:] == [
+                parameter.replace(annotation=inspect.signature(each).parameters[parameter.name].annotation)
+                for parameter in list(inspect.signature(found[name]).parameters.values())[1:]
+            ], name
+            assert not inspect.iscoroutinefunction(found[name])
+        elif isinstance(each, property) and name in found:
+            assert isinstance(found[name], property), name
+
+
+def test_both_ways_to_connect_take_the_same_parameters() -> None:
+    def parameters(function: Any) -> list[tuple[str, object]]:
+        return [(each.name, each.default) for each in inspect.signature(function).parameters.values()]
+
+    assert parameters(bethink.sync.connect) == parameters(bethink.connect)
+    assert "async" not in (bethink.sync.connect.__doc__ or "")
 
 
 def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
     with bethink.sync.connect(target, redactor=Quiet(), learn=False) as memory:
-        session = memory.space("alice").session(KEY)
+        alice, local = memory.space("alice"), memory.local()
+        session = alice.session(KEY)
         assert session.append(many(6)) == [1, 2, 3, 4, 5, 6]
-        assert [found.id for found in memory.local().marks().find_invalidated()] == [session.id]
-        assert memory.local().marks().mark_processed(session, until=6, expected=6)
-        history = memory.local().history("alice")
+        assert local.marks().find_invalidated() == [alice.get_session(session.id).info]
+        assert local.marks().mark_processed(session.info, until=6, expected=6)
+        history = alice.history()
         assert [record.number for record in history.recent(KEY, 2)] == [5, 6]
-        memory.space("alice").facts.save(Fact(id="f", content="tea"))
-        assert memory.space("alice").facts.count() == 1
-        with memory.local().live("alice", KEY) as live:
+        alice.facts.save(Fact(id="f", content="tea"))
+        assert alice.facts.count() == 1
+        assert alice.documents.tree() == {}
+        assert alice.threads.open("t").id == alice.working().get_thread("t").id == "t"
+        assert memory.keys.all() == []
+        with alice.live(KEY) as live:
             live.append({"role": "user", "content": "seven"})
             assert live.messages[-1].content == "seven"
             assert live.failures == 0
         assert history.length(KEY) == 7
+        following = session.reset()
+        assert (following.space, following.info.ordinal) == ("alice", 2)
         with pytest.raises(NotFound):
-            memory.space("alice").get_session(session_id="ses_nobody")
+            alice.get_session("ses_nobody")
+
+
+def test_two_handles_on_one_session_are_equal(tmp_path: Path) -> None:
+    with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet(), learn=False) as memory:
+        session, other = memory.space("alice").session(KEY), memory.space("alice").session("elsewhere")
+        assert session == memory.space("alice").get_session(session.id)
+        assert session != other
+        assert session != session.info
+        assert len({session, other, memory.space("alice").session(KEY)}) == 2
+        assert repr(session) == f"Session({session.id!r}, space='alice')"
+        assert repr(memory.space("alice")) == "Space('alice')"
 
 
 def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
@@ -68,7 +112,7 @@ def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(Unavailable, match="with block"):
         memory.local().marks().find_invalidated()
-    with pytest.raises(Unavailable, match="with block"), memory.local().live("alice", KEY):
+    with pytest.raises(Unavailable, match="with block"), memory.space("alice").live(KEY):
         pass
 
 
@@ -96,7 +140,7 @@ def test_a_blocking_memory_closes_once_and_opens_again(tmp_path: Path) -> None:
 
 
 def test_a_blocking_memory_that_nobody_closed_lets_the_interpreter_end(tmp_path: Path) -> None:
-    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.marks().find_invalidated())"
+    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.space('alice').sessions())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
     )
@@ -124,7 +168,7 @@ def test_a_blocking_memory_that_is_open_is_not_opened_twice(tmp_path: Path) -> N
 def test_a_blocking_memory_closes_while_a_live_history_is_left_open(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     memory.open()
-    live = memory.local().live("alice", KEY)
+    live = memory.space("alice").live(KEY)
     live.__enter__()
     memory.close()
 
@@ -135,7 +179,7 @@ def test_a_loop_that_cannot_start_is_said_so(tmp_path: Path, monkeypatch: pytest
     def refuse(*_: object) -> None:
         raise OSError("too many open files")
 
-    monkeypatch.setattr("bethink.sync.anyio.run", refuse)
+    monkeypatch.setattr("bethink.loop.anyio.run", refuse)
     monkeypatch.setattr(threading, "excepthook", print)
     with pytest.raises(Unavailable, match="could not be started"):
         bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()).open()

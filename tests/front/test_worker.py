@@ -10,7 +10,7 @@ from anyio.from_thread import BlockingPortal
 
 from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import Busy, Unavailable
-from bethink.learning.extraction.idle import QuietRules
+from bethink.learning.extraction.idle import IdleRules
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.providers.scripted_model import ScriptedModel
@@ -62,7 +62,7 @@ def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once
     assert (options.interval, options.batch, options.concurrency) == (30.0, 10, 8)
     assert (settings.worker_interval, settings.worker_batch, settings.worker_concurrency) == (30.0, 10, 8)
     assert (options.scan_limit, options.scan_claims) == (settings.scan_limit, settings.scan_claims) == (5000, 16)
-    assert (QuietRules().idle_hours, QuietRules().age_days) == (6, 30)
+    assert (IdleRules().idle_hours, IdleRules().age_days) == (6, 30)
     assert (settings.scan_idle_hours, settings.scan_age_days) == (6, 30)
     assert options.daily_cap == settings.daily_spend_cap * 1_000_000
 
@@ -231,7 +231,7 @@ async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: M
         await session.append(said("tea"))
     clock.time += 7 * HOUR
 
-    picky = replace(extractor(database, None), quiet=QuietRules(channels=("cli",)))
+    picky = replace(extractor(database, None), quiet=IdleRules(channels=("cli",)))
     report = await Worker(database, {JobKind.EXTRACT: picky}, WorkerOptions()).run_once()
 
     assert (report.scanned, report.marked) == (4, 2)

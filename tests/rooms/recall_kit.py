@@ -13,7 +13,7 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.search import Searcher
 from bethink.store import facts
 from bethink.store.db import Database
-from tests.conftest import Quiet
+from tests.conftest import Quiet, memory_on
 from tests.rooms.vector_kit import Hashed
 
 DAY = timedelta(days=1)

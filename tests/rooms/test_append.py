@@ -10,9 +10,10 @@ import bethink
 from bethink import Memory, Message, Session
 from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
 from bethink.model.moments import from_micros
+from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
 from bethink.store.db import Database
-from tests.conftest import KEY, database_at, many, said
+from tests.conftest import KEY, database_at, many, memory_on, said
 
 
 async def contents(memory: Memory, session: Session) -> list[str]:
@@ -54,7 +55,7 @@ async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, s
     [record] = await session.read()
 
     assert record.session_id == session.id
-    assert record.recorded_at > session.created_at
+    assert record.recorded_at > session.info.created_at
     assert record.message == replace(message, tool_calls=(call,))
 
 
@@ -188,7 +189,7 @@ async def test_an_ended_session_takes_no_message_and_says_what_to_do(memory: Mem
 
 
 async def test_an_unknown_session_is_not_found(memory: Memory, session: Session) -> None:
-    stranger = replace(session, id="ses_nobody")
+    stranger = Session(memory.backend, replace(session.info, id="ses_nobody"))
 
     with pytest.raises(NotFound, match="ses_nobody"):
         await stranger.append(said("hello"))
@@ -198,10 +199,17 @@ async def test_an_unknown_session_is_not_found(memory: Memory, session: Session)
 
 async def test_a_session_is_not_found_from_another_space(memory: Memory, session: Session) -> None:
     with pytest.raises(NotFound):
-        await replace(session, space="mallory").append(said("hello"))
+        await Session(memory.backend, replace(session.info, space="mallory")).append(said("hello"))
 
 
-@pytest.mark.parametrize("one", ["hello", b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
+async def test_a_text_is_one_message_of_the_user(memory: Memory, session: Session) -> None:
+    assert await session.append("hello") == [1]
+
+    [record] = await session.read()
+    assert (record.message.role, record.message.content) == ("user", "hello")
+
+
+@pytest.mark.parametrize("one", [b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
 async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: Session, one: object) -> None:
     with pytest.raises(Invalid, match="not a list of messages"):
         await session.append(one)  # pyright: ignore[reportArgumentType]
@@ -213,30 +221,26 @@ async def test_a_name_of_more_than_256_signs_is_refused_with_what_to_do(memory: 
         await session.append([Message(role="tool", name="x" * 257, content="2")])
 
 
-@pytest.mark.parametrize("given", ["ses_x", None, {"id": "ses_x"}])
-async def test_what_is_no_session_is_refused_with_what_is_one(memory: Memory, given: object) -> None:
-    no: Any = given
+@pytest.mark.parametrize("given", ["", "a\nb", 7, b"ses_x", {"id": "ses_x"}])
+async def test_what_cannot_name_a_session_is_refused(memory: Memory, given: Any) -> None:
+    alice = memory.space("alice")
     calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: no.append(said("x")),
-        lambda: no.read(),
-        lambda: no.end_turn(),
-        lambda: no.idle(),
-        lambda: no.reset(),
-        lambda: no.compacted(),
-        lambda: no.end(),
-        lambda: no.retry(),
-        lambda: no.summary(),
-        lambda: no.cited("x"),
+        lambda: alice.get_session(given),
+        lambda: alice.remember("x", session_id=given),
+        lambda: alice.recall("x", session_id=given),
+        lambda: alice.context("x", session_id=given),
+        lambda: alice.shown(session_id=given),
+        lambda: alice.forget(session_id=given),
+        lambda: alice.threads.open(session_id=given),
     ]
-    if given is not None:
-        calls += [
-            lambda: memory.remember("x", session=no),
-            lambda: memory.space("alice").recall("x", session_id=no.id),
-            lambda: memory.space("alice").forget(session_id=no.id),
-        ]
     for call in calls:
-        with pytest.raises(Invalid, match=r"is no session.*open_session"):
+        with pytest.raises(Invalid, match="session_id must"):
             await call()
+
+
+async def test_a_session_in_place_of_its_id_is_refused(memory: Memory, session: Any) -> None:
+    with pytest.raises(Invalid, match="session_id must be str"):
+        await memory.space("alice").recall("x", session_id=session)
 
 
 async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
@@ -247,8 +251,9 @@ async def test_reading_goes_on_after_a_number_and_stops_at_a_limit(memory: Memor
     await session.append(many(5))
 
     assert [record.number for record in await session.read(after=2, limit=2)] == [3, 4]
-    assert await session.read(limit=0) == []
-    assert await session.read(limit=-1) == []
+    for limit in (0, -1, 1_001):
+        with pytest.raises(Invalid, match=r"limit must be 1 to 1,000"):
+            await session.read(limit=limit)
 
 
 class Censor:
@@ -295,7 +300,7 @@ async def test_a_memory_that_is_told_not_to_redact_says_so(
 
 
 async def test_secrets_in_metadata_and_tool_calls_are_known_by_their_names(database: Database) -> None:
-    memory = Memory(database)
+    memory = memory_on(database, redactor=redactor_for(database))
     session = await memory.space("alice").session(KEY)
     call = {"name": "login", "arguments": {"user": "ana", "password": "kestrel42!"}}
     await session.append([Message(role="assistant", content="", tool_calls=[call], metadata=call)])

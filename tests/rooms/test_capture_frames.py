@@ -10,7 +10,7 @@ from bethink.model.framing import framed
 from bethink.model.working import Mode
 from bethink.providers.default_redactor import redactor_for
 from bethink.store.db import Database
-from tests.conftest import KEY
+from tests.conftest import KEY, memory_on
 
 ECHO = framed("- Alice lives in Bergen (user, 2023-05-08) [^abc234]", note="Remembered from earlier.")
 

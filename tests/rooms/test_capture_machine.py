@@ -18,9 +18,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bethink import AgentKind, Memory, Message, Session, conversation_key
+from bethink import AgentKind, Memory, Message, Session, SessionInfo, conversation_key
 from bethink.errors import Conflict, Invalid
-from tests.conftest import DATABASES, database_at
+from tests.conftest import DATABASES, database_at, memory_on
 from tests.rooms.capture_model import Model, ModelSession, Refused
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
@@ -49,20 +49,25 @@ class Capture(RuleBasedStateMachine):
     def wait(self, call: Callable[[], Awaitable[T]]) -> T:
         return self.portal.call(call)
 
-    def of(self, session: Session) -> ModelSession:
+    def of(self, session: Session | SessionInfo) -> ModelSession:
         return self.model.sessions[session.id]
 
     def agrees(self, session: Session) -> None:
         expected = self.of(session)
         now = self.wait(lambda: self.memory.space(session.space).get_session(session_id=session.id))
         assert now is not None
-        assert (now.last_number, now.invalidated_at, now.processed_until, now.ended_at is not None) == (
+        assert (
+            now.info.last_number,
+            now.info.invalidated_at,
+            now.info.processed_until,
+            now.info.ended_at is not None,
+        ) == (
             expected.last,
             expected.mark,
             expected.processed,
             expected.ended,
         )
-        records = self.wait(lambda: session.read())
+        records = self.wait(session.read)
         assert {record.number: record.message.content for record in records} == expected.messages
         assert [record.number for record in records] == sorted(expected.messages)
 
@@ -85,7 +90,7 @@ class Capture(RuleBasedStateMachine):
         active = self.model.active(key)
         if active is None:
             self.model.opened(key, session.id, learns=agent == "assistant")
-            assert session.ordinal == len(self.model.conversations[key])
+            assert session.info.ordinal == len(self.model.conversations[key])
         else:
             assert session.id == active.id
         self.agrees(session)
@@ -107,28 +112,28 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions)
     def idle(self, session: Session) -> None:
         expected = self.model.mark_pending(self.of(session))
-        assert self.wait(lambda: session.idle()) == expected
+        assert self.wait(session.idle) == expected
         self.agrees(session)
 
     @rule(session=sessions)
     def end_turn(self, session: Session) -> None:
         expected = self.model.end_turn(self.of(session))
-        assert self.wait(lambda: session.end_turn()) == expected
+        assert self.wait(session.end_turn) == expected
         self.agrees(session)
 
     @rule(session=sessions, number=NUMBER)
     def invalidate(self, session: Session, number: int) -> None:
         if not 1 <= number <= self.of(session).last:
             with pytest.raises(Invalid):
-                self.wait(lambda: self.memory.local().marks().invalidate(session, number))
+                self.wait(lambda: self.memory.local().marks().invalidate(session.info, number))
         else:
             expected = self.model.set_mark(self.of(session), number)
-            assert self.wait(lambda: self.memory.local().marks().invalidate(session, number)) == expected
+            assert self.wait(lambda: self.memory.local().marks().invalidate(session.info, number)) == expected
         self.agrees(session)
 
     @rule(target=sessions, session=consumes(sessions), compaction=st.booleans())
     def succeed(self, session: Session, *, compaction: bool) -> MultipleResults[Any]:
-        following = self.wait(lambda: (self.memory.compacted if compaction else self.memory.reset)(session))
+        following = self.wait(session.compacted if compaction else session.reset)
         old = self.of(session)
         self.model.end(old)
         active = self.model.active(old.key)
@@ -143,7 +148,7 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions)
     def end(self, session: Session) -> None:
         self.model.end(self.of(session))
-        self.wait(lambda: session.end())
+        self.wait(session.end)
         self.agrees(session)
 
     @rule(session=sessions, until=NUMBER, expected=NUMBER, right=st.booleans())
@@ -152,7 +157,7 @@ class Capture(RuleBasedStateMachine):
         expected = mark if right and mark is not None else expected
         cleared = self.model.mark_processed(self.of(session), until, expected)
         assert (
-            self.wait(lambda: self.memory.local().marks().mark_processed(session, until=until, expected=expected))
+            self.wait(lambda: self.memory.local().marks().mark_processed(session.info, until=until, expected=expected))
             == cleared
         )
         self.agrees(session)
@@ -166,9 +171,10 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions)
     def purge(self, session: Session) -> None:
         space, agent, chat = self.of(session).key
-        history, key = self.memory.local().history(space, agent=agent), conversation_key(channel="c", chat=chat)
+        key = conversation_key(channel="c", chat=chat)
         expected = self.model.purge((space, agent, chat))
-        assert self.wait(lambda: history.purge(key)) == expected
+        forgotten = self.wait(lambda: self.memory.space(space).forget(conversation=key, agent=agent))
+        assert forgotten.messages == expected
         self.agrees(session)
 
     @rule(session=sessions, summary=CONTENT, n=st.integers(-1, 9))
@@ -187,10 +193,10 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, number=NUMBER)
     def count(self, session: Session, number: int) -> None:
         expected = self.of(session)
-        assert self.wait(lambda: self.memory.local().marks().count_since(session, number)) == expected.count_since(
+        assert self.wait(lambda: self.memory.local().marks().count_since(session.info, number)) == expected.count_since(
             number
         )
-        assert self.wait(lambda: self.memory.local().marks().max_number(session)) == expected.max_number
+        assert self.wait(lambda: self.memory.local().marks().max_number(session.info)) == expected.max_number
 
     def teardown(self) -> None:
         for session in self.wait(lambda: self.memory.local().marks().find_invalidated(1000)):
@@ -239,7 +245,7 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Capture], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dialect = machine.memory._database.dialect  # pyright: ignore[reportOptionalMemberAccess]
+    dialect = machine.memory.local().parts.database.dialect
     spoil(monkeypatch, dialect, *MUTANTS[mutant])
 
     with pytest.raises(AssertionError):

@@ -11,6 +11,7 @@ from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.model.moments import LAST, to_micros
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import SessionMemory
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
@@ -239,14 +240,14 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
 
-    await memory.local().history("alice").purge(conversation_key(channel="c", chat="1"))
+    await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="1"))
 
-    versions = [each for path in await life.docs.tree() for each in await life.docs.history(await _id(life, path))]
-    kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.change_sets()}"
+    versions = [each for path in await life.docs.tree() for each in await life.docs.versions(await _id(life, path))]
+    kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.changes()}"
     assert "likes tea" not in kept
     assert "I like tea" not in kept
     assert "likes rain" in kept
-    assert await life.docs.search("tea", 9) == []
+    assert await life.docs.search("tea", limit=9) == []
 
     await life.consolidate()
 
@@ -267,12 +268,12 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
     before = {path: each.body for path, each in (await life.docs.tree()).items()}
     await life.tell("I like rain and tea.", a_fact("User likes rain", 1, entities=["Rain", "Tea"]))
     await life.consolidate()
-    [second, _] = await life.docs.change_sets()
+    [second, _] = await life.docs.changes()
 
     await life.docs.undo(second.run)
 
     assert {path: each.body for path, each in (await life.docs.tree()).items()} == before
-    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
+    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
     with pytest.raises(Conflict):
         await life.docs.undo(second.run)
     with pytest.raises(NotFound):
@@ -282,13 +283,13 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
 async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(life: Life, clock: FakeClock) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()
-    [first] = await life.docs.change_sets()
+    [first] = await life.docs.changes()
     await life.docs.undo(first.run)
     await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
 
     await life.consolidate()
 
-    [second, _] = await life.docs.change_sets()
+    [second, _] = await life.docs.changes()
     assert second.run != first.run
     assert "likes snow" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
     await life.docs.undo(second.run)
@@ -302,7 +303,7 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate(handler)
-    [held] = await life.docs.change_sets()
+    [held] = await life.docs.changes()
     await life.docs.reject(held.run)
     await life.database.transact(
         lambda tx: jobs.queue(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0),
@@ -311,12 +312,12 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
     await life.consolidate(handler)
 
-    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.REJECTED]
+    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.REJECTED]
     await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
     await life.consolidate(handler)
     await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
     await life.consolidate(handler)
-    assert [each.status for each in await life.docs.change_sets()] == [
+    assert [each.status for each in await life.docs.changes()] == [
         ChangeStatus.HELD,
         ChangeStatus.SUPERSEDED,
         ChangeStatus.REJECTED,
@@ -325,9 +326,9 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
 async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: Life, memory: Memory) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="a", content="beyond", valid_to=LAST, entities=(" ", "C++")))
-    await facts.index(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
-    await facts.index(Fact(id="c", content="cold", entities=("Москва",)))
+    await facts.save(Fact(id="a", content="beyond", valid_to=LAST, entities=(" ", "C++")))
+    await facts.save(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
+    await facts.save(Fact(id="c", content="cold", entities=("Москва",)))
     await life.tell("I like tea.")
 
     report = await life.consolidate()
@@ -342,9 +343,9 @@ async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: M
     await life.consolidate()
     [fact] = await memory.space("alice").facts.search("tea", limit=5)
 
-    await memory.space("alice").facts.delete(fact.id)
+    await memory.space("alice").forget(Ref(RefKind.FACT, fact.id))
 
-    assert "likes tea" not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    assert "likes tea" not in f"{await life.docs.tree()} {await life.docs.changes()}"
     await life.consolidate()
     assert "~/memory/tea" not in await life.docs.tree()
 
@@ -356,7 +357,7 @@ async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClo
     before = {path: each.body for path, each in (await life.docs.tree()).items()}
     clock.time += 40 * DAY
     await life.consolidate()
-    [last, *_] = await life.docs.change_sets()
+    [last, *_] = await life.docs.changes()
 
     await life.docs.undo(last.run)
 
@@ -369,19 +370,19 @@ async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(l
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     await life.docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="mine", parent=tea.parent), expected=1)
-    [first] = await life.docs.change_sets()
+    [first] = await life.docs.changes()
 
     with pytest.raises(Conflict, match="was changed after"):
         await life.docs.undo(first.run)
 
-    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.APPLIED]
+    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.APPLIED]
 
 
 async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: Life) -> None:
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate(handler)
-    [held] = await life.docs.change_sets()
+    [held] = await life.docs.changes()
 
     assert await life.docs.tree() == {}
     assert held.status is ChangeStatus.HELD
@@ -394,7 +395,7 @@ async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: L
     assert ids((await life.selection()).added) == []
     await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
     await life.consolidate(handler)
-    [second, _] = await life.docs.change_sets()
+    [second, _] = await life.docs.changes()
     await life.docs.reject(second.run)
     assert "~/memory/rain" not in await life.docs.tree()
     with pytest.raises(Conflict):

@@ -24,7 +24,7 @@ async def test_a_conversation_goes_by_any_text_from_first_word_to_last(memory: M
     assert (await memory.space("alice").explain(stored.refs[0])).text == "It is the blue mat."
     assert [record.message.content for record in await history.all(name)][-1] == "Thanks."
     assert await history.get_summary(name) == "a mat"
-    async with memory.local().live("alice", name) as live:
+    async with memory.space("alice").live(name) as live:
         assert [message.content for message in live.messages][-1] == "Thanks."
     assert (await memory.space("alice").forget(conversation=name)).messages == 3
     with pytest.raises(NotFound):
@@ -35,7 +35,7 @@ async def test_the_text_of_a_key_names_the_same_conversation(memory: Memory) -> 
     key = conversation_key(channel="a:b", chat="50 %", thread="line\nbreak")
 
     by_key = await memory.space("alice").session(key)
-    by_text = await memory.space("alice").session(str(key))
+    by_text = await memory.space("alice").session(key)
 
     assert by_text.id == by_key.id
 
@@ -46,20 +46,24 @@ async def test_a_text_that_cannot_be_stored_names_no_conversation(memory: Memory
         memory.space("alice").session(name),
         memory.space("alice").remember("x", conversation=name),
         memory.local().history("alice").all(name),
+        memory.local().history("alice").append(name, said("x")[0]),
+        memory.local().history("alice").set_summary(name, "x"),
         memory.space("alice").forget(conversation=name),
     ):
-        with pytest.raises(Invalid, match="cannot name a conversation"):
+        with pytest.raises(Invalid, match="conversation must be 1 to 2,402 bytes"):
             await refused
-    with pytest.raises(Invalid, match="cannot name a conversation"):
-        memory.local().live("alice", name)
+    with pytest.raises(Invalid, match="conversation must be 1 to 2,402 bytes"):
+        memory.space("alice").live(name)
     assert await memory.space("alice").sessions() == []
 
 
 async def test_what_is_not_text_names_no_conversation(memory: Memory) -> None:
-    with pytest.raises(Invalid, match="a conversation is text, not int"):
+    with pytest.raises(Invalid, match=r"conversation must be str\. It was int"):
         await memory.space("alice").session(7)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(Invalid, match="a conversation is text, not int"):
+        await memory.local().history("alice").all(7)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_memory_without_a_place_takes_any_text_as_well() -> None:
     async with bethink.connect(enabled=False) as nowhere:
-        assert (await nowhere.space("alice").session("hello")).conversation_id == "hello"
+        assert (await nowhere.space("alice").session("hello")).info.conversation_id == "hello"

@@ -154,7 +154,7 @@ async def test_a_version_rests_on_just_what_was_said_of_it_before_and_after_it_w
 
     assert rests == [{first.id}, {first.id, second.id}, {first.id}, {first.id, second.id}]
     await life.memory.space("alice").forget(session_id=second.id)
-    assert [each.body for each in await life.docs.history(tea.id)] == ["Green.", "", "Green.", ""]
+    assert [each.body for each in await life.docs.versions(tea.id)] == ["Green.", "", "Green.", ""]
 
 
 async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
@@ -168,7 +168,7 @@ async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
 
     await run(database, turn(read("~/memory")), turn(write("~/memory/rain", "Yes.", f"{session.id}:1"), done=True))
 
-    statuses = {each.status: each for each in await life.docs.change_sets()}
+    statuses = {each.status: each for each in await life.docs.changes()}
     assert set(statuses) == {"held", "applied"}
     await life.docs.approve(statuses["held"].run)  # pyright: ignore[reportArgumentType]
     assert "~/memory/consolidated/MEMORY.md" in await life.docs.tree()

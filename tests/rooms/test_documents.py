@@ -5,14 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from bethink import Memory
+from bethink import Documents, Memory, connect
 from bethink.documents import tree
-from bethink.documents.service import Documents
-from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.errors import Conflict, Invalid, NotFound, Stale, Unavailable
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentSource, Provenance, SourceKind, mentions_in
 from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, memory_on
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ async def test_every_write_is_a_version_and_none_is_lost(docs: Documents, clock:
 
     assert second is not None
     assert (second.version, second.body, second.author.reason) == (2, "black\nor green", "asked to")
-    assert [each.body for each in await docs.history(first.id)] == ["green", "black\nor green"]
+    assert [each.body for each in await docs.versions(first.id)] == ["green", "black\nor green"]
     assert await docs.sources(first.id, 2) == [source]
     then = await docs.get(first.id, as_of=before)
     assert then is not None
@@ -83,14 +82,14 @@ async def test_a_version_refers_to_its_parent_its_links_and_what_its_text_mentio
 
     assert (cup.parent, cup.links, set(cup.mentions)) == (home.id, (tea.id,), {tea.id, home.id})
     rows = await database.transact(
-        lambda tx: tx.all("list_references", space="alice", source=cup.id, version=1), space="alice", read=True
+        lambda tx: tx.all("references_of_versions", space="alice", ids=[cup.id], numbers=[1]), space="alice", read=True
     )
     assert sorted(row["kind"] for row in rows) == ["body", "body", "link", "parent"]
     await docs.update(cup.id, DocumentDraft(slug="cup", title="Cup", parent=home.id), expected=1)
     now = await docs.get(cup.id)
     assert now is not None
     assert (now.links, now.mentions) == ((), ())
-    assert (await docs.history(cup.id))[0].links == (tea.id,), "references belong to their version"
+    assert (await docs.versions(cup.id))[0].links == (tea.id,), "references belong to their version"
 
 
 @pytest.mark.spec("S1.27")
@@ -150,7 +149,7 @@ async def test_what_others_hang_on_cannot_be_deleted_and_an_id_is_never_used_aga
         await docs.get(top.id)
     with pytest.raises(Conflict, match="used before"):
         await docs.create(DocumentDraft(slug="new", title="N"), document_id=top.id)
-    assert len(await docs.history(top.id)) == 1
+    assert len(await docs.versions(top.id)) == 1
 
 
 async def test_a_version_can_be_restored_and_a_deleted_document_brought_back(docs: Documents) -> None:
@@ -171,17 +170,17 @@ async def test_a_version_can_be_restored_and_a_deleted_document_brought_back(doc
         await docs.restore(tea.id, 9, expected=4)
 
 
-async def test_a_past_version_can_be_redacted_for_good(docs: Documents) -> None:
+async def test_a_past_version_can_be_redacted_for_good(memory: Memory, docs: Documents) -> None:
     tea = await made(docs, "tea", body="a secret")
     with pytest.raises(NotFound):
-        await docs.redact(tea.id, 1)
+        await memory.space("alice").forget(f"document:{tea.id}:1", version_only=True)
     await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="fine"), expected=1)
 
-    await docs.redact(tea.id, 1)
+    await memory.space("alice").forget(f"document:{tea.id}:1", version_only=True)
 
-    past = (await docs.history(tea.id))[0]
+    past = (await docs.versions(tea.id))[0]
     assert (past.body, past.title, past.redacted) == ("", "[redacted]", True)
-    assert await docs.search("secret", 5) == []
+    assert await docs.search("secret", limit=5) == []
     with pytest.raises(Conflict, match="redacted"):
         await docs.restore(tea.id, 1, expected=2)
 
@@ -195,7 +194,7 @@ async def test_a_clock_that_runs_backwards_never_shows_two_versions_at_once(docs
     await docs.delete(tea.id, expected=3)
     await docs.restore(tea.id, 1, expected=None)
 
-    spans = [(each.valid_from, each.valid_to) for each in await docs.history(tea.id)]
+    spans = [(each.valid_from, each.valid_to) for each in await docs.versions(tea.id)]
     for (_, ends), (begins, _) in pairwise(spans):
         assert ends is not None
         assert ends <= begins
@@ -207,10 +206,10 @@ async def test_documents_are_searched_as_they_stand_or_stood(docs: Documents, cl
     before = clock.time
     await docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="black dust"), expected=1)
 
-    assert [each.id for each in await docs.search("dust", 5)] == [tea.id]
-    assert await docs.search("leaves", 5) == []
-    assert [each.version for each in await docs.search("leaves", 5, as_of=before)] == [1]
-    assert await docs.search('"; --', 5) == []
+    assert [each.id for each in await docs.search("dust", limit=5)] == [tea.id]
+    assert await docs.search("leaves", limit=5) == []
+    assert [each.version for each in await docs.search("leaves", limit=5, as_of=before)] == [1]
+    assert await docs.search('"; --', limit=5) == []
 
 
 async def test_documents_are_redacted_before_they_are_written_and_stay_in_their_space(
@@ -228,7 +227,7 @@ async def test_documents_are_redacted_before_they_are_written_and_stay_in_their_
         found = await docs.find(path)
         assert found is not None
         assert found.author.reason.startswith("the key was [REDACTED:")
-    assert secret not in f"{await docs.history(tea.id)}"
+    assert secret not in f"{await docs.versions(tea.id)}"
     assert await memory.space("bob").documents.tree() == {}
     with pytest.raises(NotFound):
         await memory.space("bob").documents.get(tea.id)
@@ -245,11 +244,12 @@ async def test_the_root_of_memory_is_made_once_and_found_again(database: Databas
 
 
 async def test_without_a_database_there_are_no_documents() -> None:
-    docs = Memory(None).space("alice").documents
+    docs = connect(enabled=False).space("alice").documents
 
-    assert await docs.create(DocumentDraft(slug="tea", title="Tea")) is None
+    with pytest.raises(Unavailable, match="switched off"):
+        await docs.create(DocumentDraft(slug="tea", title="Tea"))
     assert await docs.tree() == {}
-    assert await docs.search("tea", 5) == []
+    assert await docs.search("tea", limit=5) == []
 
 
 def test_mentions_are_read_once_each_and_never_across_lines() -> None:

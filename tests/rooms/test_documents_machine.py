@@ -10,14 +10,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bethink import Memory
+from bethink import Documents, Memory
 from bethink.documents import tree
-from bethink.documents.service import Documents
 from bethink.errors import BethinkError
 from bethink.model.documents import Document, DocumentDraft
+from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
-from tests.conftest import DATABASES, FakeClock, database_at
+from tests.conftest import DATABASES, FakeClock, database_at, memory_on
 from tests.rooms.documents_model import Page, Refused, Tree
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
@@ -38,7 +38,8 @@ class Library(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         Library.runs += 1
-        self.docs: Documents = self.memory.space(f"run{Library.runs}").documents
+        self.space = self.memory.space(f"run{Library.runs}")
+        self.docs: Documents = self.space.documents
         self.model = Tree()
         self.seen: list[tuple[datetime, dict[str, tuple[str, int, str]]]] = []
         self.count = 0
@@ -138,7 +139,11 @@ class Library(RuleBasedStateMachine):
     @rule(document=ids, version=st.integers(1, 3))
     def redact(self, document: str, version: int) -> None:
         self.seen.clear()  # what was said is gone from the past, too
-        self.both(lambda: self.docs.redact(document, version), lambda: self.model.redact(document, version))
+        ref = Ref(RefKind.DOCUMENT, document, version)
+        self.both(
+            lambda: self.space.forget(ref, version_only=True),
+            lambda: self.model.redact(document, version),
+        )
 
     @rule(place=st.integers(0, 100))
     def look_back(self, place: int) -> None:
@@ -148,14 +153,14 @@ class Library(RuleBasedStateMachine):
 
     @rule(document=ids)
     def read(self, document: str) -> None:
-        versions = self.wait(lambda: self.docs.history(document))
+        versions = self.wait(lambda: self.docs.versions(document))
         assert [each.body for each in versions] == [page.body for page in self.model.versions[document]]
         assert [each.version for each in versions] == list(range(1, len(versions) + 1))
         assert [each.valid_to is None for each in versions].count(True) == (document in self.model.live)
 
     @rule(word=st.sampled_from(["green", "nowhere", "ça"]))
     def search(self, word: str) -> None:
-        found = self.wait(lambda: self.docs.search(word, 100))
+        found = self.wait(lambda: self.docs.search(word, limit=100))
         expected = {each for each in self.model.live if word in self.model.current(each).body}
         assert {each.id for each in found} == expected
 
@@ -212,6 +217,6 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    MUTANTS[mutant](monkeypatch, machine.memory._database.dialect)  # pyright: ignore[reportOptionalMemberAccess]
+    MUTANTS[mutant](monkeypatch, machine.memory.local().parts.database.dialect)
     with pytest.raises((AssertionError, pytest.fail.Exception, BethinkError)):
         run_state_machine_as_test(machine, settings=QUICK)

@@ -43,7 +43,7 @@ def talk(database: Database, memory: Memory) -> Talk:
 
 
 async def homes(facts: Facts) -> list[tuple[str, str]]:
-    return [(fact.content, str(fact.origin)) for fact in await facts.search("lives", 9) if fact.valid_to is None]
+    return [(fact.content, str(fact.origin)) for fact in await facts.search("lives", limit=9) if fact.valid_to is None]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_what_was_said_again_is_not_ended_by_what_was_said_before_that(
         await talk.learn(await talk.open(), [message], a_fact(f"User lives in {town}", 1, **HOME))
 
     assert await homes(facts) == [("User lives in Oslo", "user")]
-    [bergen] = await facts.search("Bergen", 5)
+    [bergen] = await facts.search("Bergen", limit=5)
     assert bergen.valid_to == start + timedelta(seconds=3)
 
 
@@ -98,14 +98,14 @@ async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, 
 
     assert report.settled == {"known": 1}
     assert await homes(facts) == [("User lives in Bergen", "tool:web")]
-    [fact] = await facts.search("Bergen", 5)
+    [fact] = await facts.search("Bergen", limit=5)
     assert len(await facts.sources(fact.id)) == 1
 
 
 async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
     talk: Talk, facts: Facts, memory: Memory
 ) -> None:
-    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
     assert await memory.space("alice").context(session_id=session.id)
     retold = [Message(role="assistant", content="As I recall, you prefer green tea. The shop closes at noon.")]
@@ -118,14 +118,14 @@ async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
     report = await talk.learn(session, retold, *claims)
 
     assert report.refused == {"echo": 1, "unproven": 1}
-    assert {fact.content for fact in await facts.search("tea shop", 5)} == {
+    assert {fact.content for fact in await facts.search("tea shop", limit=5)} == {
         "User prefers green tea in the morning",
         "The shop closes at noon",
     }
 
 
 async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, memory: Memory) -> None:
-    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
     await memory.space("alice").context(session_id=session.id)
     both = [Message(role="user", content="I prefer green tea."), Message(role="assistant", content="Green tea it is.")]
@@ -136,7 +136,7 @@ async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, me
 
 
 async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None:
-    await facts.index(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
     retold = [Message(role="assistant", content="You prefer green tea.")]
 
     report = await talk.learn(await talk.open(), retold, a_fact("User prefers green tea", 1))
@@ -156,7 +156,7 @@ async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
     memory: Memory, facts: Facts, tool: str, label: str
 ) -> None:
     origin = Origin(f"tool:{tool}")
-    await facts.index(
+    await facts.save(
         Fact(id="f", content="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000))
     )
 

@@ -41,7 +41,7 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     assert await memory.space("alice").facts.sources(fact.id) == [SourceMessage(session.id, 2)]
     after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
-    assert (after.invalidated_at, after.processed_until) == (None, 2)
+    assert (after.info.invalidated_at, after.info.processed_until) == (None, 2)
 
 
 @pytest.mark.spec("S2.22")
@@ -111,10 +111,10 @@ async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipp
 
     assert between is not None
     assert after is not None
-    assert (between.processed_until, between.invalidated_at) == (1, 2)
+    assert (between.info.processed_until, between.info.invalidated_at) == (1, 2)
     assert "late" not in model.calls[0].prompt
     assert "late" in model.calls[1].prompt
-    assert (after.processed_until, after.invalidated_at) == (2, None)
+    assert (after.info.processed_until, after.info.invalidated_at) == (2, None)
 
 
 async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
@@ -129,7 +129,7 @@ async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
 
     after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
-    assert (after.processed_until, after.invalidated_at) == (8, None)
+    assert (after.info.processed_until, after.info.invalidated_at) == (8, None)
     assert len(model.calls) > 1
     for number in range(8):
         assert any(f"[{number + 1}]" in call.prompt and f"part {number} " in call.prompt for call in model.calls)
@@ -155,7 +155,7 @@ async def test_a_session_that_memory_itself_made_is_marked_processed_and_never_r
     assert model.calls == []
     after = await memory.space("alice").get_session(session_id=inner.id)
     assert after is not None
-    assert (after.processed_until, after.invalidated_at) == (7, None)
+    assert (after.info.processed_until, after.info.invalidated_at) == (7, None)
 
 
 @pytest.mark.spec("S1.5", "S1.6", "S1.7")
@@ -163,7 +163,7 @@ async def test_every_agent_has_one_memory_writer_made_when_it_is_first_needed(
     database: Database, memory: Memory, session: Session
 ) -> None:
     def writers(tx: Tx) -> list[str]:
-        name = f"/memory-agent/{session.agent_id}"
+        name = f"/memory-agent/{session.info.agent_id}"
         row = tx.one("find_agent", space="alice", name=name)
         return [] if row is None else [row["kind"], row["id"]]
 
@@ -234,7 +234,7 @@ async def test_a_purge_forgets_what_was_made_of_the_conversation(
     await marked(memory, session, "I play the cello.")
     await worker(database, [answer(a_fact("User plays the cello", 1))]).run_once()
 
-    await memory.local().history("alice").purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
 
     assert await session.summary() is None
     assert await memory.space("alice").facts.search("cello", limit=5) == []
@@ -249,7 +249,7 @@ async def test_a_purge_while_a_model_thinks_leaves_nothing_of_the_answer(
 ) -> None:
     class Purging(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
-            await memory.local().history("alice").purge(KEY)
+            await memory.space("alice").forget(conversation=KEY)
             return await super().answer(call)
 
     await marked(memory, session, "I play the cello.")

@@ -50,7 +50,7 @@ async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_s
     assert fact.made_by is not None
     after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
-    assert after.processed_until == 1, "the recorded answer was about one record"
+    assert after.info.processed_until == 1, "the recorded answer was about one record"
 
 
 async def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
@@ -101,7 +101,7 @@ async def test_a_useless_answer_fails_the_job_and_leaves_nothing_behind(
     assert job.usage.calls == 2, "it was paid for all the same"
     after = await memory.space("alice").get_session(session_id=session.id)
     assert after is not None
-    assert (after.processed_until, after.invalidated_at) == (None, 1)
+    assert (after.info.processed_until, after.info.invalidated_at) == (None, 1)
 
 
 @pytest.mark.spec("S2.20")

@@ -81,7 +81,7 @@ async def test_a_forgotten_message_leaves_nothing_that_was_made_of_it(
 
     assert gone == bethink.Forgotten(messages=1, facts=1, session_memories=1, documents=1, threads=2)
     assert BIRD not in stored(target, superuser_dsn)
-    assert [each.content for each in await memory.space("alice").facts.list()] == ["The user likes tea."]
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["The user likes tea."]
     assert [record.message.content for record in await session.read()] == ["I like tea."]
 
 
@@ -99,7 +99,7 @@ async def test_a_session_is_summed_up_again_once_something_new_is_said(
     again = await session.summary()
     assert again is not None
     assert again.raw_memory == "likes tea"
-    assert [each.content for each in await memory.space("alice").facts.list()] == ["The user likes tea."]
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["The user likes tea."]
 
 
 async def test_a_forgotten_session_leaves_the_others_of_its_conversation(
@@ -190,7 +190,7 @@ async def test_a_forgotten_document_loses_the_text_of_every_version(memory: beth
     gone = await memory.space("alice").forget(f"document:{written.id}:2")
 
     assert gone.documents == 2
-    assert all(BIRD not in version.body for version in await documents.history(written.id))
+    assert all(BIRD not in version.body for version in await documents.versions(written.id))
     with pytest.raises(NotFound):
         await memory.space("alice").forget(f"document:{written.id}:2")
 
@@ -212,13 +212,15 @@ async def test_nothing_of_another_space_can_be_forgotten(memory: bethink.Memory,
     for ref in (f"message:{session.id}:1", f"session_memory:{session.id}:0", "fact:nothing:1", "document:nothing:1"):
         with pytest.raises(NotFound):
             await memory.space("bob").forget(ref)
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound):
         await memory.space("bob").forget(session_id=session.id)
+    with pytest.raises(NotFound):
+        await memory.space("bob").forget(conversation=KEY)
     assert len(await session.read()) == 2
 
 
 async def test_exactly_one_thing_is_forgotten_at_a_time(memory: bethink.Memory, session: bethink.Session) -> None:
-    for wrong in ({}, {"session": session, "everything": True}, {"ref": "fact:a:1", "conversation": KEY}):
+    for wrong in ({}, {"session_id": session.id, "everything": True}, {"ref": "fact:a:1", "conversation": KEY}):
         with pytest.raises(Invalid):
             await memory.space("alice").forget(**wrong)  # pyright: ignore[reportArgumentType]
 
@@ -240,7 +242,7 @@ async def test_a_corrected_fact_goes_with_the_message_it_was_learnt_from(
     session = await learnt(memory, database)
     facts = memory.space("alice").facts
     [bird] = [each for each in await facts.all() if BIRD in each.content]
-    await facts.index(replace(bird, content=f"The user keeps two of the kind {BIRD}."))
+    await facts.save(replace(bird, content=f"The user keeps two of the kind {BIRD}."))
 
     gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
@@ -292,8 +294,8 @@ async def test_what_several_forgotten_messages_had_retired_is_retired_by_what_ca
 
 async def test_what_a_forgotten_fact_had_retired_stays_retired(memory: bethink.Memory) -> None:
     facts = memory.space("alice").facts
-    await facts.index(bethink.Fact(id="home", content="Oslo"))
-    await facts.index(bethink.Fact(id="home", content="Bergen"))
+    await facts.save(bethink.Fact(id="home", content="Oslo"))
+    await facts.save(bethink.Fact(id="home", content="Bergen"))
 
     await memory.space("alice").forget("fact:home:2")
 
@@ -351,7 +353,7 @@ async def test_a_forgotten_fact_leaves_no_change_set_that_could_bring_it_back(
     await Worker(database, {JobKind.CONSOLIDATE: handler}, name="reviewer").run_once()
     [held] = await memory.space("alice").documents.changes()
     assert BIRD in str(held.changes)
-    [bird] = [each for each in await memory.space("alice").facts.list() if BIRD in each.content]
+    [bird] = [each for each in await memory.space("alice").facts.all() if BIRD in each.content]
 
     await memory.space("alice").forget(f"fact:{bird.id}:1")
 
@@ -364,13 +366,13 @@ async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
     await learnt(memory, database)
     await Worker(database, {JobKind.CONSOLIDATE: consolidator(database)}, name="writer").run_once()
     documents = memory.space("alice").documents
-    assert BIRD in str(await documents.change_sets())
+    assert BIRD in str(await documents.changes())
     made = [each for each in (await documents.tree()).values() if BIRD in each.body and each.author.kind == "job"]
 
     for each in made:
         await memory.space("alice").forget(f"document:{each.id}:{each.version}")
 
-    assert BIRD not in str(await documents.change_sets())
+    assert BIRD not in str(await documents.changes())
 
 
 async def test_the_files_of_a_space_go_with_what_is_forgotten(tmp_path: Path) -> None:
@@ -390,8 +392,8 @@ async def test_the_files_of_a_space_go_with_what_is_forgotten(tmp_path: Path) ->
 
 async def test_a_stale_correction_of_a_fact_is_refused(memory: bethink.Memory) -> None:
     facts = memory.space("alice").facts
-    await facts.index(bethink.Fact(id="home", content="Oslo"))
-    await facts.index(bethink.Fact(id="home", content="Bergen"), expected=1)
+    await facts.save(bethink.Fact(id="home", content="Oslo"))
+    await facts.save(bethink.Fact(id="home", content="Bergen"), expected=1)
 
     with pytest.raises(Stale):
-        await facts.index(bethink.Fact(id="home", content="Rome"), expected=1)
+        await facts.save(bethink.Fact(id="home", content="Rome"), expected=1)

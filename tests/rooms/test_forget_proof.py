@@ -20,7 +20,7 @@ async def learnt(
     database: Database,
     *messages: bethink.Message,
     facts: list[dict[str, object]],
-    key: bethink.conversation_key = KEY,
+    key: str = KEY,
 ) -> bethink.Session:
     session = await memory.space("alice").session(key)
     await session.append(messages)
@@ -30,7 +30,7 @@ async def learnt(
 
 
 async def contents(memory: bethink.Memory) -> list[str]:
-    return [each.content for each in await memory.space("alice").facts.list()]
+    return [each.content for each in await memory.space("alice").facts.all()]
 
 
 async def test_a_fact_goes_when_no_message_left_says_it(
@@ -38,7 +38,7 @@ async def test_a_fact_goes_when_no_message_left_says_it(
 ) -> None:
     claims = [a_fact(DENTIST, 1, 2), a_fact("The weather is fine.", 2)]
     session = await learnt(memory, database, *said(DENTIST, "The weather is fine here."), facts=claims)
-    [dentist] = [each for each in await memory.space("alice").facts.list() if each.content == DENTIST]
+    [dentist] = [each for each in await memory.space("alice").facts.all() if each.content == DENTIST]
 
     would = await memory.space("alice").forget(f"message:{session.id}:1", dry_run=True)
     gone = await memory.space("alice").forget(f"message:{session.id}:1")
@@ -62,14 +62,14 @@ async def test_a_fact_stays_while_a_message_says_it(memory: bethink.Memory, data
     assert [each.facts for each in gone] == [0, 0, 1]
 
 
-@pytest.mark.parametrize("door", ["session", "conversation", "purge"])
+@pytest.mark.parametrize("door", ["session", "conversation", "message"])
 @pytest.mark.parametrize(("other", "stays"), [(DENTIST, True), ("In town there is a dentist called Dopalix.", False)])
 async def test_a_fact_of_two_sessions_is_proven_by_the_one_that_is_left(
     memory: bethink.Memory, database: Database, door: str, other: str, *, stays: bool
 ) -> None:
     session = await learnt(memory, database, *said(DENTIST), facts=[a_fact(DENTIST, 1)])
     second = await learnt(memory, database, *said(other), facts=[a_fact(DENTIST, 1)], key=OTHER)
-    [fact] = await memory.space("alice").facts.list()
+    [fact] = await memory.space("alice").facts.all()
     if not stays:  # as it was learnt when names were not compared whole
         await database.transact(
             lambda tx: tx.run("insert_fact_source", space="alice", fact=fact.id, session=second.id, number=1),
@@ -82,7 +82,7 @@ async def test_a_fact_of_two_sessions_is_proven_by_the_one_that_is_left(
         case "conversation":
             await memory.space("alice").forget(conversation=KEY)
         case _:
-            await memory.local().history("alice").purge(KEY)
+            await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert await contents(memory) == ([DENTIST] if stays else [])
 
@@ -103,8 +103,8 @@ async def test_what_was_stated_or_corrected_by_hand_is_not_lost(memory: bethink.
     session = await learnt(memory, database, *said("I like tea.", "Tea is what I like."), facts=claims)
     facts = memory.space("alice").facts
     [tea] = await facts.all()
-    await facts.index(replace(tea, content="User drinks nothing but oolong"))
-    await facts.index(bethink.Fact(id="hand", content="User collects stamps", source=session.id))
+    await facts.save(replace(tea, content="User drinks nothing but oolong"))
+    await facts.save(bethink.Fact(id="hand", content="User collects stamps", source=session.id))
 
     gone = await memory.space("alice").forget(f"message:{session.id}:1")
 

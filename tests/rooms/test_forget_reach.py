@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 import bethink
-from bethink import Memory
+from bethink.forgetting import forget
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import Selection, Shelf
+from bethink.model.consolidation import DocumentTree, Selection
 from bethink.model.jobs import Claim, JobKind, JobStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
@@ -33,12 +33,12 @@ async def test_a_change_set_stays_when_a_fact_goes_whose_name_only_occurs_in_its
     await life.tell("I like tea.", a_fact("User likes tea", 1))
     await life.consolidate()
     facts = life.memory.space("alice").facts
-    await facts.index(bethink.Fact(id="e", content="unrelated"))
-    assert len(await life.docs.change_sets()) == 1
+    await facts.save(bethink.Fact(id="e", content="unrelated"))
+    assert len(await life.docs.changes()) == 1
 
-    await facts.delete("e")
+    await life.memory.space("alice").forget("fact:e:0")
 
-    assert len(await life.docs.change_sets()) == 1
+    assert len(await life.docs.changes()) == 1
 
 
 @pytest.mark.parametrize("review", [True, False])
@@ -47,14 +47,14 @@ async def test_no_change_set_repeats_a_forgotten_fact_whatever_its_name_looks_li
     life: Life, name: str, review: bool
 ) -> None:
     facts = life.memory.space("alice").facts
-    await facts.index(bethink.Fact(id=name, content=f"keeps a {BIRD}"))
+    await facts.save(bethink.Fact(id=name, content=f"keeps a {BIRD}"))
     await life.tell("I like tea.")
     await life.consolidate(consolidator(life.database, review=review))
-    assert BIRD in str(await life.docs.change_sets())
+    assert BIRD in str(await life.docs.changes())
 
-    await facts.delete(name)
+    await life.memory.space("alice").forget(bethink.Ref(bethink.RefKind.FACT, name))
 
-    assert BIRD not in str(await life.docs.change_sets())
+    assert BIRD not in str(await life.docs.changes())
 
 
 async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
@@ -95,19 +95,19 @@ async def with_files(tmp_path: Path) -> AsyncGenerator[bethink.Memory]:
         yield memory
 
 
-async def _forget(memory: bethink.Memory) -> None:
+async def _forget_conversation(memory: bethink.Memory) -> None:
     await memory.space("alice").forget(conversation=KEY)
 
 
-async def _purge(memory: bethink.Memory) -> None:
-    await memory.local().history("alice").purge(KEY)
+async def _forget_everything(memory: bethink.Memory) -> None:
+    await memory.space("alice").forget(everything=True)
 
 
-async def _delete(memory: bethink.Memory) -> None:
-    await memory.space("alice").facts.delete("bird")
+async def _forget_fact(memory: bethink.Memory) -> None:
+    await memory.space("alice").forget("fact:bird:0")
 
 
-@pytest.mark.parametrize("door", [_forget, _purge, _delete])
+@pytest.mark.parametrize("door", [_forget_conversation, _forget_everything, _forget_fact])
 async def test_every_door_that_forgets_clears_the_files_of_its_space(
     tmp_path: Path, door: Callable[[bethink.Memory], Awaitable[None]]
 ) -> None:
@@ -121,15 +121,15 @@ async def test_the_files_are_cleared_even_for_one_who_no_longer_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with with_files(tmp_path) as memory:
-        clear = Memory._clear_files
+        clear = forget.clear_files
         with anyio.CancelScope() as scope:
 
-            async def cancelled(self: Memory, space: str) -> None:
+            async def cancelled(folder: str, space: str) -> None:
                 scope.cancel()
-                await clear(self, space)
+                await clear(folder, space)
 
-            monkeypatch.setattr(Memory, "_clear_files", cancelled)
-            await memory.space("alice").facts.delete("bird")
+            monkeypatch.setattr(forget, "clear_files", cancelled)
+            await memory.space("alice").forget("fact:bird:0")
 
         assert scope.cancel_called
         assert told(tmp_path / "files") == []
@@ -167,7 +167,7 @@ async def test_what_is_forgotten_while_files_are_written_is_not_left_in_them(
     await life.consolidate(handler)
     write, left = Consolidator._write_files, [session]
 
-    async def late(self: Consolidator, space: str, selection: Selection, shelf: Shelf) -> None:
+    async def late(self: Consolidator, space: str, selection: Selection, shelf: DocumentTree) -> None:
         while left:
             await life.memory.space("alice").forget(session_id=left.pop().id)
         await write(self, space, selection, shelf)

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bethink
-from bethink.facts.reconcile import settle
+from bethink.facts.reconcile import reconcile
 from bethink.model.moments import from_micros
 from bethink.model.records import Fact, Origin, SourceMessage
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, memory_on
 from tests.rooms.learn_kit import a_fact, answer, worker
 
 
@@ -42,7 +42,7 @@ class Told:
         return session
 
     async def now(self) -> list[str]:
-        return [each.content.split()[-1].strip(".") for each in await self.facts.list()]
+        return [each.content.split()[-1].strip(".") for each in await self.facts.all()]
 
 
 @pytest.mark.parametrize("other", [{}, {"content": "Bergen is where she was born.", "slot": None}])
@@ -51,10 +51,10 @@ async def test_what_was_put_back_by_hand_stands_when_its_successor_is_forgotten(
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.list()
+    [bergen] = await told.facts.all()
     oslo = await told.by("user", "Oslo")
     await told.facts.save(replace(bergen, **other))
-    assert len(await told.facts.list()) == 2
+    assert len(await told.facts.all()) == 2
 
     gone = await memory.space("alice").forget(session_id=oslo.id)
 
@@ -75,7 +75,7 @@ async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again
 
     await memory.space("alice").forget(session_id=oslo.id)
 
-    [paris] = await told.facts.list()
+    [paris] = await told.facts.all()
     assert paris.content == "The user lives in Paris."
 
 
@@ -96,7 +96,7 @@ async def test_what_is_put_into_a_slot_by_hand_keeps_the_one_before_from_holding
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.list()
+    [bergen] = await told.facts.all()
     oslo = await told.by("user", "Oslo")
     await told.facts.save(Fact(id="mine", content="The user lives in Turin.", subject="user", slot="home"))
 
@@ -111,7 +111,7 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
 ) -> None:
     told = Told(memory, database)
     session = await told.by("user", "Oslo")
-    [oslo] = await told.facts.list()
+    [oslo] = await told.facts.all()
 
     def retired(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
@@ -124,7 +124,7 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
 
     await memory.space("alice").forget(session_id=session.id)
 
-    assert sorted(each.id for each in await told.facts.list()) == ["early", "late"]
+    assert sorted(each.id for each in await told.facts.all()) == ["early", "late"]
 
 
 class Said(NamedTuple):
@@ -150,7 +150,7 @@ async def _live(said: list[Said], draw: Random) -> None:
     clock = FakeClock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     # Hypothesis may end a run anywhere: the database is closed all the same.
-    async with bethink.memory_on(database) as memory:
+    async with memory_on(database) as memory:
         session = await memory.space("alice").session(bethink.conversation_key(channel="c", chat="1"))
         facts = memory.space("alice").facts
         by_hand = False
@@ -160,7 +160,7 @@ async def _live(said: list[Said], draw: Random) -> None:
                         origin=Origin(each.origin), created_at=clock())  # fmt: skip
             sources = [SourceMessage(session.id, place)]
             await database.transact(
-                lambda tx, fact=fact, sources=sources: settle(
+                lambda tx, fact=fact, sources=sources: reconcile(
                     tx, fact, space="alice", effect=fact.id, token=1, sources=sources
                 ),
                 space="alice",
@@ -170,7 +170,7 @@ async def _live(said: list[Said], draw: Random) -> None:
                 await memory.space("alice").forget(f"message:{session.id}:{draw.choice(left)}")
             elif each.then == "back" and (old := await facts.versions(f"f{draw.randint(1, place)}")):
                 by_hand = True
-                await facts.index(old[0])
+                await facts.save(old[0])
             # What is put back by hand stands beside the rest; only what is learnt is settled.
             holds = await facts.all()
             assert by_hand or not [(a, b) for a in holds for b in holds if a.id < b.id and overlap(a, b)]

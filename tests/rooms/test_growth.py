@@ -51,7 +51,7 @@ async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_the
         await life.consolidate()
         then[number] = (clock.time, (await overview(life)).body)
 
-    found = await life.docs.history((await overview(life)).id)
+    found = await life.docs.versions((await overview(life)).id)
 
     assert [each.version for each in found] == list(range(1, 16))
     assert [each.redacted for each in found] == [True] * 4 + [False] * 11
@@ -66,7 +66,7 @@ async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_the
     assert folder.version == 1, "what says nothing is not written again"
     with pytest.raises(Conflict, match="redacted"):
         await life.docs.restore(found[0].id, 1, expected=15)
-    [last, *_] = await life.docs.change_sets()
+    [last, *_] = await life.docs.changes()
     await life.docs.undo(last.run)
     assert (await overview(life)).body == then[14][1]
 
@@ -98,7 +98,7 @@ async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
     held = "SELECT count(*) FROM change_sets WHERE CAST(changes AS text) LIKE '%likes tea%'"
     assert ask(target, superuser_dsn, held) == 0
 
-    [made] = await life.docs.change_sets()
+    [made] = await life.docs.changes()
 
     told = {each.path: each for each in made.changes}
     tea = told["~/memory/tea"]
@@ -116,7 +116,7 @@ async def test_a_change_set_keeps_its_text_only_while_it_is_held(
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate(handler)
-    [held] = await life.docs.change_sets()
+    [held] = await life.docs.changes()
     kept = f"SELECT count(*) FROM change_sets WHERE run = '{held.run}' AND CAST(changes AS text) LIKE '%likes tea%'"
     assert ask(target, superuser_dsn, kept) == 1
 
@@ -129,7 +129,7 @@ async def test_a_change_set_keeps_its_text_only_while_it_is_held(
         await life.consolidate(handler)
 
     assert ask(target, superuser_dsn, kept) == 0
-    [settled] = [each for each in await life.docs.change_sets() if each.run == held.run]
+    [settled] = [each for each in await life.docs.changes() if each.run == held.run]
     assert [each.path for each in settled.changes] == [each.path for each in held.changes]
     assert ("likes tea" in str(settled.changes)) is (what == "approved")
     if what == "approved":
@@ -154,12 +154,12 @@ async def test_a_redacted_version_is_in_no_answer_and_no_change_set(
         turn(write("~/memory/tea", "From Zanzibar, with milk.", third.id), done=True),
     ]
     await life.consolidate(consolidator(life.database, ScriptedModel(again), review=True))
-    assert [each.status for each in await life.docs.change_sets()] == ["held", "applied", "applied"]
+    assert [each.status for each in await life.docs.changes()] == ["held", "applied", "applied"]
 
-    await life.docs.redact(tea.id, 1)
+    await life.memory.space("alice").forget(f"document:{tea.id}:1", version_only=True)
 
     assert "Zanzibar" not in stored(target, superuser_dsn)
-    assert [each.status for each in await life.docs.change_sets()] == [ChangeStatus.APPLIED] * 2
+    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.APPLIED] * 2
     assert (await life.job()).status is JobStatus.QUEUED, "what was held is proposed anew"
     assert (await life.docs.tree())["~/memory/tea"].body == "Plain."
 
@@ -175,7 +175,7 @@ async def test_words_of_what_was_thinned_out_leave_the_full_text_when_they_are_f
     for number in range(11):
         await life.tell(f"I like tea number {number}.")
         await life.consolidate()
-    assert [each.redacted for each in await life.docs.history((await overview(life)).id)][:3] == [True, True, False]
+    assert [each.redacted for each in await life.docs.versions((await overview(life)).id)][:3] == [True, True, False]
 
     if not target.startswith("postgresql:"):
         left = "SELECT count(*) FROM documents_fts_data WHERE instr(block, CAST('zanzibar' AS blob))"

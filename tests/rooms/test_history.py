@@ -1,6 +1,7 @@
 import pytest
 
-from bethink import conversation_key, Fact, History, Memory, Message
+from bethink import Fact, History, Memory, Message, conversation_key
+from bethink.errors import NotFound
 from tests.conftest import KEY, many, said
 
 
@@ -44,12 +45,13 @@ async def test_history_spans_the_sessions_of_a_conversation(memory: Memory, hist
     assert await history.length(KEY) == 6
 
 
-async def test_a_conversation_nobody_had_is_empty(history: History) -> None:
+async def test_a_conversation_nobody_had_is_empty_and_cannot_be_forgotten(memory: Memory, history: History) -> None:
     assert await history.recent(KEY, 5) == []
     assert await history.all(KEY) == []
     assert await history.length(KEY) == 0
     assert await history.get_summary(KEY) == ""
-    assert await history.purge(KEY) == 0
+    with pytest.raises(NotFound):
+        await memory.space("alice").forget(conversation=KEY)
 
 
 @pytest.mark.spec("S4.9", "S4.10", "S4.51")
@@ -71,9 +73,10 @@ async def test_a_purge_removes_history_and_summary_of_that_conversation_only(mem
         await history.append(key, Message(role="user", content="x"))
         await history.set_summary(key, "s")
     session = await memory.space("alice").session(KEY)
-    await await session.reset().append(many(2))
+    following = await session.reset()
+    await following.append(many(2))
 
-    assert await history.purge(KEY) == 3
+    assert (await memory.space("alice").forget(conversation=KEY)).messages == 3
 
     assert await history.length(KEY) == 0
     assert await history.get_summary(KEY) == ""
@@ -83,7 +86,7 @@ async def test_a_purge_removes_history_and_summary_of_that_conversation_only(mem
 
 async def test_numbers_are_not_given_out_again_after_a_purge(memory: Memory, history: History) -> None:
     await history.append(KEY, Message(role="user", content="gone"))
-    await history.purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
 
     assert await history.append(KEY, Message(role="user", content="new")) == 2
 
@@ -91,9 +94,9 @@ async def test_numbers_are_not_given_out_again_after_a_purge(memory: Memory, his
 async def test_after_a_purge_nothing_is_marked_and_the_count_starts_again(memory: Memory, history: History) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(many(7))
-    await history.purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
     assert await memory.local().marks().find_invalidated() == []
-    assert await memory.local().marks().mark_processed(session, until=7, expected=7) is False
+    assert await memory.local().marks().mark_processed(session.info, until=7, expected=7) is False
 
     await session.append(many(5))
     assert await memory.local().marks().find_invalidated() == []

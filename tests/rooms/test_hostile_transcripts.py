@@ -13,6 +13,7 @@ from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
+from tests.conftest import memory_on
 from tests.rooms.learn_kit import a_fact, answer, extractor, runs
 from tests.rooms.test_writer import read, turn, write
 

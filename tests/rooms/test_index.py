@@ -205,8 +205,8 @@ async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
     database: Database, memory: Memory
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="tea"))
-    slow = Hashed(during=lambda: facts.index(Fact(id="g", content="rain")))
+    await facts.save(Fact(id="f", content="tea"))
+    slow = Hashed(during=lambda: facts.save(Fact(id="g", content="rain")))
 
     await index_all(database, slow)
 
@@ -220,10 +220,10 @@ async def test_a_failure_is_no_reason_to_forget_what_was_promised_meanwhile(data
     facts = memory.space("alice").facts
 
     async def fail() -> None:
-        await facts.index(Fact(id="g", content="rain"))
+        await facts.save(Fact(id="g", content="rain"))
         raise ModelUnavailable("gone")
 
-    await facts.index(Fact(id="f", content="tea"))
+    await facts.save(Fact(id="f", content="tea"))
     await index_all(database, Hashed(during=fail))
 
     job = await job_of(memory)
@@ -235,7 +235,7 @@ async def test_what_is_purged_while_it_is_embedded_gets_no_vector(
 ) -> None:
     await session.append(said("secret"))
     await memory.space("alice").facts.save(Fact(id="f", content="tea"))
-    purging = Hashed(during=lambda: memory.local().history("alice").purge(KEY))
+    purging = Hashed(during=lambda: memory.space("alice").forget(conversation=KEY))
 
     report = await index_all(database, purging)
 
@@ -348,7 +348,7 @@ async def left_out_of(database: Database, name: str) -> int:
 async def test_returning_to_an_embedder_fills_only_what_came_since(database: Database, memory: Memory) -> None:
     facts = memory.space("alice").facts
     for name, fact in (("old", "f"), ("new", "g")):
-        await facts.index(Fact(id=fact, content="tea"))
+        await facts.save(Fact(id=fact, content="tea"))
         await Vectors(database, Hashed(name)).reindex()
         await index_all(database, Hashed(name))
 
@@ -381,7 +381,7 @@ async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do
 
     audit = await Worker(database, {}, WorkerOptions()).audit()
 
-    assert (audit.overdue, audit.counts[JobKind.INDEX, JobStatus.QUEUED]) == (0, 1)
+    assert (audit.overdue, audit.counts[JobKind.INDEX][JobStatus.QUEUED]) == (0, 1)
 
 
 async def test_the_sessions_of_an_agent_that_is_not_learnt_from_are_embedded_too(

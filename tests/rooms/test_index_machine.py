@@ -1,6 +1,7 @@
 """Texts come, change and go in any order: no vector is ever left whose text is gone or says something else."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from bethink import Fact, Memory, conversation_key
-from bethink.errors import BethinkError
+from bethink.errors import NotFound
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros
@@ -75,7 +76,8 @@ class Space(RuleBasedStateMachine):
 
     @rule(name=NAME)
     def purge(self, name: str) -> None:
-        self.wait(lambda: self.memory.local().history(self.space).purge(self.key(name)))
+        with suppress(NotFound):
+            self.wait(lambda: self.memory.space(self.space).forget(conversation=self.key(name)))
 
     @rule(name=NAME, text=TEXT)
     def know(self, name: str, text: str) -> None:
@@ -83,10 +85,8 @@ class Space(RuleBasedStateMachine):
 
     @rule(name=NAME)
     def forget(self, name: str) -> None:
-        try:
-            self.wait(lambda: self.memory.space(self.space).facts.delete(name))
-        except BethinkError:
-            return
+        with suppress(NotFound):
+            self.wait(lambda: self.memory.space(self.space).forget(f"fact:{name}:0"))
 
     @rule(name=NAME, text=TEXT)
     def write(self, name: str, text: str) -> None:
@@ -103,7 +103,9 @@ class Space(RuleBasedStateMachine):
     def redact(self, name: str) -> None:
         document, version = self.versions.get(name, ("", 0))
         if version > 1:
-            self.wait(lambda: self.memory.space(self.space).documents.redact(document, version - 1))
+            self.wait(
+                lambda: self.memory.space(self.space).forget(f"document:{document}:{version - 1}", version_only=True)
+            )
 
     @rule()
     def begin_to_embed(self) -> None:

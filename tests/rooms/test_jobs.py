@@ -157,7 +157,7 @@ async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
 ) -> None:
     [held] = await claim(database)
 
-    assert await memory.local().marks().mark_processed(marked, until=6, expected=6)
+    assert await memory.local().marks().mark_processed(marked.info, until=6, expected=6)
 
     assert not await finish(database, held)
     assert await claim(database) == []
@@ -166,9 +166,8 @@ async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
 async def test_a_purge_takes_the_claim_from_whoever_holds_it(
     database: Database, memory: Memory, marked: Session
 ) -> None:
-
     [held] = await claim(database)
-    await memory.local().history("alice").purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
 
     assert not await finish(database, held)
 

@@ -9,10 +9,10 @@ from bethink.model.records import EndReason
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Operation, Retention, SubType, add
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
+from bethink.working.chunk_list import ChunkList
 from bethink.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds
 from bethink.working.memory import WorkingMemory
 from bethink.working.reducers import default_reducers
-from bethink.working.shelf import Shelf
 from tests.conftest import KEY, FakeClock, database_at, many
 from tests.rooms.working_kit import THREAD, Scripted, answer, engine, long, texts, user
 
@@ -44,7 +44,7 @@ async def test_usage_is_measured_against_the_ladder(database: Database) -> None:
 
 
 async def test_text_inside_children_counts_as_text(database: Database) -> None:
-    def nested(event: Event, shelf: Shelf) -> list[Operation]:
+    def nested(event: Event, shelf: ChunkList) -> list[Operation]:
         children = [{"text": "three words here"}, {"parts": [{"text": "two more"}], "role": "not text"}]
         return [add(shelf.chunk(ChunkType.WORKING_FLOW, "", children=children))]
 
@@ -325,8 +325,7 @@ async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
     for _ in range(8):
         await desk.dispatch(THREAD, user(long(10)))
 
-    old = await memory.space("alice").get_session(session_id=session.id)
-    assert old is not None
+    old = (await memory.space("alice").get_session(session.id)).info
     assert (old.end_reason, old.invalidated_at) == (EndReason.COMPACTION, 3)
     following = await memory.space("alice").session(KEY)
     assert following.id != session.id
@@ -350,8 +349,7 @@ async def test_an_emergency_keeps_only_the_newest_and_asks_no_model(
 
     assert await texts(desk) == ["three", "four"]
     assert compactor.requests == []
-    old = await memory.space("alice").get_session(session_id=session.id)
-    assert old is not None
+    old = (await memory.space("alice").get_session(session.id)).info
     assert (old.end_reason, old.invalidated_at) == (EndReason.EMERGENCY, 2)
 
 

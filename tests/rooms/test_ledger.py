@@ -55,12 +55,12 @@ async def test_another_block_another_session_and_another_purpose_are_entries_of_
     memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="Tea is served at five"))
+    await facts.save(Fact(id="f", content="Tea is served at five"))
     other = await another(memory)
     await memory.space("alice").context(session_id=session.id)
     await memory.space("alice").context(session_id=other.id)
     found = await memory.space("alice").recall("tea", session_id=session.id)
-    await facts.index(Fact(id="g", content="Tea is green"))
+    await facts.save(Fact(id="g", content="Tea is green"))
     await memory.space("alice").context(session_id=session.id)
 
     entries = await memory.space("alice").shown()
@@ -109,8 +109,8 @@ async def test_a_citation_counts_once_an_answer_and_leaves_no_label_behind(
     memory: Memory, session: Session, database: Database, clock: FakeClock
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="Tea is served at five"))
-    await facts.index(Fact(id="g", content="Tea is green"))
+    await facts.save(Fact(id="f", content="Tea is served at five"))
+    await facts.save(Fact(id="g", content="Tea is green"))
     labels = {item.ref.id: item.label for item in (await memory.space("alice").context(session_id=session.id)).items}
 
     said = await session.cited(f"At five [^{labels['f']}], as ever [^{labels['f']}][^{labels['f']}].")
@@ -205,9 +205,9 @@ async def test_what_was_of_use_can_be_named_in_writing(memory: Memory, database:
 
 async def test_what_is_not_there_was_of_no_use(memory: Memory, session: Session, database: Database) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="Tea is served at five"))
+    await facts.save(Fact(id="f", content="Tea is served at five"))
     [item] = (await memory.space("alice").context(session_id=session.id)).items
-    await facts.delete("f")
+    await memory.space("alice").forget("fact:f:0")
 
     assert await session.cited(f"At five [^{item.label}].") == "At five."
     assert await memory.space("alice").used([item.ref, "fact:never:1", "message:ses_x:3"]) == 0
@@ -240,7 +240,7 @@ async def test_use_lifts_an_equal_by_a_little_and_no_more(memory: Memory, databa
 async def test_what_was_most_of_use_is_the_last_to_be_left_out_of_a_block(memory: Memory) -> None:
     facts = memory.space("alice").facts
     for number in range(60):
-        await facts.index(Fact(id=f"f{number}", content=f"Fact {number} " + "is long enough to take some room " * 5))
+        await facts.save(Fact(id=f"f{number}", content=f"Fact {number} " + "is long enough to take some room " * 5))
     small = await memory.space("alice").context(budget=400)
     assert Ref(RefKind.FACT, "f0", 1) not in {item.ref for item in small.items}
 
@@ -256,10 +256,10 @@ async def test_a_purge_leaves_in_the_ledger_that_something_was_shown_and_nothing
     await memory.space("alice").recall("pangolin", session_id=session.id)
 
     key = await database.transact(
-        lambda tx: tx.one("conversation_key", space="alice", id=told.conversation_id), space="alice", read=True
+        lambda tx: tx.one("conversation_key", space="alice", id=told.info.conversation_id), space="alice", read=True
     )
     assert key is not None
-    await memory.local().history("alice").purge(conversation_key.parse(key["key"]))
+    await memory.space("alice").forget(conversation=key["key"])
 
     [showing] = await memory.space("alice").shown()
     assert showing.refs == (message(told, 1),)

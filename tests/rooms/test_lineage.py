@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink import Fact, Memory, Session, conversation_key
+from bethink import Fact, Memory, Session, connect, conversation_key
 from bethink.errors import Invalid, NotFound
 from bethink.model.documents import Author, DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.jobs import JobKind, Outcome
@@ -117,7 +117,7 @@ async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life,
 async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
-        await facts.index(Fact(id="home", content=f"Ana lives in {town}"))
+        await facts.save(Fact(id="home", content=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
@@ -195,10 +195,10 @@ async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memo
 async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(memory: Memory) -> None:
     facts = memory.space("alice").facts
     by = Provenance(sources=(DocumentSource(kind=SourceKind.FACT, id="home"),))
-    await facts.index(Fact(id="home", content="Ana lives in Oslo"))
-    await facts.index(Fact(id="home", content="Ana lives in Bergen"))
+    await facts.save(Fact(id="home", content="Ana lives in Oslo"))
+    await facts.save(Fact(id="home", content="Ana lives in Bergen"))
     page = await written(memory, "ana", "Lives in Bergen.", by=by)
-    await facts.index(Fact(id="home", content="Ana lives in Narvik"))
+    await facts.save(Fact(id="home", content="Ana lives in Narvik"))
 
     lineage = await memory.space("alice").explain(Ref(RefKind.DOCUMENT, page.id, 1))
 
@@ -231,9 +231,9 @@ async def test_what_was_erased_is_known_only_to_have_been_shown(
     clock.time += DAY
     await memory.space("alice").context(session_id=session.id)
 
-    await memory.local().history("alice").purge(conversation_key(channel="c", chat="1"))
+    await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="1"))
     await memory.space("alice").documents.delete(page.id, expected=1)
-    await memory.space("alice").documents.redact(page.id, 1)
+    await memory.space("alice").forget(f"document:{page.id}:1", version_only=True)
 
     assert seen == {
         message(told, 1), fact, Ref(RefKind.SESSION_MEMORY, told.id), Ref(RefKind.DOCUMENT, page.id, 1),
@@ -252,9 +252,9 @@ async def test_what_was_erased_is_known_only_to_have_been_shown(
 
 async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(memory: Memory, session: Session) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="Tea at five"))
+    await facts.save(Fact(id="f", content="Tea at five"))
     await memory.space("alice").context(session_id=session.id)
-    await facts.index(Fact(id="f", content="Tea at six"))
+    await facts.save(Fact(id="f", content="Tea at six"))
 
     lineage = await memory.space("alice").explain("fact:f:2")
 
@@ -272,7 +272,7 @@ async def test_what_was_never_here_is_not_found(memory: Memory, ref: str) -> Non
     with pytest.raises(NotFound, match=r"named .* in the space that result came from"):
         await memory.space("alice").explain(ref)
     with pytest.raises(NotFound):
-        await Memory(None).space("alice").explain(ref)
+        await connect(enabled=False).space("alice").explain(ref)
 
 
 async def test_what_is_in_another_space_is_not_found(memory: Memory, session: Session) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bethink import AgentStores, History, LiveHistory, Memory, Message, Record, Settings, conversation_key
+from bethink import History, LiveHistory, Memory, Message, Record, Settings, conversation_key
+from bethink.compat.agent_stores import AgentStores
 from bethink.errors import Corrupt, OutcomeUnknown, Unavailable
 from tests.conftest import KEY, Quiet, many
 
@@ -41,7 +42,7 @@ async def test_the_oldest_message_goes_after_each_append_and_stays_in_the_log(hi
 
 @pytest.mark.spec("S4.67")
 async def test_a_hundred_messages_are_held_unless_told_otherwise(memory: Memory) -> None:
-    async with memory.local().live("alice", KEY) as live:
+    async with memory.space("alice").live(KEY) as live:
         for message in many(103):
             await live.append(message)
         assert len(live.messages) == 100
@@ -61,7 +62,7 @@ async def test_what_was_appended_is_stored_in_order_under_the_conversation_key(h
 class Failing(History):
     """A history whose database has gone away."""
 
-    async def append(self, key: str, message: object) -> int | None:
+    async def append(self, key: str, message: object) -> int:
         raise Corrupt("gone.")
 
     async def recent(self, key: str, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -72,7 +73,7 @@ class Failing(History):
 async def test_a_store_that_fails_is_logged_and_counted_and_never_stops_the_agent(
     history: History, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failing = Failing(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
+    failing = Failing(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(failing, KEY) as live:
         await live.append({"role": "user", "content": "a secret"})
@@ -123,11 +124,12 @@ async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> 
 
 async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(History):
-        async def append(self, key: str, message: object) -> int | None:
+        async def append(self, key: str, message: object) -> int:
             await anyio.sleep_forever()
+            raise AssertionError
 
     monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
-    hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
+    hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
         for message in many(5):
@@ -139,7 +141,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
 async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failures = History.append, [Unavailable("away."), OutcomeUnknown("who knows.")]
 
-    async def append(self: History, key: str, message: Message) -> int | None:
+    async def append(self: History, key: str, message: Message) -> int:
         if failures:
             raise failures.pop()
         return await real(self, key, message)
@@ -157,12 +159,13 @@ async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Hanging(History):
-        async def append(self, key: str, message: object) -> int | None:
+        async def append(self, key: str, message: object) -> int:
             await anyio.sleep_forever()
+            raise AssertionError
 
     monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
     monkeypatch.setattr("bethink.log.live._BUFFER", 1)
-    hanging = Hanging(None, space="alice", agent="a", kind=history.kind, redactor=Quiet())
+    hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
         with anyio.move_on_after(0.1):
@@ -208,7 +211,7 @@ async def test_a_live_history_that_is_not_open_says_so_and_opens_afresh(history:
             assert len(live.messages) == expected
 
 
-class WorkingMemory:
+class Host:
     """What an agent's host does with it: think, and send."""
 
     def __init__(self) -> None:
@@ -231,7 +234,7 @@ class WorkingMemory:
 @pytest.mark.spec("S4.69", "S4.70", "S4.71", "S4.72", "S4.73", "S4.74", "S4.76", "S4.77", "S4.78")
 async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(data_dir=str(tmp_path), max_history_len=3)
-    desk = WorkingMemory()
+    host = Host()
     asked: list[tuple[str, int]] = []
     real = History.recent
 
@@ -241,26 +244,26 @@ async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, m
 
     monkeypatch.setattr(History, "recent", recent)
     first = AgentStores(settings, redactor=Quiet())
-    await first.turn("assistant", KEY, "one", think=desk.think, send=desk.send)
-    await first.turn("assistant", KEY, "two", think=desk.think, send=desk.send)
+    await first.turn("assistant", KEY, "one", think=host.think, send=host.send)
+    await first.turn("assistant", KEY, "two", think=host.think, send=host.send)
     assert asked == [("assistant", 3)]  # restored once, when the conversation was new here
 
-    desk.broken = True
+    host.broken = True
     with pytest.raises(ConnectionError):
-        await first.turn("assistant", KEY, "three", think=desk.think, send=desk.send)
-    desk.broken = False
+        await first.turn("assistant", KEY, "three", think=host.think, send=host.send)
+    host.broken = False
     await first.close()
     restarted = AgentStores(settings, redactor=Quiet())
-    await restarted.turn("assistant", KEY, "four", think=desk.think, send=desk.send)
+    await restarted.turn("assistant", KEY, "four", think=host.think, send=host.send)
 
     assert asked == [("assistant", 3)] * 2
-    assert desk.seen == [
+    assert host.seen == [
         ["one"],
         ["one", "answer 1", "two"],
         ["two", "answer 2", "three"],
         ["answer 2", "three", "four"],
     ]
-    assert desk.sent == ["answer 1", "answer 2", "answer 4"]
+    assert host.sent == ["answer 1", "answer 2", "answer 4"]
     history = await restarted.resolve_history("assistant")
     assert history is not None
     stored = [record.message.content for record in await history.all(KEY)]
@@ -270,33 +273,33 @@ async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, m
 
 async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path) -> None:
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    desk = WorkingMemory()
+    host = Host()
 
     async with anyio.create_task_group() as tasks:
         for text in ("one", "two", "three"):
-            tasks.start_soon(partial(stores.turn, "assistant", KEY, text, think=desk.think, send=desk.send))
+            tasks.start_soon(partial(stores.turn, "assistant", KEY, text, think=host.think, send=host.send))
 
-    assert [len(seen) for seen in desk.seen] == [1, 3, 5]
+    assert [len(seen) for seen in host.seen] == [1, 3, 5]
     await stores.close()
 
 
 @pytest.mark.spec("S4.75")
 async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_again_later(tmp_path: Path) -> None:
-    settings, desk = Settings(data_dir=str(tmp_path)), WorkingMemory()
+    settings, host = Settings(data_dir=str(tmp_path)), Host()
     path = tmp_path / "agents" / "assistant" / "memory.db"
     before = AgentStores(settings, redactor=Quiet())
-    await before.turn("assistant", KEY, "long ago", think=desk.think, send=desk.send)
+    await before.turn("assistant", KEY, "long ago", think=host.think, send=host.send)
     await before.close()
     kept = path.read_bytes()
     path.write_bytes(b"no database at all" * 99)
     stores = AgentStores(settings, redactor=Quiet())
 
     for text in ("one", "two"):
-        await stores.turn("assistant", KEY, text, think=desk.think, send=desk.send)
+        await stores.turn("assistant", KEY, text, think=host.think, send=host.send)
     path.write_bytes(kept)
-    await stores.turn("assistant", KEY, "three", think=desk.think, send=desk.send)
+    await stores.turn("assistant", KEY, "three", think=host.think, send=host.send)
 
-    assert desk.seen[1:] == [["one"], ["one", "answer 2", "two"], ["long ago", "answer 1", "three"]]
+    assert host.seen[1:] == [["one"], ["one", "answer 2", "two"], ["long ago", "answer 1", "three"]]
     history = await stores.resolve_history("assistant")
     assert history is not None
     stored = [record.message.content for record in await history.all(KEY)]
@@ -307,15 +310,15 @@ async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_
 async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bethink.build._MAX_HELD", 1)
+    monkeypatch.setattr("bethink.compat.agent_stores._MAX_HELD", 1)
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
-    desk = WorkingMemory()
+    host = Host()
     other = conversation_key(channel="cli", chat="other")
 
     for key in (KEY, other, KEY):
-        await stores.turn("assistant", key, "x", think=desk.think, send=desk.send)
+        await stores.turn("assistant", key, "x", think=host.think, send=host.send)
 
-    assert [len(seen) for seen in desk.seen] == [1, 1, 3]
+    assert [len(seen) for seen in host.seen] == [1, 1, 3]
     assert len(stores._held) == 1
     await stores.close()
 
@@ -323,10 +326,10 @@ async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
 @pytest.mark.spec("S4.3", "S4.75", "S4.78")
 async def test_an_agent_without_memory_still_takes_its_turns(tmp_path: Path) -> None:
     stores = AgentStores(Settings(), redactor=Quiet())
-    desk = WorkingMemory()
+    host = Host()
 
     for text in ("one", "two"):
-        await stores.turn("assistant", KEY, text, think=desk.think, send=desk.send)
+        await stores.turn("assistant", KEY, text, think=host.think, send=host.send)
 
-    assert desk.seen == [["one"], ["one", "answer 1", "two"]]
+    assert host.seen == [["one"], ["one", "answer 1", "two"]]
     await stores.close()

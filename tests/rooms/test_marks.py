@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import AgentKind, Memory, Session
+from bethink import AgentKind, Memory, Session, SessionInfo
 from bethink.errors import Invalid, NotFound
 from tests.conftest import KEY, FakeClock, many, said
 
@@ -10,10 +10,8 @@ INTERNAL = [AgentKind.MEMORY_WRITER, AgentKind.MEMORY_SEARCH, AgentKind.CONSOLID
 NOT_LEARNT_FROM = [AgentKind.SUBAGENT, *INTERNAL]
 
 
-async def fresh(memory: Memory, session: Session) -> Session:
-    found = await memory.space(session.space).get_session(session_id=session.id)
-    assert found is not None
-    return found
+async def fresh(memory: Memory, session: Session) -> SessionInfo:
+    return (await memory.space(session.space).get_session(session.id)).info
 
 
 async def mark(memory: Memory, session: Session) -> int | None:
@@ -48,7 +46,7 @@ async def test_a_batch_that_crosses_the_threshold_marks_its_last_record(memory: 
 @pytest.mark.spec("S0.4")
 async def test_the_count_starts_again_from_what_was_processed(memory: Memory, session: Session) -> None:
     await session.append(many(6))
-    assert await memory.local().marks().mark_processed(session, until=6, expected=6)
+    assert await memory.local().marks().mark_processed(session.info, until=6, expected=6)
 
     await session.append(many(5))
     assert await mark(memory, session) is None
@@ -74,9 +72,8 @@ async def test_the_end_of_a_turn_marks_by_the_same_rule(memory: Memory, session:
     assert await session.end_turn() is False
 
     await session.append(many(1))
-    assert (
-        await memory.local().marks().mark_processed(session, until=0, expected=6)
-    )  # as if the worker had learnt nothing
+    # As if the worker had learnt nothing.
+    assert await memory.local().marks().mark_processed(session.info, until=0, expected=6)
     assert await session.end_turn() is True
     assert await mark(memory, session) == 6
 
@@ -96,7 +93,7 @@ async def test_going_idle_with_nothing_new_marks_nothing(memory: Memory, session
 
     await session.append(many(2))
     await session.idle()
-    assert await memory.local().marks().mark_processed(session, until=2, expected=2)
+    assert await memory.local().marks().mark_processed(session.info, until=2, expected=2)
     assert await session.idle() is False
     assert await mark(memory, session) is None
 
@@ -107,7 +104,7 @@ async def test_a_reset_marks_the_old_session(memory: Memory, session: Session) -
     following = await session.reset()
 
     assert await mark(memory, session) == 2
-    assert following.invalidated_at is None
+    assert following.info.invalidated_at is None
 
 
 @pytest.mark.spec("S1.14")
@@ -164,7 +161,7 @@ async def test_agents_of_other_kinds_are_not_marked_by_a_reset(memory: Memory, k
     following = await session.reset()
 
     assert await mark(memory, session) is None
-    assert following.learns is False
+    assert following.info.learns is False
 
 
 @pytest.mark.parametrize("kind", NOT_LEARNT_FROM)
@@ -175,7 +172,7 @@ async def test_agents_of_other_kinds_are_not_marked_by_a_compaction(memory: Memo
     await session.compacted()
 
     assert await mark(memory, session) is None
-    assert await memory.local().marks().invalidate(session, 2) is False
+    assert await memory.local().marks().invalidate(session.info, 2) is False
     assert await memory.local().marks().find_invalidated() == []
 
 
@@ -184,29 +181,29 @@ async def test_invalidate_sets_the_mark_and_only_ever_raises_it(memory: Memory, 
     await session.append(many(4))
     assert await mark(memory, session) is None
 
-    assert await memory.local().marks().invalidate(session, 3) is True
-    assert await memory.local().marks().invalidate(session, 2) is False
-    assert await memory.local().marks().invalidate(session, 3) is False
+    assert await memory.local().marks().invalidate(session.info, 3) is True
+    assert await memory.local().marks().invalidate(session.info, 2) is False
+    assert await memory.local().marks().invalidate(session.info, 3) is False
     assert await mark(memory, session) == 3
-    assert await memory.local().marks().invalidate(session, 4) is True
+    assert await memory.local().marks().invalidate(session.info, 4) is True
     assert await mark(memory, session) == 4
 
 
 async def test_a_session_that_is_not_there_cannot_be_marked(memory: Memory, session: Session) -> None:
-    stranger = Session(
+    stranger = SessionInfo(
         space="alice",
         id="ses_x",
         conversation_id="",
         agent_id="",
         ordinal=1,
         learns=True,
-        created_at=session.created_at,
+        created_at=session.info.created_at,
     )
 
     with pytest.raises(NotFound):
         await memory.local().marks().invalidate(stranger, 1)
     with pytest.raises(NotFound):
-        await stranger.end()
+        await Session(memory.backend, stranger).end()
 
 
 @pytest.mark.spec("S0.11")
@@ -241,7 +238,7 @@ async def test_marking_processed_clears_the_mark_that_was_expected(memory: Memor
     await session.append(many(6))
     assert (await fresh(memory, session)).processed_until is None
 
-    assert await memory.local().marks().mark_processed(session, until=6, expected=6) is True
+    assert await memory.local().marks().mark_processed(session.info, until=6, expected=6) is True
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until, now.marked_at) == (None, 6, None)
@@ -255,7 +252,7 @@ async def test_a_message_that_arrives_during_processing_keeps_the_session_pendin
     await session.append(many(6))
     await session.append(said("while the worker was busy"))
 
-    assert await memory.local().marks().mark_processed(session, until=6, expected=6) is False
+    assert await memory.local().marks().mark_processed(session.info, until=6, expected=6) is False
 
     now = await fresh(memory, session)
     assert (now.invalidated_at, now.processed_until) == (7, None)
@@ -266,11 +263,11 @@ async def test_a_message_that_arrives_during_processing_keeps_the_session_pendin
 async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memory: Memory, session: Session) -> None:
     await session.append(many(2))
     await session.idle()
-    until = await memory.local().marks().max_number(session)  # what the worker has seen, taken before it works
+    until = await memory.local().marks().max_number(session.info)  # what the worker has seen, taken before it works
     await session.append(said("too quiet to move the mark"))
 
     assert until == 2
-    assert await memory.local().marks().mark_processed(session, until=until, expected=2) is True
+    assert await memory.local().marks().mark_processed(session.info, until=until, expected=2) is True
 
     processed = (await fresh(memory, session)).processed_until
     assert processed == 2
@@ -280,7 +277,7 @@ async def test_a_quiet_message_during_processing_is_left_for_the_next_time(memor
 async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, session: Session) -> None:
     await session.append(many(2))
 
-    assert await memory.local().marks().mark_processed(session, until=2, expected=2) is False
+    assert await memory.local().marks().mark_processed(session.info, until=2, expected=2) is False
     assert (await fresh(memory, session)).processed_until is None
 
 
@@ -288,19 +285,19 @@ async def test_processing_an_unmarked_session_changes_nothing(memory: Memory, se
 async def test_records_are_counted_after_a_number_and_the_last_number_is_known(
     memory: Memory, session: Session
 ) -> None:
-    assert await memory.local().marks().max_number(session) is None
-    assert await memory.local().marks().count_since(session, 0) == 0
+    assert await memory.local().marks().max_number(session.info) is None
+    assert await memory.local().marks().count_since(session.info, 0) == 0
 
     await session.append(many(4))
 
-    assert await memory.local().marks().max_number(session) == 4
-    assert [await memory.local().marks().count_since(session, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
+    assert await memory.local().marks().max_number(session.info) == 4
+    assert [await memory.local().marks().count_since(session.info, number) for number in (0, 3, 4, 99)] == [4, 1, 0, 0]
 
 
 @pytest.mark.spec("S1.19")
 async def test_only_records_after_what_was_processed_are_loaded(memory: Memory, session: Session) -> None:
     await session.append(many(8))
-    assert await memory.local().marks().mark_processed(session, until=5, expected=8)
+    assert await memory.local().marks().mark_processed(session.info, until=5, expected=8)
 
     processed = (await fresh(memory, session)).processed_until
     assert processed is not None
@@ -318,7 +315,7 @@ async def test_a_mark_says_what_first_set_it_and_when(memory: Memory, session: S
     assert first.marked_at is not None
     assert raised.marked_at == first.marked_at
 
-    assert await memory.local().marks().mark_processed(session, until=11, expected=11)
+    assert await memory.local().marks().mark_processed(session.info, until=11, expected=11)
     await session.append(many(6))
     assert (await fresh(memory, session)).marked_by == "turn_threshold"
 
@@ -328,13 +325,13 @@ async def test_a_mark_beyond_the_last_record_is_refused(memory: Memory, session:
     await session.append(many(4))
 
     with pytest.raises(Invalid, match="Its last is 4"):
-        await memory.local().marks().invalidate(session, number)
+        await memory.local().marks().invalidate(session.info, number)
     assert await mark(memory, session) is None
 
 
 async def test_processing_beyond_the_last_record_does_not_blind_the_session(memory: Memory, session: Session) -> None:
     await session.append(many(6))
-    assert await memory.local().marks().mark_processed(session, until=1000, expected=6)
+    assert await memory.local().marks().mark_processed(session.info, until=1000, expected=6)
     assert (await fresh(memory, session)).processed_until == 6
 
     await session.append(many(6))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bethink import Memory, Message
+from bethink import Memory, Message, connect
 from bethink.errors import Unavailable
 from bethink.model.moments import from_micros
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, SubType, make_chunk
@@ -11,7 +11,7 @@ from bethink.working.ladder import CompactionRequest, Thresholds
 from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.prompt import Reason, build
-from tests.conftest import KEY, Quiet, many
+from tests.conftest import KEY, Quiet, many, memory_on
 
 THREAD = "thread_1"
 
@@ -235,6 +235,6 @@ async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Databas
     assert await desk.consume_pending_compaction(THREAD) == []
 
 
-def test_a_memory_without_a_database_has_no_desk() -> None:
-    with pytest.raises(Unavailable, match="without a database"):
-        Memory(None, redactor=Quiet()).local().working("alice")
+def test_a_memory_that_is_switched_off_has_no_working_memory() -> None:
+    with pytest.raises(Unavailable, match="switched off"):
+        connect(enabled=False).local().working("alice")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import Fact, Memory, Message, Session
+from bethink import Fact, Memory, Message, Session, connect
 from bethink.errors import Invalid, ModelUnavailable
 from bethink.model.documents import DocumentSource, Provenance, SourceKind
 from bethink.model.framing import label_of
@@ -286,14 +286,14 @@ async def test_two_spaces_never_see_each_other(memory: Memory, database: Databas
     }
 
 
-async def test_without_a_database_the_answer_is_empty_and_says_so() -> None:
-    memory = Memory(None)
+async def test_where_memory_is_switched_off_the_answer_is_empty_and_says_so() -> None:
+    memory = connect(enabled=False)
 
     found = await memory.space("alice").recall("anything")
 
     assert not found
     assert (found.items, found.tokens, found.candidates) == ((), 0, ())
-    assert found.missing == "nothing is stored here"
+    assert found.missing == "memory is switched off"
     assert not await memory.space("alice").context(question="anything")
     assert await memory.space("alice").used(["fact:f:1"]) == 0
     assert await memory.space("alice").shown() == []
@@ -335,9 +335,9 @@ async def test_without_its_embedder_recall_goes_on_and_says_what_is_missing(memo
     found = await remembering.space("alice").recall("heron")
 
     assert [item.ref for item in found.items] == [message(session, 1)]
-    assert found.missing == "vectors: the embedder is not to be had"
+    assert found.missing == "embedder unavailable; ranked by words only"
     nothing = await remembering.space("alice").recall("unicorn")
-    assert nothing.missing == "nothing shares a word with the question; vectors: the embedder is not to be had"
+    assert nothing.missing == "nothing shares a word with the question; embedder unavailable; ranked by words only"
 
 
 async def test_a_reranker_has_a_say_and_none_while_it_is_away(memory: Memory, database: Database) -> None:
@@ -357,12 +357,12 @@ async def test_a_reranker_has_a_say_and_none_while_it_is_away(memory: Memory, da
 
 @pytest.mark.parametrize("wrong", [{"limit": 0}, {"limit": -1}, {"budget": 0}, {"budget": -5}])
 async def test_a_limit_or_a_budget_below_one_is_refused(wrong: dict[str, int]) -> None:
-    memory = Memory(None)
+    memory = connect(enabled=False)
 
-    with pytest.raises(Invalid, match="below 1"):
+    with pytest.raises(Invalid, match="must be 1 to"):
         await memory.space("alice").recall("x", **wrong)  # pyright: ignore[reportArgumentType]
     if "budget" in wrong:
-        with pytest.raises(Invalid, match="below 1"):
+        with pytest.raises(Invalid, match="must be 1 to"):
             await memory.space("alice").context(budget=wrong["budget"])
 
 

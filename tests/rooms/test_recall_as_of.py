@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bethink import Fact, Memory
 from bethink.errors import NotFound
-from bethink.facts.reconcile import settle
+from bethink.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
@@ -22,7 +22,7 @@ from bethink.model.rules import rank
 from bethink.store import search
 from bethink.store.db import Database, Tx
 from bethink.store.facts import lock
-from tests.conftest import DATABASES, FakeClock, Quiet, database_at
+from tests.conftest import DATABASES, FakeClock, database_at, memory_on
 from tests.rooms.machine_kit import spoil
 from tests.rooms.recall_kit import assistant, learnt, message, tell, texts, user, with_vectors, written
 from tests.rooms.vector_kit import index_all
@@ -158,14 +158,14 @@ class World:
         def body(tx: Tx) -> None:
             tx.run("ensure_space", space=self.space, shard=0, now=tx.now)
             lock(tx, space=self.space)
-            settle(tx, fact, space=self.space, effect=name, token=1, sources=[])
+            reconcile(tx, fact, space=self.space, effect=name, token=1, sources=[])
 
         self.wait(lambda: self.database.transact(body, space=self.space))
         self.note("learn", name, since=since, ends=valid_to, slot=slot, origin=origin)
 
     def forget(self, name: str) -> None:
         try:
-            self.wait(lambda: self.memory.space(self.space).facts.delete(name))
+            self.wait(lambda: self.memory.space(self.space).forget(f"fact:{name}:0"))
         except NotFound:
             return
         self.note("forget", name)
@@ -225,9 +225,7 @@ class Stage:
 
     def world(self) -> World:
         self.count.append(1)
-        return World(
-            self.portal, Memory(self.database, redactor=Quiet()), self.database, self.clock, f"run{len(self.count)}"
-        )
+        return World(self.portal, memory_on(self.database), self.database, self.clock, f"run{len(self.count)}")
 
 
 @pytest.fixture(params=DATABASES)
@@ -350,10 +348,10 @@ async def test_a_vector_alone_brings_back_neither_what_is_retired_nor_what_came_
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="f", content="alpha beta gamma"))
+    await facts.save(Fact(id="f", content="alpha beta gamma"))
     page = await written(memory, "page", "alpha beta gamma delta", title="Page")
     first = clock.time
-    await facts.index(Fact(id="f", content="alpha beta gamma epsilon"))
+    await facts.save(Fact(id="f", content="alpha beta gamma epsilon"))
     await memory.space("alice").documents.update(
         page.id, DocumentDraft(slug="page", title="Page", body="alpha beta gamma zeta"), expected=1
     )

@@ -14,7 +14,7 @@ from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
-from tests.conftest import DATABASES, FakeClock, database_at
+from tests.conftest import DATABASES, FakeClock, database_at, memory_on
 from tests.rooms.recall_kit import (
     assistant,
     fates,
@@ -83,8 +83,8 @@ async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_pla
     memory: Memory, database: Database
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.index(Fact(id="home", content="Ana lives in Oslo"))
-    await facts.index(Fact(id="home", content="Ana lives in Bergen"))
+    await facts.save(Fact(id="home", content="Ana lives in Oslo"))
+    await facts.save(Fact(id="home", content="Ana lives in Bergen"))
     await learnt(database, "old", "Ana lives by the sea")
     await learnt(database, "new", "Ana lives by the lake")
     await retire(database, "old", by="new")
@@ -108,7 +108,7 @@ async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_pla
 async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
-        await facts.index(Fact(id="home", content=f"Ana lives in {town}"))
+        await facts.save(Fact(id="home", content=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
@@ -203,8 +203,8 @@ async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory
 async def test_explaining_an_answer_does_not_change_it(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for place in range(30):
-        await facts.index(Fact(id="owl", content=f"owl owl owl night hunt {place}"))
-    await facts.index(Fact(id="owl", content="An owl has two eyes"))
+        await facts.save(Fact(id="owl", content=f"owl owl owl night hunt {place}"))
+    await facts.save(Fact(id="owl", content="An owl has two eyes"))
     await written(memory, "birds", "An owl sleeps by day.")
     await tell(memory, "We hunt at night.", "The owl is a bird.", assistant("And an owl can fly at night, of course."))
     question = "When does the owl hunt at night?"

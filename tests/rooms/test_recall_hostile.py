@@ -14,7 +14,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase
 from bethink.store.sql import Dialect
-from tests.conftest import KEY, FakeClock, database_at
+from tests.conftest import KEY, FakeClock, database_at, memory_on
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import message, tell, texts, written
 from tests.rooms.test_consolidate import Life
@@ -98,16 +98,16 @@ async def everything(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for number in range(6):
         await life.tell(f"My marmot is number {number}.", a_fact(f"User has marmot number {number}", 1))
-        await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+        await facts.save(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
         await written(memory, f"page-{number}", f"Marmot page {number}.")
-    await facts.index(Fact(id="f5", content="A marmot weighs nine pounds"))
+    await facts.save(Fact(id="f5", content="A marmot weighs nine pounds"))
     document = await written(memory, "other", "A marmot. Gone.")
     await memory.space("alice").documents.update(
         document.id, DocumentDraft(slug="other", title="Other", body="A marmot, again."), expected=1
     )
     for number in range(3):
-        await facts.delete(f"f{number}")
-        await memory.local().history("alice").purge(conversation_key(channel="c", chat=str(number + 1)))
+        await memory.space("alice").forget(f"fact:f{number}:0")
+        await memory.space("alice").forget(conversation=conversation_key(channel="c", chat=str(number + 1)))
 
 
 async def shown(memory: Memory) -> dict[Ref, str]:
@@ -144,7 +144,7 @@ async def test_a_vacuum_of_the_file_leaves_every_search_right(clock: FakeClock, 
     assert {ref.kind for ref in before} == set(RefKind)
     assert await memory.space("alice").facts.search("marmot", limit=50) == facts
     assert await memory.space("alice").documents.search("marmot", limit=50) == documents
-    await memory.space("alice").facts.delete("f3")
+    await memory.space("alice").forget("fact:f3:0")
     assert Ref(RefKind.FACT, "f3", 1) not in await shown(memory)
     await database.close()
     integrity(target)
@@ -172,7 +172,7 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
     assert await words_left(database) >= 2 * 3
 
     for number in (1, 2):
-        await memory.local().history("alice").purge(conversation_key(channel="c", chat=str(number)))
+        await memory.space("alice").forget(conversation=conversation_key(channel="c", chat=str(number)))
 
     assert await words_left(database) == 0
     assert await shown(memory) == {}
@@ -192,7 +192,7 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
 async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append([Message(role="user", content="A marmot.")])
-    await memory.local().history("alice").purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
     await session.append([Message(role="user", content="Another marmot.")])
 
     assert await shown(memory) == {message(session, 2): "Another marmot."}
@@ -201,7 +201,7 @@ async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(
 async def test_a_search_of_facts_and_one_of_everything_agree(memory: Memory) -> None:
     facts: Facts = memory.space("alice").facts
     for number in range(5):
-        await facts.index(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
-    await facts.delete("f2")
+        await facts.save(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+    await memory.space("alice").forget("fact:f2:0")
 
-    assert {fact.id for fact in await facts.search("marmot", 50)} == {ref.id for ref in await shown(memory)}
+    assert {fact.id for fact in await facts.search("marmot", limit=50)} == {ref.id for ref in await shown(memory)}

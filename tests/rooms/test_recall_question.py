@@ -40,8 +40,8 @@ async def test_a_stored_question_lowers_no_score_of_its_answer(
     session = await tell(memory, "Hello there.", KITE)
     await index_all(database)
 
-    for asker in (session, None):
-        after = await remembering.space("alice").recall(KITE, session_id=asker.id, explain=True)
+    for asker in (session.id, None):
+        after = await remembering.space("alice").recall(KITE, session_id=asker, explain=True)
 
         assert after.items[0].ref == before.ref
         assert after.items[0].score == pytest.approx(before.score, abs=0.02)

@@ -7,7 +7,7 @@ import pytest
 
 from bethink import Memory, Message, Session, conversation_key
 from bethink.documents.changes import shelf
-from bethink.documents.files import artefacts
+from bethink.documents.files import archive, artefacts
 from bethink.errors import Invalid
 from bethink.learning.extraction.transcript import stamp
 from bethink.model.jobs import Outcome
@@ -49,7 +49,7 @@ async def test_the_ends_of_the_calendar_are_said_learnt_and_written_out(
     await life.consolidate()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    assert await life.docs.archive()
+    assert archive(await life.docs.files())
     assert "likes tea" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
 
 
@@ -71,7 +71,7 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
     assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
     if model is not None:
         assert f"## User [1] {stamp(made.source_updated_at)}" in model.calls[0].prompt, "when it was stored"
-        [fact] = await memory.space("alice").facts.list()
+        [fact] = await memory.space("alice").facts.all()
         assert fact.created_at == made.source_updated_at
     assert await memory.space("alice").documents.files()
 

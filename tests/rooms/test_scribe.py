@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bethink import AgentKind, Memory, Session
-from bethink.learning.documents.transcripts import Scribe, post
+from bethink.learning.documents.transcripts import TranscriptWriter, post
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database, Tx
@@ -21,7 +21,7 @@ async def run(database: Database, *answers: str | Exception) -> tuple[RunReport,
     model = ScriptedModel(list(answers))
     handlers = {
         JobKind.EXTRACT: replace(extractor(database, ScriptedModel(lambda _: answer())), post=post),
-        JobKind.WRITE: Scribe(runs=runs(database, model)),
+        JobKind.WRITE: TranscriptWriter(runs=runs(database, model)),
     }
     return await Worker(database, handlers, WorkerOptions(daily_cap=None)).run_once(), model
 
@@ -51,14 +51,13 @@ async def test_a_marked_session_is_posted_to_its_memory_writer_and_worked_into_d
     assert (tea.body, tea.author.kind, tea.origin) == ("Green.", "agent", "document")
     [source] = await memory.space("alice").documents.sources(tea.id, 1)
     assert (source.kind, source.id, source.number) == ("message", session.id, 1)
-    posted = await replace(session, id=(await job(memory)).key).read()
+    posted = await (await memory.space("alice").get_session((await job(memory)).key)).read()
     assert [(each.message.role, each.message.origin) for each in posted] == [("system", "memory")]
-    after = await memory.space("alice").get_session(session_id=session.id)
-    assert after is not None
+    after = (await memory.space("alice").get_session(session.id)).info
     assert (after.processed_until, after.invalidated_at) == (1, None)
 
     def writer(tx: Tx) -> str:
-        row = tx.one("find_agent", space="alice", name=f"/memory-agent/{session.agent_id}")
+        row = tx.one("find_agent", space="alice", name=f"/memory-agent/{session.info.agent_id}")
         assert row is not None
         return row["kind"]
 
@@ -115,7 +114,7 @@ async def test_what_was_purged_is_not_worked_in(
     await session.append(said("forget me"))
     await session.idle()
     await run(database)
-    await memory.local().history("alice").purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
     clock.time += timedelta(microseconds=10**11)
 
     _, model = await run(database)

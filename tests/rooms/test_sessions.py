@@ -12,7 +12,7 @@ from tests.conftest import KEY, many, said
 
 
 async def test_a_conversation_has_one_active_session_and_gets_it_back(memory: Memory, session: Session) -> None:
-    assert await memory.space("alice").session(KEY) == session
+    assert (await memory.space("alice").session(KEY)).info == session.info
 
 
 async def test_an_ephemeral_session_is_never_one_that_is_learnt_from(memory: Memory, session: Session) -> None:
@@ -21,19 +21,17 @@ async def test_an_ephemeral_session_is_never_one_that_is_learnt_from(memory: Mem
     again = await memory.space("alice").session(KEY, ephemeral=True)
     noted = await memory.space("alice").remember("and this", conversation=KEY)
     await memory.local().history("alice").append(KEY, said("and that")[0])
-    ended = await memory.space("alice").get_session(session_id=session.id)
+    ended = await memory.space("alice").get_session(session.id)
 
-    assert (session.learns, secret.learns, again.id) == (True, False, secret.id)
+    assert (session.info.learns, secret.info.learns, again.id) == (True, False, secret.id)
     assert noted.session.id == secret.id, "who adds to a conversation asks for no sort of session"
     assert [record.message.content for record in await secret.read()] == ["and this", "and that"]
-    assert ended is not None
-    assert (ended.end_reason, ended.invalidated_at) == (EndReason.RESET, 2)
+    assert (ended.info.end_reason, ended.info.invalidated_at) == (EndReason.RESET, 2)
 
     after = await memory.space("alice").session(KEY)
-    left = await memory.space("alice").get_session(session_id=secret.id)
-    assert (after.learns, after.ordinal) == (True, 3)
-    assert left is not None
-    assert (left.end_reason, left.invalidated_at) == (EndReason.RESET, None)
+    left = await memory.space("alice").get_session(secret.id)
+    assert (after.info.learns, after.info.ordinal) == (True, 3)
+    assert (left.info.end_reason, left.info.invalidated_at) == (EndReason.RESET, None)
 
 
 async def test_an_agent_that_makes_no_memory_keeps_its_session_however_it_is_asked_for(memory: Memory) -> None:
@@ -94,8 +92,8 @@ async def test_a_conversation_survives_its_sessions(memory: Memory, session: Ses
     await following.append(said("after"))
 
     assert following.id != session.id
-    assert following.conversation_id == session.conversation_id
-    assert (session.ordinal, following.ordinal) == (1, 2)
+    assert following.info.conversation_id == session.info.conversation_id
+    assert (session.info.ordinal, following.info.ordinal) == (1, 2)
     history = memory.local().history("alice")
     assert [record.message.content for record in await history.all(KEY)] == ["before", "after"]
 
@@ -103,8 +101,8 @@ async def test_a_conversation_survives_its_sessions(memory: Memory, session: Ses
 async def test_a_reset_that_is_repeated_returns_the_session_that_followed(memory: Memory, session: Session) -> None:
     following = await session.reset()
 
-    assert await session.reset() == following
-    assert await session.compacted() == following
+    assert (await session.reset()).info == following.info
+    assert (await session.compacted()).info == following.info
     assert (await memory.space("alice").session(KEY)).id == following.id
 
 
@@ -128,17 +126,17 @@ async def test_an_ended_session_is_followed_by_a_new_one_when_the_conversation_g
     ended = await session.end()
     again = await session.end()
 
-    assert ended.end_reason == "closed"
-    assert ended.invalidated_at == 1
-    assert again == ended
+    assert ended.info.end_reason == "closed"
+    assert ended.info.invalidated_at == 1
+    assert again.info == ended.info
     following = await memory.space("alice").session(KEY)
-    assert following.ordinal == 2
+    assert following.info.ordinal == 2
 
 
 async def test_a_reset_of_an_ended_session_opens_the_next(memory: Memory, session: Session) -> None:
     await session.end()
 
-    assert (await session.reset()).ordinal == 2
+    assert (await session.reset()).info.ordinal == 2
 
 
 async def test_an_agent_keeps_the_kind_it_first_had(memory: Memory) -> None:
@@ -147,7 +145,7 @@ async def test_an_agent_keeps_the_kind_it_first_had(memory: Memory) -> None:
         conversation_key(channel="cli", chat="2"), agent="writer", kind=AgentKind.PRIMARY
     )
 
-    assert (inner.learns, disguised.learns) == (False, False)
+    assert (inner.info.learns, disguised.info.learns) == (False, False)
 
 
 @pytest.mark.parametrize("name", ["", "a\0", "x" * 201])
@@ -191,7 +189,12 @@ async def test_the_old_session_is_marked_before_the_new_one_is_created_in_one_tr
 
     def body(tx: Tx) -> list[str]:
         recording = Recording(tx)
-        succession.succeed_session(recording, session, reason=reason)  # pyright: ignore[reportArgumentType]
+        succession.succeed_session(
+            recording,  # pyright: ignore[reportArgumentType]
+            space="alice",
+            session_id=session.id,
+            reason=reason,
+        )
         return recording.names
 
     names = await database.transact(body, space="alice")

@@ -43,7 +43,7 @@ async def test_a_fact_said_again_gets_another_source_and_no_twin(talk: Talk, fac
     assert await talk.learn("I like green tea", a_fact("User likes green tea", 1)) == {"added": 1}
     assert await talk.learn("as I said, I like green teas", a_fact(again, 1)) == {"merged": 1}
 
-    [fact] = await facts.search("tea", 5)
+    [fact] = await facts.search("tea", limit=5)
     assert len(await facts.sources(fact.id)) == 2
 
 
@@ -57,12 +57,12 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
     settled = await talk.learn("I live in Bergen now", a_fact("User lives in Bergen", 1, **home))
 
     assert settled == {"succeeded": 1}
-    [now] = await facts.search("lives", 5)
-    [then] = await facts.search("lives", 5, as_of=between)
+    [now] = await facts.search("lives", limit=5)
+    [then] = await facts.search("lives", limit=5, as_of=between)
     assert (now.content, then.content) == ("User lives in Bergen", "User lives in Oslo")
     assert (then.retired_by, then.retired_at is not None) == (now.id, True)
     assert then.valid_to is None, "as it was known then"
-    assert await facts.length() == 1
+    assert await facts.count() == 1
 
 
 async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, facts: Facts) -> None:
@@ -71,7 +71,7 @@ async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, 
     past = a_fact("User lived in Oslo", 1, valid_from="2010", valid_to="2019", **home)
 
     assert await talk.learn("I lived in Oslo before", past) == {"added": 1}
-    assert {fact.content for fact in await facts.search("Oslo Bergen", 5)} == {
+    assert {fact.content for fact in await facts.search("Oslo Bergen", limit=5)} == {
         "User lives in Bergen",
         "User lived in Oslo",
     }
@@ -84,7 +84,7 @@ async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Ta
     settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, valid_from="2020", **home))
 
     assert settled == {"added": 1}
-    held = {fact.content: fact.valid_to for fact in await facts.search("lives", 5)}
+    held = {fact.content: fact.valid_to for fact in await facts.search("lives", limit=5)}
     assert held == {"User lives in Bergen": None, "User lives in Oslo": moment("2024")}, "it held until then"
 
 
@@ -93,7 +93,7 @@ async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> Non
     for _ in range(3):
         await talk.learn("I married on 1 May 2026", a_fact("User married on 1 May 2026", 1, **day))
 
-    assert await facts.length() == 1
+    assert await facts.count() == 1
 
 
 async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts: Facts, memory: Memory) -> None:
@@ -101,19 +101,19 @@ async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts:
     for town in ("Oslo", "Bergen", "Trondheim"):
         await talk.learn(f"I live in {town}", a_fact(f"User lives in {town}", 1, **home))
 
-    await memory.local().history("alice").purge(conversation_key(channel="c", chat="2"))
-    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Trondheim"]
-    await memory.local().history("alice").purge(conversation_key(channel="c", chat="3"))
+    await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="2"))
+    assert [fact.content for fact in await facts.search("lives", limit=5)] == ["User lives in Trondheim"]
+    await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="3"))
 
-    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Oslo"]
+    assert [fact.content for fact in await facts.search("lives", limit=5)] == ["User lives in Oslo"]
 
 
 async def test_many_may_index_the_same_fact_at_once(facts: Facts) -> None:
     async with anyio.create_task_group() as tasks:
         for number in range(12):
-            tasks.start_soon(facts.index, Fact(id="f", content=f"tea number {number}"))
+            tasks.start_soon(facts.save, Fact(id="f", content=f"tea number {number}"))
 
-    assert await facts.length() == 1
+    assert await facts.count() == 1
     assert len(await facts.versions("f")) == 12
 
 
@@ -123,7 +123,7 @@ async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> N
     page = Message(role="tool", name="web", content="the user lives in Moscow")
 
     assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {"outranked": 1}
-    assert [fact.content for fact in await facts.search("lives", 5)] == ["User lives in Bergen"]
+    assert [fact.content for fact in await facts.search("lives", limit=5)] == ["User lives in Bergen"]
 
 
 async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
@@ -131,7 +131,7 @@ async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Fa
     await talk.learn(page, a_fact("User lives in Bergen", 1))
 
     assert await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1)) == {"succeeded": 1}
-    [fact] = await facts.search("Bergen", 5)
+    [fact] = await facts.search("Bergen", limit=5)
     assert fact.origin == "user"
     assert await talk.learn(page, a_fact("User lives in Bergen", 1)) == {"known": 1}
     assert len(await facts.sources(fact.id)) == 1, "a tool's echo is no further source"
@@ -139,43 +139,43 @@ async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Fa
 
 @pytest.mark.spec("S4.22")
 async def test_indexing_a_fact_again_retires_the_old_version_and_changing_nothing_changes_nothing(
-    facts: Facts, clock: FakeClock
+    memory: Memory, facts: Facts, clock: FakeClock
 ) -> None:
-    await facts.index(Fact(id="f", content="Ana lives in Oslo"))
+    await facts.save(Fact(id="f", content="Ana lives in Oslo"))
     before = clock.time
-    await facts.index(Fact(id="f", content="Ana lives in Oslo"))
-    await facts.index(Fact(id="f", content="Ana lives in Bergen"))
+    await facts.save(Fact(id="f", content="Ana lives in Oslo"))
+    await facts.save(Fact(id="f", content="Ana lives in Bergen"))
 
     versions = await facts.versions("f")
     assert [(each.version, each.content, each.retired_at is None) for each in versions] == [
         (1, "Ana lives in Oslo", False),
         (2, "Ana lives in Bergen", True),
     ]
-    assert [each.content for each in await facts.search("Ana", 5, as_of=before)] == ["Ana lives in Oslo"]
-    assert await facts.length() == 1
-    await facts.delete("f")
+    assert [each.content for each in await facts.search("Ana", limit=5, as_of=before)] == ["Ana lives in Oslo"]
+    assert await facts.count() == 1
+    await memory.space("alice").forget("fact:f:0")
     assert await facts.versions("f") == []
-    await facts.index(Fact(id="f", content="Ana is back"))
+    await facts.save(Fact(id="f", content="Ana is back"))
     assert (await facts.versions("f"))[0].version == 1
 
 
 @pytest.mark.spec("S4.40")
 async def test_a_quoted_piece_must_occur_just_so_even_inside_a_word(facts: Facts) -> None:
-    await facts.index(Fact(id="a", content="prefers dark mode"))
-    await facts.index(Fact(id="b", content="the mode is dark"))
+    await facts.save(Fact(id="a", content="prefers dark mode"))
+    await facts.save(Fact(id="b", content="the mode is dark"))
 
-    assert [fact.id for fact in await facts.search('"dark mode"', 5)] == ["a"]
-    assert [fact.id for fact in await facts.search('"ark mo"', 5)] == ["a"]
-    assert [fact.id for fact in await facts.search('"DARK" mode', 5)] == ["a", "b"]
-    assert await facts.search('"light"', 5) == []
-    assert [fact.id for fact in await facts.search('"dark', 5)] == ["a", "b"]
+    assert [fact.id for fact in await facts.search('"dark mode"', limit=5)] == ["a"]
+    assert [fact.id for fact in await facts.search('"ark mo"', limit=5)] == ["a"]
+    assert [fact.id for fact in await facts.search('"DARK" mode', limit=5)] == ["a", "b"]
+    assert await facts.search('"light"', limit=5) == []
+    assert [fact.id for fact in await facts.search('"dark', limit=5)] == ["a", "b"]
 
 
 @pytest.mark.spec("S4.41")
-async def test_deleting_one_fact_leaves_every_other_where_it_was(facts: Facts) -> None:
+async def test_deleting_one_fact_leaves_every_other_where_it_was(memory: Memory, facts: Facts) -> None:
     for number in range(5):
-        await facts.index(Fact(id=f"f{number}", content=f"tea number {number}"))
+        await facts.save(Fact(id=f"f{number}", content=f"tea number {number}"))
 
-    await facts.delete("f1")
+    await memory.space("alice").forget("fact:f1:0")
 
-    assert {fact.id for fact in await facts.search("tea", 9)} == {"f0", "f2", "f3", "f4"}
+    assert {fact.id for fact in await facts.search("tea", limit=9)} == {"f0", "f2", "f3", "f4"}

@@ -7,7 +7,7 @@ from bethink import Memory, Session
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from tests.conftest import Quiet, said
+from tests.conftest import Quiet, memory_on, said
 from tests.rooms.learn_kit import DONE, a_fact, answer, marked, worker
 
 
@@ -34,13 +34,12 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
     report = await worker(database, [TEA]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    [fact] = await memory.space("alice").facts.list()
+    [fact] = await memory.space("alice").facts.all()
     assert fact.content == "User likes tea"
     made = await session.summary()
     assert made is not None
     assert (made.summary, made.made_by.quotes, made.until) == ("A model's words.", False, 2)
-    after = await memory.space("alice").get_session(session_id=session.id)
-    assert after is not None
+    after = (await memory.space("alice").get_session(session.id)).info
     assert (after.processed_until, after.invalidated_at) == (2, None)
     assert not await session.retry(), "what a model made is not made again"
 
@@ -59,20 +58,22 @@ async def test_a_session_that_ended_starts_over_too_and_one_never_learnt_from_do
     [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.status is JobStatus.QUEUED
     await worker(database, [TEA]).run_once()
-    assert [each.content for each in await memory.space("alice").facts.list()] == ["User likes tea"]
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
 
 
 async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
     async with bethink.connect(target, learn_at_start=False) as memory:
         stored = await memory.space("alice").remember("I like tea.")
         await memory.learn()
-        assert not await stored.session.retry(), "quoting again would say the same"
+        session = await memory.space("alice").get_session(stored.session.id)
+        assert not await session.retry(), "quoting again would say the same"
     model = ScriptedModel(lambda call: DONE if call.schema_name == "document_calls" else TEA)
     async with bethink.connect(target, learn_at_start=False, model=model) as memory:
         await memory.learn()
-        assert await memory.space("alice").facts.list() == []
+        assert await memory.space("alice").facts.all() == []
 
-        assert await stored.session.retry()
+        session = await memory.space("alice").get_session(stored.session.id)
+        assert await session.retry()
         await memory.learn()
 
-        assert [each.content for each in await memory.space("alice").facts.list()] == ["User likes tea"]
+        assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]

@@ -24,13 +24,13 @@ from bethink.model.working import (
     update,
 )
 from bethink.store.db import Database
+from bethink.working.chunk_list import ChunkList
 from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.reducers import default_reducers
-from bethink.working.shelf import Shelf
 
 THREAD = "thread_1"
-Make = Callable[[Shelf], list[Operation]]
+Make = Callable[[ChunkList], list[Operation]]
 
 
 class Script:
@@ -41,7 +41,7 @@ class Script:
         self.reducers.register(["DO"], self.reduce)
         self._steps: dict[str, Make] = {}
 
-    def reduce(self, event: Event, shelf: Shelf) -> list[Operation]:
+    def reduce(self, event: Event, shelf: ChunkList) -> list[Operation]:
         return self._steps[str(event.payload["name"])](shelf)
 
     def event(self, name: str, make: Make) -> Event:
@@ -107,7 +107,7 @@ async def test_chunks_are_updated_replaced_deleted_and_moved(
 ) -> None:
     a, b, c = abc
 
-    def make(shelf: Shelf) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[Operation]:
         return [
             update(a.id, shelf.chunk(ChunkType.WORKING_FLOW, "A")),
             replace(b.id, shelf.chunk(ChunkType.OUTPUT, "B")),
@@ -139,7 +139,7 @@ async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_pas
 ) -> None:
     _, b, c = abc
 
-    def make(shelf: Shelf) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[Operation]:
         return [batch([batch_replace([c.id, "chunk_gone", b.id], shelf.chunk(ChunkType.WORKING_FLOW, "b+c"))])]
 
     await desk.dispatch(THREAD, script.event("fold", make))
@@ -155,7 +155,7 @@ async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_pas
 async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
     desk: WorkingMemory, script: Script, abc: list[Chunk], kind: str
 ) -> None:
-    def make(shelf: Shelf) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[Operation]:
         chunk = shelf.chunk(ChunkType.OUTPUT, "x")
         wrong = {
             "update": update("gone", chunk),
@@ -214,7 +214,7 @@ async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(
 async def test_two_states_can_be_compared(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     a, b, c = abc
 
-    def make(shelf: Shelf) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[Operation]:
         return [delete(b.id), add(shelf.chunk(ChunkType.OUTPUT, "d")), reorder(c.id, 0)]
 
     await desk.dispatch(THREAD, script.event("x", make))
@@ -268,7 +268,7 @@ async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(
 
 
 async def test_a_replay_passes_over_what_was_set_aside(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
-    def make(shelf: Shelf) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[Operation]:
         return [add(shelf.chunk(ChunkType.OUTPUT, "x")), delete("gone")]
 
     with pytest.raises(Invalid):

@@ -9,11 +9,11 @@ from bethink.errors import Conflict, Invalid, NotFound
 from bethink.model.moments import EPOCH
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
+from bethink.working.chunk_list import ChunkList
 from bethink.working.ladder import ExtractiveCompactor, Thresholds
 from bethink.working.memory import WorkingMemory
 from bethink.working.observers import Notice, Occasion
 from bethink.working.reducers import Reducers
-from bethink.working.shelf import Shelf
 from tests.conftest import FakeClock, database_at
 from tests.rooms.working_kit import THREAD, engine, texts, user
 
@@ -142,7 +142,7 @@ async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_ba
 
 @pytest.mark.spec("S3.25")
 async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> None:
-    def broken(event: Event, shelf: Shelf) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
         raise ZeroDivisionError
 
     reducers = Reducers()
@@ -294,7 +294,7 @@ async def test_an_event_without_operations_leaves_the_state_unchanged(desk: Work
 
 async def test_every_reducer_that_can_handle_an_event_runs_in_order(database: Database) -> None:
     def saying(text: str):
-        def reduce(event: Event, shelf: Shelf) -> list[Operation]:
+        def reduce(event: Event, shelf: ChunkList) -> list[Operation]:
             return [add(shelf.chunk(ChunkType.ENVIRONMENT, text))]
 
         return reduce

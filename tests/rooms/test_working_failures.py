@@ -6,12 +6,12 @@ import pytest
 from bethink.errors import BethinkError, Busy, Invalid, OutcomeUnknown
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
+from bethink.working.chunk_list import ChunkList
 from bethink.working.ladder import CompactionRequest, Thresholds
 from bethink.working.memory import WorkingMemory
 from bethink.working.observers import Notice, Occasion
 from bethink.working.reducers import default_reducers
-from bethink.working.shelf import Shelf
-from tests.conftest import KEY, Quiet, many
+from tests.conftest import KEY, Quiet, many, memory_on
 from tests.rooms.working_kit import THREAD, engine, texts, user
 
 POISON = Event(type="BREAK", payload={"text": "my secret is 4711"})
@@ -20,10 +20,10 @@ POISON = Event(type="BREAK", payload={"text": "my secret is 4711"})
 def breaking(error: Exception):
     """Reducers of which one adds a chunk for its event and another raises."""
 
-    def half(event: Event, shelf: Shelf) -> list[Operation]:
+    def half(event: Event, shelf: ChunkList) -> list[Operation]:
         return [add(shelf.chunk(ChunkType.OUTPUT, "half done"))]
 
-    def broken(event: Event, shelf: Shelf) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
         raise error
 
     reducers = default_reducers()
@@ -112,7 +112,7 @@ async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Dat
     trouble: list[BethinkError] = [Busy("another writer held it.")]
     reducers = default_reducers()
 
-    def unlucky(event: Event, shelf: Shelf) -> list[Operation]:
+    def unlucky(event: Event, shelf: ChunkList) -> list[Operation]:
         if trouble:
             raise trouble.pop()
         return []
@@ -162,7 +162,7 @@ class Careless:
 async def test_messages_that_are_stored_are_acknowledged_whatever_a_thread_makes_of_them(
     database: Database, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
-    def broken(event: Event, shelf: Shelf) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
         raise ValueError(str(event.payload["text"]))
 
     reducers = default_reducers()
@@ -177,7 +177,7 @@ async def test_messages_that_are_stored_are_acknowledged_whatever_a_thread_makes
 
     assert await session.append(many(2)) == [1, 2]
     assert await memory.local().history("alice").append(KEY, {"role": "user", "content": "message 3"}) == 3
-    assert str((await memory.remember("message 4", session=session)).refs[0]).endswith(":4")
+    assert str((await memory.space("alice").remember("message 4", session_id=session.id)).refs[0]).endswith(":4")
 
     assert len(await session.read()) == 4
     assert "ValueError" in caplog.text

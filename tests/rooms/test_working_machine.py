@@ -27,12 +27,12 @@ from bethink.model.working import (
 from bethink.store import threads
 from bethink.store.db import Database, Tx
 from bethink.working import process
+from bethink.working.chunk_list import ChunkList
 from bethink.working.ladder import CompactionRequest, Thresholds
 from bethink.working.memory import WorkingMemory
 from bethink.working.process import Engine
 from bethink.working.reducers import Reducers, default_reducers
 from bethink.working.runner import Runner
-from bethink.working.shelf import Shelf
 from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.machine_kit import QUICK, THOROUGH
 
@@ -56,7 +56,7 @@ class Summing:
         return " ".join(word for chunk in request.chunks for word in chunk.text.split() if word.startswith("w"))
 
 
-def _move(event: Event, shelf: Shelf) -> list[Operation]:
+def _move(event: Event, shelf: ChunkList) -> list[Operation]:
     chunks = shelf.chunks()
     if not chunks:
         return []
@@ -64,14 +64,14 @@ def _move(event: Event, shelf: Shelf) -> list[Operation]:
     return [batch([reorder(chunks[first].id, second)])]
 
 
-def _grow(event: Event, shelf: Shelf) -> list[Operation]:
+def _grow(event: Event, shelf: ChunkList) -> list[Operation]:
     chunks, text = shelf.chunks(), str(event.payload["text"])
     if not chunks:
         return [add(shelf.chunk(ChunkType.ENVIRONMENT, text), 0)]
     return [add_child(chunks[int(str(event.payload["at"])) % len(chunks)].id, {"text": text})]
 
 
-def _break(event: Event, shelf: Shelf) -> list[Operation]:
+def _break(event: Event, shelf: ChunkList) -> list[Operation]:
     return [add(shelf.chunk(ChunkType.ENVIRONMENT, str(event.payload["text"]))), delete("chunk_gone")]
 
 

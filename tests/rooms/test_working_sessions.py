@@ -78,7 +78,7 @@ async def test_what_is_appended_by_key_reaches_the_thread_at_once(memory: Memory
     await desk.open_thread(THREAD, session_id=session.id)
 
     await memory.local().history("alice").append(KEY, {"role": "user", "content": "hi"})
-    async with memory.local().live("alice", KEY) as live:
+    async with memory.space("alice").live(KEY) as live:
         await live.append({"role": "user", "content": "ho"})
 
     assert await texts(desk) == ["hi", "ho"]

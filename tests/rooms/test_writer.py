@@ -7,14 +7,14 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import AgentKind, conversation_key, Memory
+from bethink import AgentKind, Memory, conversation_key
 from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.learning.documents.consolidate import Consolidator
-from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, Workbench
+from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, SandboxedTree
 from bethink.learning.documents.writer import PROMPT, Limits, Writer
 from bethink.learning.prompts import prompt
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.model.consolidation import Shelf
+from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -48,8 +48,8 @@ def write(path: str, body: str, *sources: str, title: str = "A title") -> dict[s
 
 
 @pytest.fixture
-def bench() -> Workbench:
-    return Workbench(Shelf(documents={}, sources={}), SOURCES, cut=str)
+def bench() -> SandboxedTree:
+    return SandboxedTree(DocumentTree(documents={}, sources={}), SOURCES, cut=str)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_the_writer_has_a_prompt_of_its_own_and_exactly_two_tools() -> None:
 
 
 @pytest.mark.spec("S1.29", "S1.30", "S1.11")
-def test_documents_are_read_and_written_through_the_two_tools(bench: Workbench) -> None:
+def test_documents_are_read_and_written_through_the_two_tools(bench: SandboxedTree) -> None:
     assert bench.do(read("~/memory")).startswith("# Memory\npath: ~/memory")
     assert bench.do(write("~/memory/tea", "Green.", "ses_1")) == "Written: ~/memory/tea."
     assert bench.do(write("~/memory/tea/cups", "Two.", "ses_1")) == "Written: ~/memory/tea/cups."
@@ -98,7 +98,7 @@ def test_documents_are_read_and_written_through_the_two_tools(bench: Workbench) 
     ],
 )
 def test_a_mistake_is_an_answer_the_model_can_act_on_and_changes_nothing(
-    bench: Workbench, call: object, answer: str
+    bench: SandboxedTree, call: object, answer: str
 ) -> None:
     bench.do(read("~/memory"))
 
@@ -106,7 +106,7 @@ def test_a_mistake_is_an_answer_the_model_can_act_on_and_changes_nothing(
     assert bench.changes() == []
 
 
-def test_nothing_is_written_unread(bench: Workbench) -> None:
+def test_nothing_is_written_unread(bench: SandboxedTree) -> None:
     assert bench.do(write("~/memory/tea", "x", "ses_1")).startswith("Read ~/memory before")
     assert bench.changes() == []
 
@@ -258,14 +258,14 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
         async def answer(self, call: ModelCall) -> ModelAnswer:
             if len(self.calls) == 1:
                 key = conversation_key(channel="c", chat="1")
-                await life.memory.local().history("alice").purge(key)
+                await life.memory.space("alice").forget(conversation=key)
             return await super().answer(call)
 
     model = Purging([turn(read("~/memory")), turn(write("~/memory/tea", "Zanzibar.", session.id, other.id), done=True)])
     report = await life.consolidate(consolidator(life.database, model))
 
     assert report.lost == 1
-    assert "Zanzibar" not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    assert "Zanzibar" not in f"{await life.docs.tree()} {await life.docs.changes()}"
     assert (await life.job()).status is JobStatus.QUEUED
 
 
@@ -288,7 +288,7 @@ async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Li
         life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", session.id), done=True)
     )
     after = {path: (each.title, each.description, each.body) for path, each in (await life.docs.tree()).items()}
-    [done] = await life.docs.change_sets()
+    [done] = await life.docs.changes()
     await life.docs.undo(done.run)
     await life.database.transact(
         lambda tx: tx.script("UPDATE session_memories SET selected = 0, selected_source_updated_at = NULL"),
@@ -325,7 +325,7 @@ async def test_a_useless_answer_fails_the_run_and_changes_nothing(life: Life, ba
     assert (await life.selection()).previous == ()
 
 
-async def test_a_writer_that_never_ends_is_stopped(bench: Workbench) -> None:
+async def test_a_writer_that_never_ends_is_stopped(bench: SandboxedTree) -> None:
     async def keep(*_: object) -> None:
         pass
 
@@ -357,18 +357,19 @@ async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> 
     )
     await life.consolidate(Consolidator(runs=runs(database, model, SecretRedactor(b"k"))))
 
-    assert secret not in f"{await life.docs.tree()} {await life.docs.change_sets()}"
+    assert secret not in f"{await life.docs.tree()} {await life.docs.changes()}"
     assert "REDACTED" in (await life.docs.tree())["~/memory/tea"].body
 
 
 @pytest.mark.spec("S1.9", "S1.10", "S1.17")
 async def test_a_writers_own_sessions_are_never_marked(memory: Memory) -> None:
     session = await memory.space("alice").session(
-        conversation_key(channel="memory", chat="x"), agent="/memory-agent/agt_1", kind=AgentKind.MEMORY_WRITER)
+        conversation_key(channel="memory", chat="x"), agent="/memory-agent/agt_1", kind=AgentKind.MEMORY_WRITER
+    )
     await session.append([{"role": "system", "content": f"note {number}"} for number in range(9)])
 
     assert not await session.idle()
     assert not await session.end_turn()
-    await await session.reset().compacted()
+    await (await session.reset()).compacted()
     assert await memory.local().marks().find_invalidated() == []
     assert [job for job in await memory.space("alice").jobs() if job.kind is JobKind.EXTRACT] == []

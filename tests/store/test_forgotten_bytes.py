@@ -52,7 +52,7 @@ async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path,
     async with memory_at(str(path), clock) as memory:
         await seed(memory, clock)
         documents = await memory.space(SPACE).documents.tree()
-        facts = await memory.space(SPACE).facts.list()
+        facts = await memory.space(SPACE).facts.all()
     made = pieces(*(each.body for each in documents.values()), *(each.content for each in facts))
     everything = {piece for piece in flats | rest | made if piece not in empty}
     only_flats = (flats - rest) & everything
@@ -75,7 +75,7 @@ class History:
         self.memory = memory
         self.draw = random.Random(seeded)
         self.texts: list[str] = []
-        self.sessions: dict[str, list[tuple[conversation_key, bethink.Session]]] = {"ana": [], "bo": [], "cy": []}
+        self.sessions: dict[str, list[tuple[str, bethink.Session]]] = {"ana": [], "bo": [], "cy": []}
 
     def text(self) -> str:
         names = [self.draw.choice(BEGINNINGS) + self.draw.choice(ENDINGS) for _ in range(self.draw.choice((2, 9, 90)))]

@@ -9,7 +9,7 @@ from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.migrate import BASELINE, migrate, migrations
-from tests.conftest import DATABASES, KEY, many
+from tests.conftest import DATABASES, KEY, many, memory_on
 from tests.store.schema_kit import described
 from tools.postgres import create_database
 
@@ -95,7 +95,7 @@ async def test_an_old_database_opens_with_all_it_holds_and_goes_on(old_target: s
     memory = memory_on(database)
 
     session = await memory.space("alice").session(KEY)
-    assert (session.id, session.invalidated_at, session.processed_until) == ("ses_1", None, None)
+    assert (session.id, session.info.invalidated_at, session.info.processed_until) == ("ses_1", None, None)
     await session.append(many(4))
     assert [(found.id, found.invalidated_at) for found in await memory.local().marks().find_invalidated()] == [
         ("ses_1", 6)

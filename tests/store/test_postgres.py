@@ -9,13 +9,13 @@ import pytest
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
 
-from bethink import Fact, Memory
+from bethink import Fact
 from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines import postgres as store
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from bethink.store.sql import Dialect, queries
-from tests.conftest import KEY, Quiet, many, said
+from tests.conftest import KEY, many, memory_on, said
 from tools.postgres import APP_ROLE, in_database
 
 
@@ -212,7 +212,7 @@ async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_ha
     keyed = [{"role": "user", "content": "surely", "idempotency_key": "k"}]
     assert await session.append(keyed) == [1]
     assert lost == [True]
-    assert await memory.local().marks().max_number(session) == 1
+    assert await memory.local().marks().max_number(session.info) == 1
 
 
 async def test_a_serialisation_failure_repeats_the_whole_transaction(database: PostgresDatabase) -> None:
@@ -290,8 +290,8 @@ async def test_what_is_too_long_for_an_index_is_refused_for_good(database: Postg
     subject = "".join(chr(0x4E00 + place) for place in range(4_000))
 
     with pytest.raises(Invalid, match="shorter"):
-        await facts.index(Fact(id="f", content="x", subject=subject, slot="town"))
-    assert await facts.length() == 0
+        await facts.save(Fact(id="f", content="x", subject=subject, slot="town"))
+    assert await facts.count() == 0
 
 
 async def test_as_many_transactions_run_at_once_as_there_are_connections(database: PostgresDatabase) -> None:
@@ -361,7 +361,7 @@ async def test_an_answer_that_a_repeat_would_change_is_not_repeated(
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
     with pytest.raises(OutcomeUnknown):
-        await memory.local().marks().mark_processed(session, until=6, expected=6)
+        await memory.local().marks().mark_processed(session.info, until=6, expected=6)
 
 
 def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
@@ -415,7 +415,8 @@ async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out
 
     async def end() -> None:
         for _ in range(20):
-            await await memory.space("alice").session(KEY).end()
+            session = await memory.space("alice").session(KEY)
+            await session.end()
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:

@@ -13,7 +13,7 @@ from bethink import Memory, Session
 from bethink.errors import Conflict, OutcomeUnknown, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
-from tests.conftest import KEY
+from tests.conftest import KEY, memory_on
 from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tools import postgres
 
@@ -117,7 +117,8 @@ def keyed(key: str) -> list[dict[str, str]]:
 
 
 async def stored(witness: Memory, session: Session) -> list[str]:
-    return [str(record.message.content) for record in await witness.read(session)]
+    seen = await witness.space(session.space).get_session(session.id)
+    return [str(record.message.content) for record in await seen.read()]
 
 
 async def test_a_repeatable_commit_that_stays_lost_is_of_unknown_outcome(

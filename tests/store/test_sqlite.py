@@ -11,14 +11,14 @@ import anyio
 import apsw
 import pytest
 
-from bethink import Fact, Memory
+from bethink import Fact
 from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines import checkpoint
-from bethink.store.engines.lane import Seat
+from bethink.store.engines.connection_thread import ThreadConnection
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
 from bethink.store.sql import Dialect, queries
-from tests.conftest import KEY, Quiet, many
+from tests.conftest import KEY, many, memory_on
 
 
 async def pragma(database: SqliteDatabase, name: str, *, read: bool = False) -> object:
@@ -161,19 +161,20 @@ async def test_metadata_that_is_not_json_cannot_be_stored_even_by_hand(tmp_path:
 @pytest.mark.spec("S4.45", "S4.53")
 async def test_triggers_keep_the_full_text_in_step_through_insert_upsert_and_delete(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    facts = memory_on(database).space("alice").facts
+    alice = memory_on(database).space("alice")
+    facts = alice.facts
     for round_ in range(5):
         for number in range(10):
-            await facts.index(Fact(id=f"f{number}", content=f"word{number} round{round_}"))
+            await facts.save(Fact(id=f"f{number}", content=f"word{number} round{round_}"))
     for number in range(0, 10, 2):
-        await facts.delete(f"f{number}")
+        await alice.forget(f"fact:f{number}:0")
 
     await database.transact(
         lambda tx: tx.script("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
     )
-    assert len(await facts.search("round4", 99)) == 5
-    assert await facts.search("round3", 99) == []
-    assert await facts.search("word2", 99) == []
+    assert len(await facts.search("round4", limit=99)) == 5
+    assert await facts.search("round3", limit=99) == []
+    assert await facts.search("word2", limit=99) == []
     await database.close()
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     triggers = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
@@ -188,8 +189,8 @@ async def test_deleted_text_is_not_left_in_the_file(tmp_path: Path) -> None:
     history = memory.local().history("alice")
     await history.append(KEY, {"role": "user", "content": "canarycanary " * 40})
     await memory.space("alice").facts.save(Fact(id="f", content="canarycanary sings"))
-    await history.purge(KEY)
-    await memory.space("alice").facts.delete("f")
+    await memory.space("alice").forget(conversation=KEY)
+    await memory.space("alice").forget("fact:f:0")
     await database.close()
 
     assert b"canarycanary" not in (tmp_path / "memory.db").read_bytes()
@@ -330,7 +331,7 @@ async def test_a_commit_that_the_disk_did_not_confirm_is_of_unknown_outcome(tmp_
 async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str) -> None:
     database = await opened(tmp_path / "m.db")
 
-    def plan(seat: Seat[apsw.Connection]) -> str:
+    def plan(seat: ThreadConnection[apsw.Connection]) -> str:
         query = queries(Dialect.SQLITE)[name]
         rows = seat.connection().execute(f"EXPLAIN QUERY PLAN {query.text}", (None,) * len(query.parameters))
         return " ".join(str(row[3]) for row in rows)
@@ -367,7 +368,8 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
 
     assert set(folded) == {by}
     again = await opened(tmp_path / "m.db")
-    assert len(await session.read()) == 200
+    reopened = await memory_on(again).space("alice").get_session(session.id)
+    assert len(await reopened.read()) == 200
     await again.close()
 
 
@@ -420,11 +422,12 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
 
 async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
-    facts = memory_on(database).space("alice").facts
+    alice = memory_on(database).space("alice")
+    facts = alice.facts
     draw = random.Random(2)
     check = "INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)"
     for number in range(12):
-        await facts.index(Fact(id=f"f{number}", content="x"))
+        await facts.save(Fact(id=f"f{number}", content="x"))
     for _ in range(50):
         long = "more " * draw.choice([800, 4_000, 9_000, 20_000])
         short = " ".join(f"w{draw.randint(0, 400)}" for _ in range(draw.choice([2, 30, 300])))
@@ -433,7 +436,7 @@ async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) 
         await database.transact(lambda tx: tx.script(check))
 
     for number in range(12):
-        await facts.delete(f"f{number}")
+        await alice.forget(f"fact:f{number}:0")
     await database.close()
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     assert list(connection.execute("SELECT term FROM facts_words LIMIT 1")) == []
@@ -445,7 +448,7 @@ def _bytes_in(folder: Path) -> bytes:
 
 
 async def test_what_was_forgotten_is_in_no_file_while_the_database_stays_open(tmp_path: Path) -> None:
-    async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
+    async with memory_on(await opened(tmp_path / "m.db")) as memory:
         await memory.space("alice").remember("canarycanary")
         assert b"canarycanary" in _bytes_in(tmp_path)
 
@@ -455,7 +458,7 @@ async def test_what_was_forgotten_is_in_no_file_while_the_database_stays_open(tm
 
 
 async def test_whoever_reads_an_older_state_delays_that_only_until_they_are_done(tmp_path: Path) -> None:
-    async with Memory(await opened(tmp_path / "m.db"), redactor=Quiet()) as memory:
+    async with memory_on(await opened(tmp_path / "m.db")) as memory:
         await memory.space("alice").remember("canarycanary")
         reader = apsw.Connection(str(tmp_path / "m.db"))
         reader.execute("BEGIN")

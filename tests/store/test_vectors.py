@@ -156,9 +156,9 @@ async def test_a_vector_is_kept_only_for_a_text_that_still_says_the_same(
     old = [Embedded(each, [hashed(each.text)]) for each in await waiting(database)]
     assert len(old) == 5
 
-    await memory.space("alice").facts.delete("f")
+    await memory.space("alice").forget("fact:f:0")
     await remember(database, session, "after")
-    await docs.redact(document.id, 1)
+    await memory.space("alice").forget(f"document:{document.id}:1", version_only=True)
 
     assert await put(database, old) == 2
     assert await refs(database) == {message(session, 1), Ref(RefKind.DOCUMENT, document.id, 2)}
@@ -173,20 +173,21 @@ async def test_a_purge_leaves_no_vector_of_what_was_said(database: Database, mem
     await index_all(database)
     assert len(await refs(database)) == 5
 
-    await memory.local().history("alice").purge(KEY)
+    await memory.space("alice").forget(conversation=KEY)
 
     assert await refs(database) == {message(other, 1)}
 
 
 async def test_a_deleted_fact_leaves_no_vector_of_any_version(database: Database, memory: Memory) -> None:
-    facts = memory.space("alice").facts
+    alice = memory.space("alice")
+    facts = alice.facts
     for content in ("tea", "rain"):
-        await facts.index(Fact(id="f", content=content))
-    await facts.index(Fact(id="g", content="snow"))
+        await facts.save(Fact(id="f", content=content))
+    await facts.save(Fact(id="g", content="snow"))
     await index_all(database)
     assert len(await refs(database)) == 3
 
-    await facts.delete("f")
+    await alice.forget("fact:f:0")
 
     assert await refs(database) == {Ref(RefKind.FACT, "g", 1)}
 
@@ -199,7 +200,7 @@ async def test_a_redacted_document_leaves_no_vector_and_gets_none_again(database
     await index_all(database)
     assert len(await refs(database)) == 2
 
-    await docs.redact(document.id, 1)
+    await memory.space("alice").forget(f"document:{document.id}:1", version_only=True)
 
     assert await refs(database) == {Ref(RefKind.DOCUMENT, document.id, 2)}
     assert await left_out(database) == []

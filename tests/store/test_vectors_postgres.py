@@ -87,7 +87,7 @@ async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
     memory = remembering(database)
     await memory.space("alice").facts.save(Fact(id="f", content="green tea"))
     await memory.space("alice").facts.save(Fact(id="g", content="rain"))
-    await memory.space("alice").facts.delete("g")
+    await memory.space("alice").forget("fact:g:0")
 
     assert not await database.transact(vectors.available, read=True)
     assert [each.id for each in await memory.space("alice").facts.search("tea", limit=3)] == ["f"]
@@ -102,7 +102,7 @@ async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
     await index_all(database)
 
     assert len(await nearest(database, "tea")) == 1
-    await memory.space("alice").facts.delete("f")
+    await memory.space("alice").forget("fact:f:0")
     assert await refs(database) == set()
     await database.close()
     await database.open()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.model.moments import Micros, to_micros
-from bethink.recall.dates import Span, spans, words_for
+from bethink.recall.dates import DateSpan, spans, words_for
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
 
@@ -242,7 +242,7 @@ SUFFIX = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 DAYS = st.datetimes(datetime(1900, 1, 1), datetime(2030, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001
 
 
-def holds(span: Span, moment: datetime) -> bool:
+def holds(span: DateSpan, moment: datetime) -> bool:
     return span.start <= to_micros(moment) < span.end
 
 

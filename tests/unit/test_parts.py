@@ -10,7 +10,7 @@ from bethink.errors import Invalid
 from bethink.model.records import Message, message_from
 from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database
-from tests.conftest import KEY
+from tests.conftest import KEY, memory_on
 
 PIXELS = "iVBORw0KGgo" * 500
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import BadAnswer
-from bethink.learning.extraction.answer import Draft, loads, moment, parse, slugged
+from bethink.learning.extraction.answer import DraftFact, loads, moment, parse, slugged
 from bethink.learning.extraction.proof import prove
 from bethink.learning.extraction.transcript import transcript
 from bethink.model.framing import own_words
@@ -27,11 +27,11 @@ def records(*messages: tuple[str, str]) -> dict[int, Record]:
     return found
 
 
-def draft(statement: str, *sources: int, kind: FactKind = FactKind.DETAIL, **more: object) -> Draft:
-    return Draft(statement=statement, kind=kind, sources=sources, **more)  # pyright: ignore[reportArgumentType]
+def draft(statement: str, *sources: int, kind: FactKind = FactKind.DETAIL, **more: object) -> DraftFact:
+    return DraftFact(statement=statement, kind=kind, sources=sources, **more)  # pyright: ignore[reportArgumentType]
 
 
-def verdict(claim: Draft, said: dict[int, Record], start: int = 0) -> str:
+def verdict(claim: DraftFact, said: dict[int, Record], start: int = 0) -> str:
     proven, refused = prove([claim], said, start=start)
     return "proven" if proven else next(iter(refused))
 
@@ -66,7 +66,7 @@ def test_a_claim_that_its_source_bears_out_is_proven(said: str, claim: str) -> N
         (draft("the of and", 1), "unproven"),
     ],
 )
-def test_a_claim_without_proof_is_refused_by_its_reason(claim: Draft, reason: str) -> None:
+def test_a_claim_without_proof_is_refused_by_its_reason(claim: DraftFact, reason: str) -> None:
     assert verdict(claim, records(("user", "I moved to Bergen in May."))) == reason
 
 

@@ -6,23 +6,23 @@ import pytest
 
 from bethink.model.moments import Micros, from_micros
 from bethink.recall.dates import spans
-from bethink.recall.lexicon import FORMS, KIN, SILENT
-from bethink.recall.question import Asked, Term, asks, in_their_words, read, repeats
+from bethink.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
+from bethink.recall.word_lists import FORMS, RELATED, STOP_WORDS
 from bethink.store.db import Database, Tx
 
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000
 
 
-async def asked(database: Database, question: str, speakers: Sequence[str] = ()) -> Asked:
+async def asked(database: Database, question: str, speakers: Sequence[str] = ()) -> ParsedQuestion:
     return await database.transact(lambda tx: read(tx, question, speakers=speakers, now=from_micros(NOW)), read=True)
 
 
-def words(question: Asked) -> dict[str, float]:
+def words(question: ParsedQuestion) -> dict[str, float]:
     return {term.word: term.weight for term in question.terms}
 
 
-def stems(question: Asked, term: Term) -> set[str]:
+def stems(question: ParsedQuestion, term: Term) -> set[str]:
     return {question.stems[place] for place in term.stems}
 
 
@@ -63,8 +63,8 @@ async def test_all_spellings_of_a_word_are_one_term(database: Database) -> None:
 
 async def test_no_form_of_any_word_is_found_by_a_word_that_carries_nothing(database: Database) -> None:
     def found_by(tx: Tx) -> dict[str, set[str]]:
-        silent = {stem for stems in tx.stemmed(sorted(SILENT)) for stem in stems}
-        words = dict.fromkeys(word for group in (*FORMS, *KIN) for word in group)
+        silent = {stem for stems in tx.stemmed(sorted(STOP_WORDS)) for stem in stems}
+        words = dict.fromkeys(word for group in (*FORMS, *RELATED) for word in group)
         return {word: silent & set(read(tx, word, speakers=(), now=from_micros(NOW)).stems) for word in words}
 
     wrong = await database.transact(found_by, read=True)
@@ -82,7 +82,7 @@ async def test_every_form_of_a_word_has_the_same_kin(database: Database) -> None
         return {found.stems[place] for term in found.terms for place in term.kin}
 
     def differing(tx: Tx) -> set[str]:
-        heads = [head for head, *_ in KIN if head in groups and kin(tx, head)]
+        heads = [head for head, *_ in RELATED if head in groups and kin(tx, head)]
         return {head for head in heads if any(kin(tx, form) not in (kin(tx, head), set()) for form in groups[head])}
 
     assert await database.transact(differing, read=True) == set()

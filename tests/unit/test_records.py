@@ -1,10 +1,12 @@
+from urllib.parse import unquote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink import AgentKind, Message, Origin, Role, conversation_key
 from bethink.errors import Invalid
-from bethink.model.records import EndReason, Trigger, checked_name, message_from
+from bethink.model.records import EndReason, Trigger, channel_of, checked_name, message_from
 from bethink.model.rules import makes_memory, trigger_of
 
 PART = st.text(alphabet="ab:%3A5 é", max_size=6)
@@ -15,25 +17,26 @@ PART = st.text(alphabet="ab:%3A5 é", max_size=6)
 def test_a_conversation_key_reads_back_as_it_was_whatever_is_in_its_parts(channel: str, chat: str, thread: str) -> None:
     key = conversation_key(channel=channel, chat=chat, thread=thread)
 
-    assert conversation_key.parse(str(key)) == key
-    assert str(key).count(":") == 2
+    assert key.count(":") == 2
+    assert [unquote(part) for part in key.split(":")] == [channel, chat, thread]
+    assert channel_of(key) == channel
 
 
 @given(st.tuples(PART, PART, PART), st.tuples(PART, PART, PART))
 def test_two_conversations_never_share_a_key(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
     names = ("channel", "chat", "thread")
-    keys = [str(conversation_key(**dict(zip(names, parts, strict=True)))) for parts in (one, other)]
+    keys = [conversation_key(**dict(zip(names, parts, strict=True))) for parts in (one, other)]
 
     assert (keys[0] == keys[1]) == (one == other)
 
 
 def test_a_key_without_a_thread_has_an_empty_third_part() -> None:
-    assert str(conversation_key(channel="tg", chat="42")) == "tg:42:"
+    assert conversation_key(channel="tg", chat="42") == "tg:42:"
 
 
-def test_a_text_that_is_no_key_is_refused() -> None:
-    with pytest.raises(Invalid, match="channel:chat:thread"):
-        conversation_key.parse("only:two")
+@pytest.mark.parametrize(("name", "channel"), [("only:two", "only"), ("a:b:c:d", "a"), ("telegram-42", "telegram-42")])
+def test_the_channel_of_any_text_stands_before_its_first_colon(name: str, channel: str) -> None:
+    assert channel_of(name) == channel
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.plugins import redaction
+from bethink.providers import redaction
 from bethink.providers.redaction import SecretRedactor
-from bethink.providers.redaction_tokens import Span
+from bethink.providers.redaction_tokens import MatchSpan
 
 KEY = b"a key for tests, and for nothing else"
 PLACEHOLDER = re.compile(r"\[REDACTED:([a-z_]+):([0-9a-f]{4})\]")
@@ -294,8 +294,8 @@ def test_tags_that_grow_out_of_each_other_end_the_text_instead_of_slipping_throu
 
 
 def test_a_text_that_never_comes_to_rest_goes_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first_letter(text: str) -> list[Span]:
-        return [Span(0, 1, "password")] if text else []
+    def first_letter(text: str) -> list[MatchSpan]:
+        return [MatchSpan(0, 1, "password")] if text else []
 
     monkeypatch.setattr(redaction, "secrets", first_letter)
 

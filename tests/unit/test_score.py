@@ -10,9 +10,9 @@ from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.model.records import Origin
 from bethink.recall.choose import Ranked
-from bethink.recall.dates import Span
-from bethink.recall.question import Asked, Term
-from bethink.recall.score import Found, Scale, Weights
+from bethink.recall.dates import DateSpan
+from bethink.recall.question import ParsedQuestion, Term
+from bethink.recall.score import Ranker, ScoreInput, Weights
 from bethink.store.search import Match, Size, Text
 
 NOW = Micros(1_700_000_000_000_000)
@@ -28,14 +28,14 @@ def a_fact(name: str) -> Ref:
     return Ref(RefKind.FACT, name, 1)
 
 
-def asked(*words: str, **more: object) -> Asked:
+def asked(*words: str, **more: object) -> ParsedQuestion:
     """A question in which every word is its own stem."""
     terms = tuple(Term(word=word, stems=(place,), kin=(), weight=1.0) for place, word in enumerate(words))
     fields: dict[str, object] = {
         "text": " ".join(words), "terms": terms, "stems": words, "quoted": (), "spans": (), "speaker": None,
         "role": None, **more,
     }  # fmt: skip
-    return Asked(**fields)  # pyright: ignore[reportArgumentType]
+    return ParsedQuestion(**fields)  # pyright: ignore[reportArgumentType]
 
 
 def match(ref: Ref, *hits: int, **more: object) -> Match:
@@ -49,7 +49,7 @@ def text(ref: Ref, said: str = "text", **more: object) -> Text:
 
 
 def weighed(
-    question: Asked,
+    question: ParsedQuestion,
     matches: Sequence[Match],
     *,
     near: Mapping[Ref, float] | None = None,
@@ -58,8 +58,8 @@ def weighed(
     passages: int = 1_000,
 ) -> dict[Ref, Ranked]:
     """Weigh candidates that are all there, and return them by name, the best first."""
-    found = Found(matches=matches, similarities=near or {}, size=Size(passages, 50), usage=usage or {})
-    scale = Scale(question, found, WEIGHTS)
+    found = ScoreInput(matches=matches, similarities=near or {}, size=Size(passages, 50), usage=usage or {})
+    scale = Ranker(question, found, WEIGHTS)
     best = scale.best(1_000)
     there = {ref: text(ref) for ref in best} | {each.ref: each for each in texts}
     return {each.ref: each for each in scale.ranked(there, among=best, ranks=True)}
@@ -120,7 +120,7 @@ def test_a_session_that_is_all_about_it_lifts_what_is_in_it() -> None:
 
 
 def test_signals_add_up_to_the_score() -> None:
-    question = asked("x", "y", role="user", quoted=("text",), spans=(Span(start=NOW, end=NOW, precision="day"),))
+    question = asked("x", "y", role="user", quoted=("text",), spans=(DateSpan(start=NOW, end=NOW, precision="day"),))
     matches = [match(a_message(1), 1, 1, role="user"), match(a_message(9, "t"), 1, 0, role="assistant")]
     near = {a_message(1): 0.5, a_message(9, "t"): 0.3, a_fact("f"): 0.2}
     texts = [text(a_message(1), role="user"), text(a_message(9, "t"), role="assistant", at=NOW - 5 * DAY)]
@@ -140,7 +140,7 @@ def test_signals_add_up_to_the_score() -> None:
 
 
 def test_a_time_in_the_question_lifts_what_was_said_then() -> None:
-    span = Span(start=Micros(NOW - DAY), end=NOW, precision="day")
+    span = DateSpan(start=Micros(NOW - DAY), end=NOW, precision="day")
     old, new = a_fact("old"), a_fact("new")
 
     found = weighed(
@@ -206,8 +206,8 @@ def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(nea
     vectors = {answer: 0.5, a_fact("other"): 0.1} if near else {}
 
     def score(matches: Sequence[Match], *, answers: Sequence[Ref] = ()) -> dict[Ref, float]:
-        found = Found(matches=matches, similarities=vectors, size=Size(1_000, 50), answers=answers)
-        scale = Scale(asked("x", "y", "z"), found, WEIGHTS)
+        found = ScoreInput(matches=matches, similarities=vectors, size=Size(1_000, 50), answers=answers)
+        scale = Ranker(asked("x", "y", "z"), found, WEIGHTS)
         best = scale.best(100)
         there = {ref: text(ref, at=NOW + (900 * DAY if ref == question.ref else 0)) for ref in best}
         return {each.ref: each.score for each in scale.ranked(there, among=best)}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bethink.handles import SessionHandle, tuple_of
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, moment
-from bethink.model.recall import Block, Recall, Ref, RefKind, Showing
+from bethink.model.recall import Block, Recall, RefKind, Showing
 from bethink.model.records import Forgotten, Record, SessionMemory
 from bethink.model.verbs.memory import (
     CONTEXT,
@@ -48,7 +48,7 @@ class Session(SessionHandle):
         When it returns, they are durable. A message whose idempotency key is known keeps its number.
 
         Args:
-            messages: What was said, oldest first. A text stands for one message of the user.
+            messages: What was said, oldest first; there may be none. A text stands for one message of the user.
             idempotency_key: Repeating a request with the same key stores nothing twice.
 
         Raises:
@@ -204,42 +204,13 @@ class Session(SessionHandle):
             SHOWN, ShownRequest(session_id=self.id, as_of=None if as_of is None else moment(as_of), limit=limit)
         )
 
-    async def forget(
-        self,
-        ref: Ref | str | None = None,
-        *,
-        conversation: str | None = None,
-        agent: str = "assistant",
-        thread_id: str | None = None,
-        everything: bool = False,
-        version_only: bool = False,
-        dry_run: bool = False,
-    ) -> Forgotten:
+    async def forget(self, *, dry_run: bool = False) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
 
         Args:
-            ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
-                versions.
-            conversation: Every message of a conversation.
-            agent: The agent whose conversation it is.
-            thread_id: A thread of working memory, with its states and events.
-            everything: All that the space holds.
-            version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
             dry_run: Count what would go, and remove nothing.
 
         Raises:
             NotFound: if the space has no such thing.
         """
-        return await self._run(
-            FORGET,
-            ForgetRequest(
-                session_id=self.id,
-                ref=None if ref is None else Ref.read(ref),
-                conversation=conversation,
-                agent=agent,
-                thread_id=thread_id,
-                everything=everything,
-                version_only=version_only,
-                dry_run=dry_run,
-            ),
-        )
+        return await self._run(FORGET, ForgetRequest(session_id=self.id, dry_run=dry_run))

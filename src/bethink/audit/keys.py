@@ -17,7 +17,7 @@ from bethink.model.moments import from_micros, to_micros
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.service import CreateKeyRequest, KeyRequest, RotateKeyRequest
 from bethink.store import api_keys
-from bethink.store.api_keys import Kept
+from bethink.store.api_keys import StoredKey
 from bethink.store.db import Database, Tx
 from bethink.store.keys import deployment_key
 
@@ -204,7 +204,7 @@ class KeyService:
         return hmac.digest(self._pepper, key.encode(), sha256).hex()
 
 
-def _good(kept: Kept, now: datetime) -> bool:
+def _good(kept: StoredKey, now: datetime) -> bool:
     expires = kept.info.expires_at
     return kept.info.revoked_at is None and (expires is None or expires > now)
 

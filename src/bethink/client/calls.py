@@ -26,7 +26,7 @@ _KEPT_OPEN = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class HttpCall:
     """A request. One that `reads` changes nothing; a `repeatable` one may be carried out twice and is as once."""
 
     method: str
@@ -94,7 +94,7 @@ class Calls:
         if http is not None:
             await http.aclose()
 
-    async def answered(self, asked: Asked) -> bytes:
+    async def answered(self, asked: HttpCall) -> bytes:
         """Send a request, again where that is safe, and return the body of the answer."""
         attempt, unknown = 0, False
         while True:
@@ -114,7 +114,7 @@ class Calls:
             await self._pause(pause)
             attempt += 1
 
-    async def _once(self, asked: Asked) -> "httpx2.Response":
+    async def _once(self, asked: HttpCall) -> "httpx2.Response":
         if self._http is None:
             raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
         import httpx2  # noqa: PLC0415 - as above
@@ -145,7 +145,7 @@ def _without_credentials(url: str) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
 
 
-def _refusal(response: "httpx2.Response", asked: Asked) -> Exception:
+def _refusal(response: "httpx2.Response", asked: HttpCall) -> Exception:
     error, nothing_done = error_for(response.status_code, response.content, reads=asked.reads)
     wait = _seconds(response.headers.get("retry-after"))
     if nothing_done:
@@ -155,7 +155,7 @@ def _refusal(response: "httpx2.Response", asked: Asked) -> Exception:
     return error
 
 
-def _final(error: BethinkError, asked: Asked, *, unknown: bool) -> BethinkError:
+def _final(error: BethinkError, asked: HttpCall, *, unknown: bool) -> BethinkError:
     # Whatever the last attempt was told, an earlier one may have been carried out.
     if unknown and not asked.reads and not isinstance(error, OutcomeUnknown):
         return OutcomeUnknown(f"an earlier attempt may have been carried out; the last one was told: {error.args[0]}")

@@ -1,7 +1,7 @@
 """Remote: carries out requests on a server."""
 
 from bethink import codec
-from bethink.client.calls import Asked, Calls, path_of, queried
+from bethink.client.calls import Calls, HttpCall, path_of, queried
 from bethink.handles import Backend
 from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
 
@@ -32,7 +32,7 @@ class Remote(Backend):
         path = path_of(verb.path, {"space": space, **names})
         retry = request.retry(verb.retry)
         bodiless = verb.http_method in _WITHOUT_BODY
-        asked = Asked(
+        asked = HttpCall(
             method=verb.http_method,
             path=path + queried(fields) if bodiless else path,
             body=None if bodiless else fields,

@@ -25,7 +25,7 @@ async def inject_memory(request: InjectionRequest) -> str | None:
 
     None where there is no store or nothing relevant. `Memory.context` does more: it frames, dates and labels.
     """
-    if request.store is None:
+    if request.store is None or request.max_facts < 1:
         return None
     lines, found = [_HEADING, ""], None
     for fact in await request.store.search(request.query, limit=request.max_facts):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bethink.documents import tree
 from bethink.errors import Conflict, Invalid
-from bethink.model.consolidation import Change, Shelf
+from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import (
     MEMORY,
     ROOT,
@@ -28,14 +28,14 @@ _PAST_OVERVIEWS = 10
 _DATA = Origin("document")
 
 
-def shelf(tx: Tx, *, space: str) -> Shelf:
+def shelf(tx: Tx, *, space: str) -> DocumentTree:
     """Return the documents below `~/memory` by their paths, with what each rests on."""
     below = f"{ROOT}/"
     found = {
         path: each for path, each in tree.everything(tx, space=space).items() if path == ROOT or path.startswith(below)
     }
     behind = documents.sources_of(tx, space=space, versions=[(each.id, each.version) for each in found.values()])
-    return Shelf(
+    return DocumentTree(
         documents=found, sources={path: behind.get((each.id, each.version), []) for path, each in found.items()}
     )
 

@@ -21,7 +21,7 @@ class Settlement(StrEnum):
     OUTRANKED = "outranked"
 
 
-def settle(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[SourceMessage]) -> Settlement:
+def reconcile(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[SourceMessage]) -> Settlement:
     """Store a fact, or its sources with the one that says the same. Nothing is overwritten, only retired.
 
     Of two that say the same, the better origin stays, but an assistant repeats: it proves nothing that is known. Of two

@@ -7,7 +7,7 @@ from bethink.facts import revive
 from bethink.model.jobs import JobKind
 from bethink.model.proof import still_said
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, messages, sessions, words
+from bethink.store import facts, full_text, jobs, messages, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -62,7 +62,7 @@ def _forget_derived(
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
-    words.forget(tx, "messages", "session_memories")
+    full_text.forget(tx, "messages", "session_memories")
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
@@ -73,7 +73,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
     if not tx.run("forget_session_memories", space=space, sessions=[session_id]):
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
-    words.forget(tx, "session_memories")
+    full_text.forget(tx, "session_memories")
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
@@ -97,7 +97,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
-    words.forget(tx, "documents")
+    full_text.forget(tx, "documents")
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -109,7 +109,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     held = count_space(tx, space=space)
     if held is None or not tx.run("forget_space", space=space):
         return None
-    words.forget(tx, "messages", "session_memories", "facts", "documents")
+    full_text.forget(tx, "messages", "session_memories", "facts", "documents")
     return held
 
 
@@ -127,7 +127,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
-    words.forget(tx, "documents")  # also where nothing was: what was thinned out before may have left words behind
+    full_text.forget(tx, "documents")  # also where nothing was: what was thinned out before may have left words behind
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:

@@ -7,7 +7,7 @@ from bethink.extend import Redactor
 from bethink.log import messages as log
 from bethink.log.sessions import open_session
 from bethink.model.framing import unframed
-from bethink.model.records import AgentKind, Message, Record
+from bethink.model.records import AgentKind, Message, Record, checked_conversation
 from bethink.model.text import clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -41,7 +41,8 @@ class History:
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
-            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
+            conversation = checked_conversation(key)
+            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=conversation)
             return log.append(tx, space=self.space, session_id=session.id, rows=rows)
 
         appended = await log.append_once(self._database, body, space=self.space)
@@ -73,7 +74,7 @@ class History:
         def body(tx: Tx) -> None:
             content = self._redactor.redact(clean(unframed(summary)))
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
-            conversation = sessions.ensure_conversation(tx, agent=agent, key=key)
+            conversation = sessions.ensure_conversation(tx, agent=agent, key=checked_conversation(key))
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)
 
         await self._database.transact(body, space=self.space, repeatable=True)
@@ -92,4 +93,4 @@ class History:
         return await self._database.transact(body, space=self.space, read=True)
 
     def _find(self, tx: Tx, key: str) -> str | None:
-        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=key)
+        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=checked_conversation(key))

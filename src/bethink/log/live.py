@@ -12,7 +12,7 @@ from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.log.history import History
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.records import Message, message_from
+from bethink.model.records import Message, checked_conversation, message_from
 
 if TYPE_CHECKING:  # at run time they cost a third of our whole import, and most programs never write behind
     from anyio.abc import TaskGroup
@@ -41,7 +41,7 @@ class LiveHistory:
     ) -> None:
         self._failures = 0
         self._history = history
-        self._key = key
+        self._key = checked_conversation(key)
         self._limit = max_history_len
         self._held = held
         self._messages: deque[Message] = deque(maxlen=max_history_len)

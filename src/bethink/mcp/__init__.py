@@ -1,4 +1,4 @@
-"""The MCP door: the verbs of memory as tools, over stdio and streamable HTTP."""
+"""The MCP server: the verbs of memory as tools, over stdio and streamable HTTP."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ _HOME = {"Grant": "grant", "http_app": "streamable", "make_server": "server", "r
 
 
 def __getattr__(name: str) -> Any:
-    # The protocol's package takes over a second to load: only who serves it pays for it.
+    # The protocol's package takes over a second to load, so only serving loads it.
     if name in _HOME:
         return getattr(import_module(f"bethink.mcp.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

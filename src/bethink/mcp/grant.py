@@ -1,4 +1,4 @@
-"""What a connection may do, and where: decided by its key or its command line, never by the model."""
+"""What a connection may do and in which space. Its key or its command line decides that, never the model."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,6 @@ class Grant:
     may_erase: bool = False
 
     def allows(self, scope: Scope) -> bool:
-        """Say whether this is allowed. No tool needs `admin`, so it never is."""
+        """Return whether a scope is granted. `admin` never is: no tool needs it."""
         allowed = {Scope.READ: self.may_read, Scope.WRITE: self.may_write, Scope.ERASE: self.may_erase}
         return allowed.get(scope, False)

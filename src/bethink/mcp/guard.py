@@ -1,6 +1,7 @@
-"""Turns errors into what a model may read: message and next step, and nothing of what was not foreseen."""
+"""Turns results into JSON, and errors into what a model may read: never the text of an unexpected one."""
 
 import functools
+import json
 import traceback
 from collections.abc import Awaitable, Callable
 from types import CoroutineType
@@ -9,40 +10,38 @@ from typing import Any, ParamSpec, TypeVar
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from bethink.codec import adapter
 from bethink.errors import BethinkError, Invalid, NotFound
 from bethink.logs import logger
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logger("mcp")
-_UNFORESEEN = "something went wrong that was not foreseen; the log of the server says where."
-_SHOWN = 100
+_UNEXPECTED = "an unexpected error occurred. The log of the server says where."
+_QUOTED = 100
 
 
-def tool(body: Callable[P, Awaitable[BaseModel]]) -> Callable[P, Awaitable[Any]]:
-    """Let a tool answer with its model as JSON, once as structure and once as text; errors become tool errors."""
+def tool(body: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[CallToolResult]]:
+    """Return a tool that answers with its record as JSON, as structure and as text. Its errors become tool errors."""
 
     @functools.wraps(body)
     async def guarded(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         try:
             made = await body(*args, **kwargs)
+            text = adapter(type(made)).dump_json(made, exclude_none=True, warnings=False).decode()
         except BethinkError as error:
             raise ToolError(str(error)) from error
-        except Exception as error:  # noqa: BLE001 - nothing of it may reach the model
-            raise unforeseen(error) from None
-        text = made.model_dump_json(exclude_none=True)
-        return CallToolResult(
-            content=[TextContent(type="text", text=text)],
-            structured_content=made.model_dump(mode="json", exclude_none=True),
-        )
+        except Exception as error:  # noqa: BLE001 - its message may quote what is stored
+            raise unexpected(error) from None
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
     return guarded
 
 
 def resource(body: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """Let a resource fail as the protocol wants it."""
+    """Return a resource whose errors are those of the protocol."""
 
     @functools.wraps(body)
     async def guarded(*args: P.args, **kwargs: P.kwargs) -> str:
@@ -56,13 +55,13 @@ def resource(body: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
             raise
         except Exception as error:  # noqa: BLE001 - as above
             _note(error)
-            raise ResourceError(_UNFORESEEN) from None
+            raise ResourceError(_UNEXPECTED) from None
 
     return guarded
 
 
 def request(body: Callable[P, Awaitable[T]]) -> "Callable[P, CoroutineType[Any, Any, T]]":
-    """Let any other request fail as the protocol wants it."""
+    """Return a handler of any other request whose errors are those of the protocol."""
 
     @functools.wraps(body)
     async def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -75,20 +74,20 @@ def request(body: Callable[P, Awaitable[T]]) -> "Callable[P, CoroutineType[Any, 
             raise
         except Exception as error:  # noqa: BLE001 - as above
             _note(error)
-            raise MCPError(code=INTERNAL_ERROR, message=_UNFORESEEN) from None
+            raise MCPError(code=INTERNAL_ERROR, message=_UNEXPECTED) from None
 
     return guarded
 
 
-def unforeseen(error: BaseException) -> ToolError:
-    """Note what nobody foresaw, and return what a model is told of it."""
+def unexpected(error: BaseException) -> ToolError:
+    """Log an unexpected error, and return what a model is told about it."""
     _note(error)
-    return ToolError(_UNFORESEEN)
+    return ToolError(_UNEXPECTED)
 
 
 def wrong_arguments(error: ValidationError) -> str:
-    """Say which arguments are wrong and why, without quoting them."""
-    said = (f"{'.'.join(map(str, each['loc']))[:_SHOWN]}: {each['msg'][:_SHOWN]}" for each in error.errors()[:5])
+    """Name the arguments that are wrong and why, without quoting them."""
+    said = (f"{'.'.join(map(str, each['loc']))[:_QUOTED]}: {each['msg'][:_QUOTED]}" for each in error.errors()[:5])
     return "; ".join(said)
 
 

@@ -1,4 +1,4 @@
-"""Serves one space over stdin and stdout, to the program that started this one."""
+"""Serves one space over stdin and stdout, to the program that started this process."""
 
 import logging
 import sys
@@ -11,7 +11,8 @@ from bethink.model.records import checked_name
 async def run_stdio(memory: Memory, *, space: str, may_write: bool = True, may_erase: bool = True) -> None:
     """Open a memory, serve one space of it until stdin ends, and close it.
 
-    Only the protocol goes to stdout; logs go to stderr. Space and powers come from who starts it, never from a model.
+    Only the protocol goes to stdout; logs go to stderr. The command line sets the space and what is allowed there,
+    never the model.
     """
     from bethink.mcp.server import make_server  # noqa: PLC0415 - loads the protocol, which takes over a second
 
@@ -19,4 +20,4 @@ async def run_stdio(memory: Memory, *, space: str, may_write: bool = True, may_e
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     grant = Grant(space=checked_name(space, "a space"), may_write=may_write, may_erase=may_erase)
     async with memory:
-        await make_server(memory, scope=lambda: grant).run_stdio_async()
+        await make_server(memory, grant=lambda: grant).run_stdio_async()

@@ -1,4 +1,4 @@
-"""Serves memory over streamable HTTP: no sessions, one JSON answer a request, and an API key on every one."""
+"""Serves memory over streamable HTTP: without sessions, one JSON answer per request, each with an API key."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -19,29 +19,36 @@ from bethink.model.access import KeyInfo, Scope
 from bethink.model.records import checked_name
 
 BODY = 1_000_000
-"""Bytes that a request may have."""
+"""How many bytes a request may have."""
 _SPACES = "/spaces/"
 _CONTENT = frozenset({Scope.READ, Scope.WRITE, Scope.ERASE})
 
 
-class Keys(Protocol):
-    """Says what a key is good for."""
+class KeyLookup(Protocol):
+    """Finds API keys, as `memory.local().keys()` does."""
 
     async def find(self, key: str, /) -> KeyInfo | None:
-        """Return what is known of a key, None if it opens nothing."""
+        """Return what a key allows, or None if it is not valid."""
         ...
 
 
 def http_app(
-    memory: Memory, access: Keys, *, at: str = "/mcp", hosts: Sequence[str] = (), origins: Sequence[str] = ()
+    memory: Memory, keys: KeyLookup, *, at: str = "/mcp", hosts: Sequence[str] = (), origins: Sequence[str] = ()
 ) -> tuple[ASGIApp, AbstractAsyncContextManager[None]]:
-    """Return an app for /mcp and all below it, and what must be entered while it serves. The memory must be open.
+    """Return an ASGI app for /mcp and everything below it, and a context to enter while it serves.
 
-    A key for one space needs no more; any other names one as /mcp/spaces/{space}. Without `hosts`, whoever mounts it
-    checks the Host and Origin of requests.
+    The memory must be open. A key for a single space is served at /mcp; any other key names its space in the address,
+    as in /mcp/spaces/{space}. Without `hosts`, the app that mounts this one has to check Host and Origin.
+
+    Args:
+        memory: The memory to serve.
+        keys: Where API keys are looked up: `memory.local().keys()`.
+        at: The path that the app is mounted at.
+        hosts: The values of the Host header that are answered; any, if empty.
+        origins: The values of the Origin header that are answered, where `hosts` are given.
     """
     granted: ContextVar[Grant] = ContextVar("granted")
-    server = make_server(memory, scope=granted.get)
+    server = make_server(memory, grant=granted.get)
     server.streamable_http_app(
         stateless_http=True,
         json_response=True,
@@ -51,14 +58,14 @@ def http_app(
         ),
     )
     manager = server.session_manager
-    return _Entrance(access, granted, manager.handle_request, at), manager.run()
+    return _Authenticated(keys, granted, manager.handle_request, at), manager.run()
 
 
-class _Entrance:
-    """An ASGI app, and no function: a route takes a function for something else."""
+class _Authenticated:
+    """Lets a request in with what its key grants. A class, because Starlette takes a function for an endpoint."""
 
-    def __init__(self, access: Keys, granted: ContextVar[Grant], inside: ASGIApp, at: str) -> None:
-        self._access = access
+    def __init__(self, keys: KeyLookup, granted: ContextVar[Grant], inside: ASGIApp, at: str) -> None:
+        self._keys = keys
         self._granted = granted
         self._inside = inside
         self._at = at
@@ -68,7 +75,7 @@ class _Entrance:
             await send({"type": "websocket.close", "code": 1003})
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix(self._at)
-        admitted = await _admit(scope, path, self._access)
+        admitted = await _admit(scope, path, self._keys)
         if isinstance(admitted, Response):
             await admitted(scope, receive, send)
             return
@@ -79,31 +86,35 @@ class _Entrance:
             self._granted.reset(token)
 
 
-async def _admit(scope: Connection, path: str, access: Keys) -> Grant | Response:
-    """Return what a request is granted, or the answer that refuses it."""
+async def _admit(scope: Connection, path: str, keys: KeyLookup) -> Grant | Response:
+    """Return what a request is granted, or the response that refuses it."""
     if path not in ("", "/") and not path.startswith(_SPACES):
-        return _refused(404, "nothing is here.", "Use /mcp, or /mcp/spaces/ and the name of a space.")
+        return _refused(404, "not found.", "Use /mcp or /mcp/spaces/{space}.")
     try:
-        key = await access.find(_bearer(Headers(scope=scope)))
+        key = await keys.find(_bearer(Headers(scope=scope)))
     except BethinkError:
-        return _refused(503, "keys cannot be looked up right now.", "Try again in a moment.")
+        return _refused(503, "API keys cannot be checked right now.", "Try again in a moment.")
     if key is None:
-        return _refused(401, "no valid API key was sent.", "Send Authorization: Bearer and a key.", _CHALLENGE)
+        return _refused(401, "no valid API key was sent.", "Send the header Authorization: Bearer KEY.", _CHALLENGE)
     if scope["method"] != "POST":
-        return _refused(405, "only POST is served.", "There are no sessions and no streams.", {"Allow": "POST"})
+        return _refused(
+            405, "only POST is supported.", "The server keeps no sessions and opens no streams.", {"Allow": "POST"}
+        )
     return _grant(key, path.removeprefix(_SPACES) if path.startswith(_SPACES) else "")
 
 
 def _grant(key: KeyInfo, named: str) -> Grant | Response:
     if not key.scopes & _CONTENT:
-        return _refused(403, "this key opens no memory.", "Use one with the scope read, write or erase.", _MORE)
+        return _refused(
+            403, "this key does not open any memory.", "Use one with the scope read, write or erase.", _MORE
+        )
     if not named:
         if key.spaces is None or len(key.spaces) != 1:
-            return _refused(400, "this key is for several spaces.", "Name one: /mcp/spaces/ and its name.")
+            return _refused(400, "this key is not for a single space.", "Name one in the address: /mcp/spaces/{space}.")
         (named,) = key.spaces
     elif not key.opens(named) or not _is_name(named):
-        # The same answer whether it exists or not.
-        return _refused(404, "no such space.", "Check the space and the key.")
+        # The same answer whether the space exists or not.
+        return _refused(404, "space not found.", "Check its name, and which spaces the key is for.")
     return Grant(
         space=named,
         may_read=Scope.READ in key.scopes,

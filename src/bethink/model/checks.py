@@ -102,7 +102,7 @@ def check(record: object) -> None:
     Raises:
         InvalidField: for the first field of the wrong type or outside its limits, or a time without a time zone.
     """
-    for name, kinds, optional, limits in _rules_of(type(record)):
+    for name, kinds, optional, limits, each_limits in _rules_of(type(record)):
         value = getattr(record, name)
         if value is None and optional:
             continue
@@ -113,18 +113,23 @@ def check(record: object) -> None:
             raise InvalidField(name, "has no time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
         for limit in limits:
             limit.check(name, value)
+        if each_limits:
+            for place, each in enumerate(cast("Sequence[object]", value)):
+                for limit in each_limits:
+                    limit.check(f"{name}.{place}", each)
 
 
-_Rule = tuple[str, tuple[type, ...], bool, tuple[Limit, ...]]
+_Rule = tuple[str, tuple[type, ...], bool, tuple[Limit, ...], tuple[Limit, ...]]
 
 
 @cache
 def _rules_of(kind: Any) -> list[_Rule]:
     hints = get_type_hints(kind, include_extras=True)
-    return [
-        (each.name, _kinds(hints[each.name]), _optional(hints[each.name]), tuple(_declared(hints[each.name])))
-        for each in fields(kind)
-    ]
+    return [_rule(each.name, hints[each.name]) for each in fields(kind)]
+
+
+def _rule(name: str, hint: Any) -> _Rule:
+    return name, _kinds(hint), _optional(hint), tuple(_declared(hint)), tuple(_declared_for_each(hint))
 
 
 def _declared(hint: Any) -> Iterator[Limit]:
@@ -132,6 +137,16 @@ def _declared(hint: Any) -> Iterator[Limit]:
     if get_origin(hint) in (Union, UnionType):
         for each in get_args(hint):
             yield from _declared(each)
+
+
+def _declared_for_each(hint: Any) -> Iterator[Limit]:
+    """Yield the limits of what is in a tuple."""
+    hint = _bare(hint)
+    if get_origin(hint) is tuple:
+        yield from _declared(get_args(hint)[0])
+    elif get_origin(hint) in (Union, UnionType):
+        for each in get_args(hint):
+            yield from _declared_for_each(each)
 
 
 def _bare(hint: Any) -> Any:

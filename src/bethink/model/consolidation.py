@@ -138,7 +138,7 @@ class ChangeSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class DocumentTree:
     """The documents below `~/memory` by their paths, as a run finds them."""
 
     documents: Mapping[str, Document]

@@ -1,11 +1,12 @@
 """Messages as callers hand them in: one text, or a list of messages in the shape of the model APIs."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, cast
 
 from bethink.errors import BethinkError, Invalid
-from bethink.model.checks import Length
-from bethink.model.records import Message, message_from
+from bethink.model.checks import InvalidField, Length
+from bethink.model.records import Message, Role, message_from
 
 Given = str | Iterable[Message | Mapping[str, object]]
 """What a caller may pass for messages."""
@@ -38,13 +39,53 @@ class _ReadsMessages:
             "schema": handler(source),
         }
 
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        described = handler(schema)
+        found = handler.resolve_ref_schema(described["items"])["properties"]
+        found["role"] = {"enum": [*map(str, Role), "developer"], "type": "string"}
+        found["content"] = {"anyOf": [{"type": "string"}, {"type": "array", "items": _PART}, _NULL]}
+        for name, each in found.items():
+            if name != "role" and _NULL not in each.get("anyOf", ()):
+                found[name] = {"anyOf": [each, _NULL]}
+        text = {"type": "string", "minLength": 1, "pattern": r"\S"}
+        return {"anyOf": [text, described]}
+
+
+_NULL = {"type": "null"}
+_PART = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
+_KNOWN = frozenset(each.name for each in fields(Message))
+
 
 def _read(given: Any) -> tuple[Message, ...]:
+    if isinstance(given, list):
+        return tuple(_read_one(place, each) for place, each in enumerate(cast("list[Any]", given)))
     try:
         return messages_from(given)
     except BethinkError as error:
         raise ValueError(str(error)) from error
 
 
+def _read_one(place: int, given: Any) -> Message:
+    if isinstance(given, Mapping):
+        for name in cast("Mapping[str, object]", given):
+            if name not in _KNOWN:
+                raise InvalidField(f"{place}.{name}", "unknown field", hint="")
+        if "role" not in given:
+            raise InvalidField(f"{place}.role", "is required", hint="")
+    try:
+        return message_from(cast("Mapping[str, object]", given))
+    except InvalidField as error:
+        raise InvalidField(f"{place}.{error.field}", _rest(error), hint=error.hint) from error
+    except BethinkError as error:
+        raise InvalidField(str(place), str(error), hint=error.hint) from error
+
+
+def _rest(error: InvalidField) -> str:
+    return str(error.args[0]).removeprefix(f"{error.field} ")
+
+
 Messages = Annotated[tuple[Message, ...], Length(1, 1_000), _ReadsMessages()]
 """The messages of a request."""
+
+AnyMessages = Annotated[tuple[Message, ...], Length(0, 1_000), _ReadsMessages()]
+"""The messages of a request that may have none: a loop need not ask whether there is anything new."""

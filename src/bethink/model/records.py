@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, cast
 
 from bethink.errors import Invalid
+from bethink.model.checks import Bytes, InvalidField
 from bethink.model.moments import moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
@@ -109,6 +110,12 @@ def conversation_key(channel: str, chat: str, thread: str = "") -> str:
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in (channel, chat, thread))
 
 
+def checked_conversation(value: str) -> str:
+    """Return `value` if it can name a conversation, else raise `Invalid`."""
+    Bytes(MAX_CONVERSATION).check("conversation", checked_text(value, "a conversation"))
+    return value
+
+
 def channel_of(conversation: str) -> str:
     """Return the channel in the text of a conversation: what stands before the first colon, or all of it."""
     return conversation.partition(":")[0].replace("%3A", ":").replace("%25", "%")
@@ -137,7 +144,7 @@ class Message:
         try:
             role = Role.SYSTEM if self.role == "developer" else Role(self.role)
         except ValueError:
-            raise Invalid(f"{self.role!r} is not a role.", hint=f"Use one of {', '.join(Role)}.") from None
+            raise InvalidField("role", f"must be one of {', '.join(Role)}.", hint=f"It was {self.role!r}.") from None
         object.__setattr__(self, "role", role)
         for what, kinds in _FIELDS.items():
             _check_kind(getattr(self, what), what, kinds)
@@ -212,12 +219,16 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """A session in a list: the key of its conversation, the name of its agent, and when its first word was said."""
+    """A session in a list: the key of its conversation, the name of its agent, and when its first word was said.
+
+    `summary` is None for a session that was not learnt from yet.
+    """
 
     session: SessionInfo
     conversation: str
     agent: str
     begun_at: datetime | None = None
+    summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

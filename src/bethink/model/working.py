@@ -80,7 +80,7 @@ class Strategy(StrEnum):
     QUEUE = "queue"
     INTERRUPT = "interrupt"
     TERMINATE = "terminate"
-    SILENT = "silent"
+    STOP_WORDS = "silent"
 
 
 class EventType(StrEnum):

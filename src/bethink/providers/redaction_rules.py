@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from bethink.providers.redaction_tokens import Span, shaped
+from bethink.providers.redaction_tokens import MatchSpan, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_words import HINTS, named
 
@@ -121,7 +121,7 @@ _PHRASE_ENDS = frozenset((*("the", "and", "for", "are", "was", "has", "not", "bu
 _PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
 
 
-def _phrases(text: str, lowered: str) -> Iterator[Span]:
+def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
     for found in _PHRASE.finditer(lowered):
         ends: list[int] = []
         at = found.end()
@@ -130,19 +130,19 @@ def _phrases(text: str, lowered: str) -> Iterator[Span]:
             at = word.end()
         length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
         if length:
-            yield Span(found.end(), ends[length - 1], "seed_phrase")
+            yield MatchSpan(found.end(), ends[length - 1], "seed_phrase")
 
 
-def secrets(text: str) -> list[Span]:
+def secrets(text: str) -> list[MatchSpan]:
     """Find what has to go: no two overlap, and they come in order."""
     found = list(shaped(text))
     if "://" in text and "@" in text:
-        found += [Span(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
+        found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
     lowered = text.replace("İ", "i").lower()  # the one letter that grows when it is lowered: places must stay the same
     for kind, hints, pattern, judge in _CONTEXTS:
         for hint in hints:
             if hint in lowered:
-                found += [Span(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
+                found += [MatchSpan(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
                 break
     if any(hint in lowered for hint in _PHRASE_HINTS):
         found += _phrases(text, lowered)
@@ -151,14 +151,14 @@ def secrets(text: str) -> list[Span]:
     return _apart(found) if found else found
 
 
-def _apart(found: list[Span]) -> list[Span]:
+def _apart(found: list[MatchSpan]) -> list[MatchSpan]:
     """Join what overlaps; it is called what the first of its rules called it."""
-    kept: list[tuple[int, Span]] = []
+    kept: list[tuple[int, MatchSpan]] = []
     for rank, span in sorted(enumerate(found), key=lambda entry: entry[1].start):
         if not kept or span.start >= kept[-1][1].end:
             kept.append((rank, span))
             continue
         first, last = kept[-1]
         kind = last.kind if first < rank else span.kind
-        kept[-1] = min(first, rank), Span(last.start, max(last.end, span.end), kind)
+        kept[-1] = min(first, rank), MatchSpan(last.start, max(last.end, span.end), kind)
     return [span for _, span in kept]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from bethink.providers.redaction_values import scrambled
 
 
-class Span(NamedTuple):
+class MatchSpan(NamedTuple):
     """Where a secret stands in a text, and what it is."""
 
     start: int
@@ -125,32 +125,32 @@ _LINES = re.compile(
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![^\r\n]))+)")
 
 
-def shaped(text: str) -> Iterator[Span]:
+def shaped(text: str) -> Iterator[MatchSpan]:
     """Find the secrets that need no word beside them."""
     if "-----BEGIN " in text:
         yield from _private_keys(text)
     if "Private-Lines:" in text:
-        yield from (Span(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
+        yield from (MatchSpan(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
     # In most messages no word is long enough to be a token: that is seen at once.
     if max(map(len, text.split()), default=0) >= _SHORTEST and any(hint in text for hint in _HINTS):
         yield from _tokens(text)
 
 
-def _tokens(text: str) -> Iterator[Span]:
+def _tokens(text: str) -> Iterator[MatchSpan]:
     for found in _PREFIXED.finditer(text):
         prefix = found.group(1)
         if scrambled(found.group()[len(prefix) :], least=9, run=6):
-            yield Span(*found.span(), _KINDS[prefix])
+            yield MatchSpan(*found.span(), _KINDS[prefix])
     for kind, hints, shape in _SHAPED:
         if any(hint in text for hint in hints):
             for found in shape.finditer(text):
                 if kind in _NOT_SCRAMBLED or scrambled(found.group(), run=6):
-                    yield Span(*found.span(), kind)
+                    yield MatchSpan(*found.span(), kind)
     if "eyJ" in text:
-        yield from (Span(*found.span(), "jwt") for found in _JWT.finditer(text))
+        yield from (MatchSpan(*found.span(), "jwt") for found in _JWT.finditer(text))
 
 
-def _private_keys(text: str) -> Iterator[Span]:
+def _private_keys(text: str) -> Iterator[MatchSpan]:
     markers = list(_MARKER.finditer(text))
     for index, begin in enumerate(markers):
         if begin[1] == "END" or "PRIVATE KEY" not in begin[2]:
@@ -162,4 +162,4 @@ def _private_keys(text: str) -> Iterator[Span]:
             lines = _LINES.match(text, begin.end())
             end = lines.end() if lines else begin.end()
         if _BODY.search(text, begin.end(), end):
-            yield Span(begin.start(), end, "private_key")
+            yield MatchSpan(begin.start(), end, "private_key")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from bethink.providers.redaction_tokens import Span, either
+from bethink.providers.redaction_tokens import MatchSpan, either
 from bethink.providers.redaction_values import is_assigned_password, is_digest, is_password, is_token
 
 
@@ -95,7 +95,7 @@ _OPENING = "\"'`(<[*“«\u2018是は为"
 _CLOSING = "\"'`)>]}*,;:.”»\u2019。、"
 
 
-def named(text: str, lowered: str) -> Iterator[Span]:
+def named(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find values by the name in front of them."""
     names = list(_names(lowered))
     done = 0
@@ -130,7 +130,7 @@ def _limits(names: list[tuple[str, int, int]]) -> list[int]:
     return limits[::-1]
 
 
-def _found(text: str, start: int, end: int, name: str, limit: int) -> Span | None:
+def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
     kind = _KIND[name]
     sign = _SIGN.match(text, end)
     flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
@@ -142,7 +142,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> Span | Non
     return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
 
 
-def _assigned(text: str, end: int, start: int, kind: str) -> Span | None:
+def _assigned(text: str, end: int, start: int, kind: str) -> MatchSpan | None:
     element = _ELEMENT.match(text, end)
     if element:
         return _judged(text, *element.span(1), kind, quoted=True)
@@ -160,7 +160,7 @@ def _assigned(text: str, end: int, start: int, kind: str) -> Span | None:
     span = _judged(text, plain.start(), stop, kind, quoted=False)
     if span is None or stop - plain.start() < _LONGEST:
         return span
-    return Span(span.start, _end(_MORE.match(text, stop), stop), kind)
+    return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
 
 
 def _end(match: re.Match[str] | None, otherwise: int) -> int:
@@ -175,7 +175,7 @@ def _trimmed(text: str, start: int, stop: int) -> int:
     return start + len(text[start:stop].rstrip(_CLOSING))
 
 
-def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Span | None:
+def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
     if kind == "password":
         good = is_assigned_password(value, quoted=quoted)
@@ -183,10 +183,10 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Spa
         good = _is_plain_token(value)
     else:
         good = is_token(value) or (kind == "secret" and len(value) >= 12 and value.isalnum() and is_password(value))
-    return Span(start, stop, kind) if good else None
+    return MatchSpan(start, stop, kind) if good else None
 
 
-def _said(text: str, end: int, kind: str, limit: int) -> Span | None:
+def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
     led, before = True, end
     least = 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
@@ -201,7 +201,7 @@ def _said(text: str, end: int, kind: str, limit: int) -> Span | None:
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             if stop > start and _is_said(text[start:stop], kind, led=led):
-                return Span(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
+                return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".?!":
             return None
         led, before = word[-1] in ":=>\uff1a" or (len(word) < 8 and word.lower() in _LEADS), found.end()
@@ -223,7 +223,7 @@ def _is_plain_token(value: str) -> bool:
     return _TOKEN.fullmatch(value) is not None and is_token(value, least=20) and not is_digest(value)
 
 
-def _said_before(text: str, start: int, kind: str) -> Span | None:
+def _said_before(text: str, start: int, kind: str) -> MatchSpan | None:
     first = max(0, start - 40)
     near = text[first:start]
     link = max(near.rfind(" as "), near.rfind(" is "))
@@ -232,4 +232,4 @@ def _said_before(text: str, start: int, kind: str) -> Span | None:
     word = text[max(0, first + link - 512) : first + link].rpartition(" ")[2].rpartition("\n")[2]
     begin = first + link - len(word.lstrip(_OPENING))
     stop = _trimmed(text, begin, first + link)
-    return Span(begin, stop, kind) if _is_said(text[begin:stop], kind, led=True) else None
+    return MatchSpan(begin, stop, kind) if _is_said(text[begin:stop], kind, led=True) else None

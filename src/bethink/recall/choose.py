@@ -18,7 +18,7 @@ from bethink.store.search import SEARCHED, Text
 _SHARE = 4
 _LEAST = 60
 _QUOTED_PER_FACT = 2
-_QUOTED_SIGNS = 150
+_QUOTED_CHARACTERS = 150
 _HEAD = 32
 _OPENING = 2
 _LONG = 20_000
@@ -214,7 +214,7 @@ def _is_quoted(item: Recalled, memory: Text) -> bool:
     """Say whether a message is shown that what is remembered of its session quotes."""
     if item.ref.kind is not RefKind.MESSAGE or item.ref.id != memory.ref.id:
         return False
-    said = " ".join(item.text.strip("… ").split())[:_QUOTED_SIGNS]
+    said = " ".join(item.text.strip("… ").split())[:_QUOTED_CHARACTERS]
     return bool(said) and said in memory.text
 
 

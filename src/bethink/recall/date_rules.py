@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from bethink.recall.almanac import DAY, Stretch, day_of, midnight, month_start, pick, shifted, unit_at
+from bethink.recall.calendar import DAY, Stretch, day_of, midnight, month_start, pick, shifted, unit_at
 
 Match = re.Match[str]
 Make = Callable[[Match, datetime], Stretch | None]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from bethink.model.moments import Micros, from_micros, to_micros
-from bethink.recall.almanac import DAY, Stretch, shifted, unit_at, within
+from bethink.recall.calendar import DAY, Stretch, shifted, unit_at, within
 from bethink.recall.date_rules import (
     COUNT,
     FLOATING,
@@ -32,7 +32,7 @@ _LEAD = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class DateSpan:
     """A stretch of time in UTC, its end left out.
 
     `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, or open where one end is.
@@ -43,7 +43,7 @@ class Span:
     precision: str
 
 
-def spans(question: str, now: datetime) -> list[Span]:
+def spans(question: str, now: datetime) -> list[DateSpan]:
     """Return the times that a question names, in its order; what leaves the year or week open is the last one.
 
     Days are those of UTC, so what was said near midnight may lie in the day beside.
@@ -51,7 +51,7 @@ def spans(question: str, now: datetime) -> list[Span]:
     return times(question, now)[0]
 
 
-def times(question: str, now: datetime) -> tuple[list[Span], str]:
+def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
     """Return the times that a question names, as `spans` does, and what it says without them."""
     text = " ".join(question.replace("\0", " ").split())
     if not may_name_a_time(text):
@@ -59,7 +59,7 @@ def times(question: str, now: datetime) -> tuple[list[Span], str]:
     at = within(now)
     text, found = _found(text, at)
     opened = (_opened(text, said, at) for said in _joined(text, found))
-    named = dict.fromkeys(Span(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in opened)
+    named = dict.fromkeys(DateSpan(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in opened)
     return list(named), text.replace("\0", " ")
 
 

@@ -9,14 +9,14 @@ from datetime import datetime
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
 from bethink.recall.date_rules import MONTHS
-from bethink.recall.dates import Span, times
-from bethink.recall.lexicon import FORMS, KIN, SILENT, VAGUE
+from bethink.recall.dates import DateSpan, times
+from bethink.recall.word_lists import FORMS, RELATED, STOP_WORDS, VAGUE
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
 _MAX_WORDS = 24
-_MAX_SIGNS = 10_000
-_MORE_SIGNS = 40
+_MAX_CHARACTERS = 10_000
+_MORE_CHARACTERS = 40
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
 _WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
@@ -77,7 +77,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ParsedQuestion:
     """A question as it is searched for. `speaker` or `role` is whose words it is about, where it says so."""
 
     text: str
@@ -85,7 +85,7 @@ class Asked:
     stems: tuple[str, ...]
     quoted: tuple[str, ...]
     names: tuple[str, ...] = ()
-    spans: tuple[Span, ...]
+    spans: tuple[DateSpan, ...]
     speaker: str | None
     role: str | None
     now: bool = False
@@ -106,11 +106,11 @@ class Asked:
         return best
 
 
-def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Asked:
+def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
     """Read a question with the words of this database's full text; what is very long is read by its beginning."""
-    question = question[:_MAX_SIGNS]
+    question = question[:_MAX_CHARACTERS]
     named = [name for name in speakers if _names(question, name)]
-    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in SILENT]
+    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in STOP_WORDS]
     # A speaker's name is what the others call out: it says whom the question is about, not what, if it says that.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
@@ -145,7 +145,7 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> As
     ]
     aside = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
-    return Asked(
+    return ParsedQuestion(
         text=question,
         terms=tuple(terms),
         stems=tuple(known),
@@ -171,7 +171,7 @@ def repeats(text: str, question: str) -> bool:
 
 def longest_repeat(question: str) -> int:
     """Return how many signs the same words may take: what is longer has others, and need not be read for that."""
-    return 2 * len(question) + _MORE_SIGNS
+    return 2 * len(question) + _MORE_CHARACTERS
 
 
 def in_their_words(question: str, speakers: Iterable[str]) -> str:
@@ -193,7 +193,7 @@ def _names(question: str, name: str) -> bool:
     if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
         return False  # most names are in no question, and a pattern for each would have to be compiled
     # Somebody called Will or An is only meant where the name is written so, and is not the first word.
-    common = first.casefold() in SILENT
+    common = first.casefold() in STOP_WORDS
     found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
     return found is not None and not (common and found.start() == 0)
 
@@ -226,14 +226,14 @@ def _families(tx: Tx) -> dict[str, _Family]:
     """Return which stems belong together in this database's full text, and which are akin."""
     known = _known_families.get(tx.dialect)
     if known is None:
-        silent = {stem for stems in tx.stemmed(sorted(SILENT)) for stem in stems}
+        silent = {stem for stems in tx.stemmed(sorted(STOP_WORDS)) for stem in stems}
         forms: dict[str, tuple[str, ...]] = {}
         for group in _stems_of(tx, FORMS):
             # Porter cuts "ate" to "at", which is in every other text.
             heard = tuple(stem for stem in group if stem not in silent)
             forms.update(dict.fromkeys(group, heard or group))
         akin: dict[str, dict[str, None]] = {}
-        for head, *others in _stems_of(tx, KIN):
+        for head, *others in _stems_of(tx, RELATED):
             spelt = dict.fromkeys(form for other in others for form in forms.get(other, (other,)))
             for form in forms.get(head, (head,)):
                 akin.setdefault(form, {}).update(spelt)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.words import words_of
-from bethink.recall.question import Asked, asks, longest_repeat, repeats
+from bethink.recall.question import ParsedQuestion, asks, longest_repeat, repeats
 from bethink.store import search
 from bethink.store.db import Tx
 from bethink.store.search import Match, Text
@@ -23,7 +23,7 @@ class Parted(NamedTuple):
 
 
 def parted(
-    tx: Tx, asked: Asked, matches: list[Match], *, space: str, session_id: str | None, as_of: datetime | None
+    tx: Tx, asked: ParsedQuestion, matches: list[Match], *, space: str, session_id: str | None, as_of: datetime | None
 ) -> Parted:
     """Give the question its fate wherever a user asked it, and count nothing for it where it is only quoted."""
 
@@ -50,11 +50,11 @@ def parted(
     return Parted([judged.get(match.ref, match) for match in matches] if judged else matches, answers)
 
 
-def _has_all(match: Match, asked: Asked) -> bool:
+def _has_all(match: Match, asked: ParsedQuestion) -> bool:
     return all(any(match.hits[stem] for stem in term.stems) for term in asked.terms)
 
 
-def _may_repeat(match: Match, asked: Asked, session_id: str | None) -> bool:
+def _may_repeat(match: Match, asked: ParsedQuestion, session_id: str | None) -> bool:
     """Say whether a message may be the question itself, without reading it."""
     if match.ref.kind is not RefKind.MESSAGE:
         return False
@@ -63,7 +63,7 @@ def _may_repeat(match: Match, asked: Asked, session_id: str | None) -> bool:
     return (own or asking) and match.length <= _BYTES * longest_repeat(asked.text)
 
 
-def _without_quotes(tx: Tx, match: Match, text: str, asked: Asked) -> Match:
+def _without_quotes(tx: Tx, match: Match, text: str, asked: ParsedQuestion) -> Match:
     """Count the words of what is remembered of a session, without those of the question that it quotes."""
     words = words_of(text)
     rest = _without(words, words_of(asked.text))

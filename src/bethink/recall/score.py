@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bethink.model.moments import DAY, Micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.recall.choose import Ranked
-from bethink.recall.question import Asked, Term
+from bethink.recall.question import ParsedQuestion, Term
 from bethink.store.search import Match, Size, Text
 
 _MONTH = 30.0
@@ -51,7 +51,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ScoreInput:
     """Everything that was found for a question."""
 
     matches: Sequence[Match]
@@ -70,10 +70,10 @@ class _Sign(NamedTuple):
     normalised: list[float]
 
 
-class Scale:
+class Ranker:
     """The candidates of one question side by side. Inside, each goes by its place in one list: matches come first."""
 
-    def __init__(self, asked: Asked, found: Found, weights: Weights) -> None:
+    def __init__(self, asked: ParsedQuestion, found: ScoreInput, weights: Weights) -> None:
         self._asked = asked
         self._found = found
         self._weights = weights

@@ -30,10 +30,10 @@ from bethink.model.verbs.sessions import CitedRequest
 from bethink.model.words import stem
 from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
 from bethink.recall.context import BUDGET, LINE, block, shelves
-from bethink.recall.question import Asked, in_their_words, read
+from bethink.recall.question import ParsedQuestion, in_their_words, read
 from bethink.recall.reindex import Vectors, vectors_of
 from bethink.recall.repeats import parted
-from bethink.recall.score import Found, Scale, Weights, scaled
+from bethink.recall.score import Ranker, ScoreInput, Weights, scaled
 from bethink.store import ledger, search, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.search import Match, Survey, Text
@@ -50,7 +50,7 @@ _log = logger("recall")
 class _Drawn:
     """What one transaction found, ranked, with the texts to choose from."""
 
-    asked: Asked
+    asked: ParsedQuestion
     ranked: list[Ranked]
     texts: dict[Ref, Text]
     excerpts: dict[str, list[Excerpt]]
@@ -195,14 +195,14 @@ class Searcher:
                 self._said_then(tx, space, request, asked, known={match.ref for match in matches}) if said else []
             )
         matches, answers = parted(tx, asked, matches, space=space, session_id=request.session_id, as_of=as_of)
-        found = Found(
+        found = ScoreInput(
             matches=matches if request.origins is None else _of_origin(matches, request.origins),
             similarities={} if vector is None else self._near(tx, space, request, vector, but=_questions(matches)),
             size=survey.size,
             usage=usage,
             answers=answers,
         )
-        scale = Scale(asked, found, self._weights)
+        scale = Ranker(asked, found, self._weights)
         best = scale.best(max(_POOL, 2 * request.limit) * (1 if request.origins is None else _OTHERS))
         if survey.used:
             usage |= ledger.usage(tx, space=space, refs=best)  # it counts only in the ranking of these
@@ -219,7 +219,9 @@ class Searcher:
             asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities), known=known
         )
 
-    def _said_then(self, tx: Tx, space: str, request: RecallRequest, asked: Asked, *, known: set[Ref]) -> list[Match]:
+    def _said_then(
+        self, tx: Tx, space: str, request: RecallRequest, asked: ParsedQuestion, *, known: set[Ref]
+    ) -> list[Match]:
         """Return what was said at the times that a question names, where it names nothing else."""
         found: dict[Ref, Match] = {}
         for span in asked.spans:
@@ -294,7 +296,7 @@ class Searcher:
         )
 
 
-def _stems(asked: Asked) -> frozenset[str]:
+def _stems(asked: ParsedQuestion) -> frozenset[str]:
     """Return the words by which a long text is cut to what was asked for."""
     return frozenset(
         stem(form)

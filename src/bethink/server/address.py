@@ -6,6 +6,18 @@ import sys
 
 from bethink.errors import Unavailable
 
+_FILES = 1_024
+
+
+def open_files() -> int:
+    """Return how many files and connections this process may have open."""
+    if sys.platform == "win32":
+        return _FILES
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _FILES * _FILES if soft == resource.RLIM_INFINITY else soft
+
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Bind every address that a host stands for. Raises `Unavailable` if one is taken, or none is this machine's."""

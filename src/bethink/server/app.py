@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
 from socket import socket
@@ -10,66 +9,63 @@ from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.openapi.utils import get_openapi
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 
 from bethink.build import memory_from
 from bethink.memory import Memory
 from bethink.providers.default_redactor import redactor_for
-from bethink.server import (
-    logs,
-    problems,
-    routes_documents,
-    routes_facts,
-    routes_memory,
-    routes_service,
-    routes_sessions,
-    routes_threads,
-)
-from bethink.server.address import listen
-from bethink.server.gate import Gate
+from bethink.server import logs, problems
+from bethink.server.address import listen, open_files
+from bethink.server.concurrency import Concurrency
+from bethink.server.context import Context
+from bethink.server.health import health_routes
 from bethink.server.limits import Buckets
 from bethink.server.metrics import Metrics
+from bethink.server.middleware import RequestMiddleware
 from bethink.server.mounted import mcp_route
-from bethink.server.one_write import OneWrite, files
+from bethink.server.openapi import document
 from bethink.server.options import ServerOptions, options_from
-from bethink.server.places import Places
 from bethink.server.problems import Problem
-from bethink.server.route import Door
+from bethink.server.routes import verb_routes
 from bethink.server.tracing import Tracing
 from bethink.settings import Settings
 
-_GROUPS = (routes_memory, routes_sessions, routes_facts, routes_documents, routes_threads, routes_service)
-_SILENT = {"tracing": False, "metrics": False, "logs": False}
+_STOP_WORDS = {"tracing": False, "metrics": False, "logs": False}
 _LEAVING = 30
-"""Seconds that requests have to be finished when the server is told to stop."""
+"""Seconds that requests have to finish when the server is told to stop."""
 _CONNECTIONS = 4
-"""How many times as many connections as requests are served at once, as far as there are files left for others."""
+"""How many times `max_concurrency` connections are served, as far as there are files left for others."""
 _QUEUE = 256
-"""Connections that may wait to be taken: all of them are taken at once, and each is a file."""
+"""Connections that may wait to be accepted: all of them are accepted at once, and each is a file."""
+_HEAD = 32_768
+"""Bytes that the head of a request may have."""
 
 _ABOUT = (
     "Memory for AI agents that you can audit. Send `Authorization: Bearer bt_…` with every request. "
-    "What goes wrong is told as problem details; `code` names the error and `hint` the next step."
+    "Errors are problem details (RFC 9457): `code` names the error, `hint` the next step."
 )
 
 
 def create_app(
     memory: Memory, *, options: ServerOptions | None = None, tracer_provider: TracerProvider | None = None
 ) -> FastAPI:
-    """Make the server of a memory, which it opens when it starts and closes when it ends."""
+    """Make the server of a memory. It opens the memory when it starts, and closes it when it ends.
+
+    Raises:
+        Unavailable: for a memory that is itself on a server, or switched off.
+    """
     options = options or ServerOptions()
-    door = Door(
-        memory=memory,
-        access=memory.access(),
+    context = Context(
+        backend=memory.backend,
+        keys=memory.local().keys(),
         options=options,
         buckets=Buckets(rate=options.rate, burst=options.burst),
-        places=Places(options.max_concurrency),
+        concurrency=Concurrency(options.max_concurrency),
         metrics=Metrics(),
         tracing=Tracing(tracer_provider),
     )
-    mcp = mcp_route(memory, door.access, options, door.buckets, door.places) if options.mcp else None
+    mcp = mcp_route(memory, context) if options.mcp else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -88,25 +84,25 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        telemetry=cast("Any", _SILENT),  # it would tell of bodies and paths; our own spans do not
+        telemetry=cast("Any", _STOP_WORDS),  # it would record bodies and paths; our own spans do not
     )
-    app.state.door = door
-    app.add_middleware(cast("Any", Gate), options=options, metrics=door.metrics, places=door.places)
-    app.add_exception_handler(HTTPException, _untold)
-    for group in _GROUPS:
-        app.router.routes.extend(group.verbs.routes)
+    app.state.context = context
+    app.add_middleware(RequestMiddleware, options=options, metrics=context.metrics, concurrency=context.concurrency)
+    app.add_exception_handler(HTTPException, _no_route)
+    app.include_router(verb_routes(context))
+    app.include_router(health_routes(context))
     if mcp is not None:
         app.router.routes.append(mcp[0])
-    app.openapi = lambda: _openapi(app)
+    app.openapi = lambda: document(app)
     return app
 
 
-def _untold(request: Request, error: Exception) -> Response:
-    """Answer for a path or a method that is not there."""
+def _no_route(request: Request, error: Exception) -> Response:
+    """Answer for a path or a method that does not exist."""
     del request
     status = cast("HTTPException", error).status_code
     title = HTTPStatus(status).phrase
-    # A path that is not there is told apart from a thing that is not: who gets it has the wrong address.
+    # A missing path is told apart from a missing record: it means that the address is wrong.
     code = "NoSuchPath" if status == HTTPStatus.NOT_FOUND else title.title().replace(" ", "")
     hint = "See /openapi.json for every path and its methods."
     problem = Problem(status=status, title=title, detail=f"{title}.", code=code, hint=hint)
@@ -114,18 +110,26 @@ def _untold(request: Request, error: Exception) -> Response:
     return Response(problem.body(), status, headers, problems.MEDIA_TYPE)
 
 
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        parts = schema.setdefault("components", {})
-        parts.setdefault("schemas", {})["Problem"] = problems.SCHEMA
-        parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "bt_prefix.secret"}}
-        app.openapi_schema = schema
-    return app.openapi_schema
+def uvicorn_config(app: FastAPI, *, host: str, port: int, max_concurrency: int) -> uvicorn.Config:
+    """Return how uvicorn serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=_LEAVING,
+        limit_concurrency=min(_CONNECTIONS * max_concurrency, open_files() // 2),
+        h11_max_incomplete_event_size=_HEAD,
+        backlog=min(_QUEUE, open_files() // 8),
+    )
 
 
 class _Announced(uvicorn.Server):
-    """Says where it listens once it does."""
+    """Reports where it listens as soon as it does."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
         super().__init__(config)
@@ -141,28 +145,23 @@ class _Announced(uvicorn.Server):
 
 
 def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> None:
-    """Serve the memory that the settings describe until told to stop; what was accepted by then is finished first.
+    """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
 
-    `ready` is called with the address when it listens. Raises `Unavailable` where it cannot listen, and `SystemExit`
-    if it did not start for another reason.
+    `ready` is called with the address when it listens.
+
+    Raises:
+        Unavailable: if it cannot listen there.
+        SystemExit: if it did not start for another reason.
     """
     sockets = listen(settings.server_host, settings.server_port)
     memory = memory_from(settings)
     logs.to_stderr(redactor_for(None))
     options = options_from(settings)
-    most = min(_CONNECTIONS * options.max_concurrency, files() // 2)
-    config = uvicorn.Config(
+    config = uvicorn_config(
         create_app(memory, options=options),
         host=settings.server_host,
         port=settings.server_port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_LEAVING,
-        http=cast("Any", partial(OneWrite, most=most)),
-        ws="none",
-        backlog=min(_QUEUE, files() // 8),
+        max_concurrency=options.max_concurrency,
     )
     server = _Announced(config, ready or (lambda _: None))
     with suppress(KeyboardInterrupt):

@@ -1,49 +1,66 @@
-"""How much is taken from whom: bytes, levels, messages, and requests a second."""
+"""Limits: bytes, nesting, messages, and requests per second."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import anyio
+from starlette.types import Receive
 
 from bethink.errors import Invalid
+from bethink.model.records import Message
+from bethink.server.options import ServerOptions
 from bethink.server.problems import Refused, refused, retry_after
-
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _BRACKETS = b"[]{}"
 _OTHERS = bytes(set(range(256)) - set(_BRACKETS))
 _MOST_BUCKETS = 10_000
 _LONGEST_NUMBER = 15
 _DRAINED = 8
-"""How many times the limit is read of a body that is beyond it, so that whoever sends it hears why it is refused."""
+"""How many times the limit is read of a body that is too large, so that its sender gets to read the refusal."""
 
 _PATIENCE = 30.0
-"""Seconds that a body may take: whoever sends it holds a connection meanwhile, and memory."""
+"""Seconds that a body may take. Meanwhile it holds a connection, and memory."""
 
 
-def too_large(what: str, most: int) -> Refused:
+def too_large(detail: str, hint: str, *, close: bool = False) -> Refused:
     """Refuse what is beyond a limit."""
-    return refused(
-        413,
-        "Too large",
-        f"{what}: at most {most:,} are taken.",
-        hint="Send less at a time.",
-        code="TooLarge",
-        headers=[(b"connection", b"close")],
-    )
+    headers = [(b"connection", b"close")] if close else []
+    return refused(413, "Too large", detail, hint=hint, code="TooLarge", headers=headers)
 
 
-async def read_body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
-    """Read a body, counting while it comes: neither a false length nor chunks without one get past the limit."""
-    announced = headers.get(b"content-length", b"0")
+def _body_too_large(most: int) -> Refused:
+    return too_large(f"The body is larger than {most:,} bytes.", "Send less at a time.", close=True)
+
+
+def check_messages(messages: Sequence[Message], options: ServerOptions) -> None:
+    """Refuse too many messages, or one that is too large."""
+    if len(messages) > options.max_messages:
+        raise too_large(
+            f"The request has {len(messages):,} messages; the limit is {options.max_messages:,}.",
+            "Send them in several requests.",
+        )
+    for place, message in enumerate(messages):
+        text = message.content
+        if len(text) * 4 > options.max_message and len(text.encode()) > options.max_message:
+            raise too_large(
+                f"messages.{place} is larger than {options.max_message:,} bytes.", "Split it into several messages."
+            )
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
+    """Read a body, counting its bytes: neither a false length nor chunks without one get past the limit."""
+    announced = headers.get("content-length", "0")
     size = int(announced[:_LONGEST_NUMBER]) if announced.isdigit() else 0
-    if size > _DRAINED * most or (size > most and b"expect" in headers):  # who asks first has sent nothing yet
-        raise too_large("Bytes of a body", most)
+    if size > _DRAINED * most or (size > most and "expect" in headers):  # it asks first, and has sent nothing yet
+        raise _body_too_large(most)
     with anyio.move_on_after(_PATIENCE):
         return await _counted(receive, most)
     raise refused(
-        408, "Too slow", "The body did not come in time.", hint="Send it whole.", headers=[(b"connection", b"close")]
+        408,
+        "Too slow",
+        f"The body did not arrive within {_PATIENCE:.0f} seconds.",
+        hint="Send it at once, or in parts.",
+        headers=[(b"connection", b"close")],
     )
 
 
@@ -58,10 +75,10 @@ async def _counted(receive: Receive, most: int) -> bytes:
         more = message.get("more_body", False)
         size += len(part)
         if size > most:
-            # What is too much is thrown away and read on: who still writes when we close never reads our answer.
+            # The rest is read and dropped: a client that is still writing when we close never reads the answer.
             parts.clear()
             if not more or size > _DRAINED * most:
-                raise too_large("Bytes of a body", most)
+                raise _body_too_large(most)
             continue
         parts.append(part)
         if not more:
@@ -81,7 +98,7 @@ def check_depth(body: bytes, most: int) -> None:
         left = shorter
     if left:
         raise Invalid(
-            f"the JSON is nested deeper than {most} levels, or its brackets do not match.", hint="Flatten it."
+            f"the JSON is nested more than {most} levels deep, or its brackets do not match.", hint="Flatten it."
         )
 
 
@@ -92,7 +109,7 @@ def _without_strings(body: bytes) -> bytes:
 
 
 class Buckets:
-    """A token bucket for each key: so many requests a second, and a burst after a pause."""
+    """A token bucket for each key: `rate` requests per second, and `burst` at once after a pause."""
 
     def __init__(self, *, rate: float, burst: int, timer: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
@@ -101,7 +118,7 @@ class Buckets:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, name: str) -> None:
-        """Take one token, or raise a refusal that says when there will be one."""
+        """Take one token. If there is none, refuse with 429 and say when to come back."""
         now = self._timer()
         tokens, stamp = self._buckets.get(name, (self._burst, now))
         tokens = min(self._burst, tokens + (now - stamp) * self._rate)
@@ -110,8 +127,8 @@ class Buckets:
             raise refused(
                 429,
                 "Too many requests",
-                "This key has used up its requests.",
-                hint="Wait for as many seconds as Retry-After says.",
+                "This key has sent too many requests.",
+                hint="Wait as many seconds as Retry-After says.",
                 headers=[retry_after((1 - tokens) / self._rate)],
             )
         self._buckets[name] = (tokens - 1, now)

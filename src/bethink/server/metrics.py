@@ -6,8 +6,10 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from bethink.errors import BethinkError
-from bethink.memory import Memory
+from bethink.handles import Backend
 from bethink.model.jobs import JobKind, JobStatus
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.service import AUDIT
 from bethink.server.names import NAMESPACE
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -59,23 +61,23 @@ class Metrics:
         if _done(status):
             self._erasure_seconds.observe(seconds)
 
-    async def page(self, memory: Memory) -> bytes:
+    async def page(self, backend: Backend) -> bytes:
         """Write every figure down; those of learning are as fresh as the last look at the tables."""
         now = self._timer()
         if self._looked is None or now - self._looked >= _FRESH:
             self._looked = now
-            await self._look(memory)
+            await self._look(backend)
         return generate_latest(self.registry)
 
-    async def _look(self, memory: Memory) -> None:
+    async def _look(self, backend: Backend) -> None:
         try:
-            audit = await memory.audit()
+            audit = await backend.run(AUDIT, "", Empty())
         except BethinkError:
             return  # where nothing is learnt there is nothing to tell, and a database that is away has other signs
         for stage in JobKind:
-            waiting = sum(audit.counts.get((stage, status), 0) for status in _WAITING)
-            self._depth.labels(stage).set(waiting)
-            self._dead.labels(stage).set(audit.counts.get((stage, JobStatus.DEAD), 0))
+            counts = audit.counts.get(stage, {})
+            self._depth.labels(stage).set(sum(counts.get(status, 0) for status in _WAITING))
+            self._dead.labels(stage).set(counts.get(JobStatus.DEAD, 0))
         self._overdue.set(audit.overdue)
         self._violations.set(audit.violations)
         self._cost.set(audit.spent_today.cost / 1_000_000)

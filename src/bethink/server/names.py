@@ -1,6 +1,4 @@
-"""The names that spans and metrics go by: conventions still change, so they are written down once, here."""
-
-from enum import StrEnum
+"""The names of spans and metrics. The conventions still change, so they are written down once, here."""
 
 NAMESPACE = "bethink"
 """What every metric's name begins with."""
@@ -15,14 +13,3 @@ RECORD_COUNT = "gen_ai.memory.record.count"
 QUERY_TEXT = "gen_ai.memory.query.text"
 RECORDS = "gen_ai.memory.records"
 ERROR_TYPE = "error.type"
-
-
-class Operation(StrEnum):
-    """What is done to memory, in the words of OpenTelemetry's GenAI conventions; a span is named by it."""
-
-    CREATE = "create_memory"
-    UPDATE = "update_memory"
-    UPSERT = "upsert_memory"
-    SEARCH = "search_memory"
-    DELETE = "delete_memory"
-    DELETE_STORE = "delete_memory_store"

@@ -1,41 +1,77 @@
-"""Describes the routes for the OpenAPI document, from the table of verbs."""
+"""The OpenAPI document, made from the table of verbs."""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
 from bethink import codec
+from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
-from bethink.server.problems import documented
+from bethink.server import problems
+from bethink.server.auth import scopes_of
 
 _ALWAYS = (400, 401, 403, 421, 422, 429, 503)
 _BODY = (408, 413, 415)
-_CONFLICTS = (409,)
+_WITHOUT_BODY = ("GET", "DELETE")
 _HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "description": "Makes it safe to send the request again: the same key stores nothing twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 180},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 180, "pattern": "^[!-~]+$"},
+}
+_SPACE = {
+    "name": "space",
+    "in": "path",
+    "required": True,
+    "description": "The name of the space.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\x00-\x1f\x7f]*$"},
+}
+_STATUS = {
+    "title": "Status",
+    "type": "object",
+    "properties": {"status": {"const": "ok", "type": "string"}},
+    "required": ["status"],
 }
 
 
-def described(verb: Verb[Any, Any]) -> dict[str, Any]:
-    """Return what FastAPI is to say of a verb's route."""
-    requests, _ = _schemas()
-    has_body = verb.http_method not in ("GET", "DELETE")
-    statuses = {*_ALWAYS, *(_BODY if has_body else ()), *(_CONFLICTS if verb.scope != "read" else ())}
-    if "{" in verb.path:
-        statuses.add(404)
-    if verb.handle == "threads" or verb.method_name == "learn":
-        statuses.add(502)
-    extra: dict[str, Any] = {"security": [{"key": scopes_of(verb)}], "parameters": _parameters(verb, requests)}
-    if has_body:
-        extra["requestBody"] = {
-            "required": _has_required(verb, requests),
-            "content": {"application/json": {"schema": _body(verb, requests)}},
+class _Schemas(NamedTuple):
+    fields: dict[str, dict[str, Any]]
+    """The fields that a caller may send, by the name of the verb."""
+    required: dict[str, list[str]]
+    results: dict[str, dict[str, Any]]
+    shared: dict[str, dict[str, Any]]
+    """What the others refer to, by name."""
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document of a server."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        components = schema.setdefault("components", {})
+        bodies = {verb.request.__name__: _body(verb) for verb in VERBS if _body_fields(verb)}
+        shared = {**_schemas().shared, **bodies, "Problem": problems.SCHEMA, "Status": _STATUS}
+        components.setdefault("schemas", {}).update(sorted(shared.items()))
+        components["securitySchemes"] = {
+            "key": {"type": "http", "scheme": "bearer", "bearerFormat": "bt_prefix.secret"}
         }
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+def described(verb: Verb[Any, Any]) -> dict[str, Any]:
+    """Return what FastAPI is told about the route of a verb."""
+    extra: dict[str, Any] = {"security": [{"key": [str(scope) for scope in scopes_of(verb)]}]}
+    parameters = _parameters(verb)
+    if parameters:
+        extra["parameters"] = parameters
+    if _body_fields(verb):
+        schema = {"$ref": codec.REF.format(model=verb.request.__name__)}
+        required = bool(set(_schemas().required[verb.name]) & _body_fields(verb).keys())
+        extra["requestBody"] = {"required": required, "content": {"application/json": {"schema": schema}}}
     return {
         "operation_id": operation_id(verb),
         "summary": verb.summary,
@@ -43,7 +79,7 @@ def described(verb: Verb[Any, Any]) -> dict[str, Any]:
         "tags": [verb.handle],
         "response_model": None,
         "response_class": Response if verb.result is None else JSONResponse,
-        "responses": {verb.status: _success(verb, requests), **documented(*sorted(statuses))},
+        "responses": {verb.status: _success(verb), **problems.documented(*sorted(_statuses(verb)))},
         "openapi_extra": extra,
     }
 
@@ -53,78 +89,78 @@ def operation_id(verb: Verb[Any, Any]) -> str:
     return verb.method_name if verb.handle in ("space", "memory") else verb.name.replace(".", "_")
 
 
-def scopes_of(verb: Verb[Any, Any]) -> list[str]:
-    """Return every scope that a key must have."""
-    return [str(verb.scope), *(["read"] if verb.also_reads else [])]
-
-
-def definitions() -> dict[str, Any]:
-    """Return the schemas that requests and results share."""
-    return _schemas()[1]
-
-
-@cache
-def _schemas() -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
-    return codec.schemas()
-
-
-def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return _schemas()[1][name] if name else schema
-
-
-def _fields(verb: Verb[Any, Any], requests: Any) -> tuple[dict[str, Any], set[str]]:
-    schema = _resolved(requests[verb.name, "request"])
-    hidden = codec.local_fields(verb.request)
-    properties = {name: each for name, each in schema.get("properties", {}).items() if name not in hidden}
-    return properties, set(schema.get("required", ()))
-
-
-def _parameters(verb: Verb[Any, Any], requests: Any) -> list[dict[str, Any]]:
-    properties, required = _fields(verb, requests)
-    in_path = codec.path_fields(verb)
-    found = [_space()] if verb.in_space else []
-    found += [_parameter(name, properties[name], "path", required=True) for name in in_path]
-    if verb.http_method in ("GET", "DELETE"):
-        rest = {name: each for name, each in properties.items() if name not in in_path}
-        found += [_parameter(name, each, "query", required=name in required) for name, each in rest.items()]
-    elif "idempotency_key" in properties:
-        found.append(_HEADER)
+def _statuses(verb: Verb[Any, Any]) -> set[int]:
+    found = {*_ALWAYS}
+    if verb.http_method not in _WITHOUT_BODY:
+        found |= {*_BODY}
+    if verb.scope != "read":
+        found.add(409)
+    if "{" in verb.path:
+        found.add(404)
+    if verb.handle == "threads" or verb.method_name == "learn":
+        found.add(502)
     return found
 
 
-def _space() -> dict[str, Any]:
-    schema = {"type": "string", "minLength": 1, "maxLength": 200}
-    return {"name": "space", "in": "path", "required": True, "description": "The space.", "schema": schema}
+@cache
+def _schemas() -> _Schemas:
+    described, shared = codec.schemas()
+    fields: dict[str, dict[str, Any]] = {}
+    required: dict[str, list[str]] = {}
+    for verb in VERBS:
+        schema = described[verb.name, "request"]
+        schema = shared.get(schema.get("$ref", "").rpartition("/")[2], schema)
+        hidden = codec.local_fields(verb.request)
+        fields[verb.name] = {name: each for name, each in schema.get("properties", {}).items() if name not in hidden}
+        required[verb.name] = schema.get("required", [])
+    results = {name: schema for (name, which), schema in described.items() if which == "result"}
+    requests = {verb.request.__name__ for verb in VERBS}
+    return _Schemas(fields, required, results, {name: each for name, each in shared.items() if name not in requests})
 
 
-def _parameter(name: str, schema: dict[str, Any], where: str, *, required: bool) -> dict[str, Any]:
-    schema = {key: value for key, value in schema.items() if key not in ("title", "description")}
-    about = _resolved(schema).get("description", "")
-    return {"name": name, "in": where, "required": required, "description": about, "schema": schema}
-
-
-def _body(verb: Verb[Any, Any], requests: Any) -> dict[str, Any]:
-    properties, required = _fields(verb, requests)
+def _body_fields(verb: Verb[Any, Any]) -> dict[str, Any]:
+    """Return the fields that stand in the body of a request."""
+    if verb.http_method in _WITHOUT_BODY:
+        return {}
     in_path = codec.path_fields(verb)
-    kept = {name: each for name, each in properties.items() if name not in in_path}
+    return {name: each for name, each in _schemas().fields[verb.name].items() if name not in in_path}
+
+
+def _body(verb: Verb[Any, Any]) -> dict[str, Any]:
+    fields = _body_fields(verb)
     return {
-        "type": "object",
         "title": verb.request.__name__,
-        "properties": kept,
-        "required": sorted(required & kept.keys()),
+        "type": "object",
+        "description": (verb.request.__doc__ or "").partition("\n")[0],
+        "properties": fields,
+        "required": [name for name in _schemas().required[verb.name] if name in fields],
         "additionalProperties": False,
     }
 
 
-def _has_required(verb: Verb[Any, Any], requests: Any) -> bool:
-    return bool(_body(verb, requests)["required"])
+def _parameters(verb: Verb[Any, Any]) -> list[dict[str, Any]]:
+    fields, required = _schemas().fields[verb.name], _schemas().required[verb.name]
+    in_path = codec.path_fields(verb)
+    found: list[dict[str, Any]] = [_SPACE] if verb.in_space else []
+    found += [_parameter(name, fields[name], "path", required=True) for name in in_path]
+    if verb.http_method in _WITHOUT_BODY:
+        rest = {name: each for name, each in fields.items() if name not in in_path}
+        found += [_parameter(name, each, "query", required=name in required) for name, each in rest.items()]
+    elif "idempotency_key" in fields:
+        found.append(_HEADER)
+    return found
 
 
-def _success(verb: Verb[Any, Any], requests: Any) -> dict[str, Any]:
+def _parameter(name: str, schema: dict[str, Any], where: str, *, required: bool) -> dict[str, Any]:
+    about = schema.get("description", "")
+    schema = {key: value for key, value in schema.items() if key not in ("title", "description")}
+    return {"name": name, "in": where, "required": required, "description": about, "schema": schema}
+
+
+def _success(verb: Verb[Any, Any]) -> dict[str, Any]:
     if verb.result is None:
         return {"description": "Done."}
-    schema = requests[verb.name, "result"]
+    schema = _schemas().results[verb.name]
     name = codec.wrapper_of(verb)
     if name:
         schema = {"type": "object", "properties": {name: schema}, "required": [name]}

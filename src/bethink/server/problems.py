@@ -1,4 +1,4 @@
-"""What went wrong, as problem details (RFC 9457): the one place where errors become answers."""
+"""Problem details (RFC 9457): the one place where errors become answers."""
 
 import json
 import math
@@ -17,6 +17,7 @@ from bethink.errors import (
     Stale,
     Unavailable,
 )
+from bethink.model.checks import InvalidField
 
 MEDIA_TYPE = "application/problem+json"
 _RETRY_AFTER = 1
@@ -49,7 +50,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """A request is turned away at the door."""
+    """A request is refused."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.title)
@@ -57,12 +58,12 @@ class Refused(Exception):
 
 
 def retry_after(seconds: float) -> tuple[bytes, bytes]:
-    """Say when to come back, in whole seconds and never at once."""
+    """Return the header that says when to come back, in whole seconds and at least one."""
     return (b"retry-after", str(max(1, min(3600, math.ceil(seconds)))).encode())
 
 
 def problem_for(error: Exception) -> Problem:
-    """Say what an error means for whoever asked. What is our own fault is told without detail: it is in the log."""
+    """Return the answer for an error. What is our own fault is told without detail, which is in the log."""
     match error:
         case Refused():
             return error.problem
@@ -73,7 +74,7 @@ def problem_for(error: Exception) -> Problem:
         case NotFound():
             return _told(error, 404, "Not found")
         case Invalid():
-            return _told(error, 422, "Invalid")
+            return _invalid(error)
         case _:
             return _untold(error)
 
@@ -81,6 +82,15 @@ def problem_for(error: Exception) -> Problem:
 def _told(error: BethinkError, status: int, title: str, more: Mapping[str, Any] | None = None) -> Problem:
     said = str(error.args[0]) if error.args else ""
     return Problem(status=status, title=title, detail=said, hint=error.hint, code=type(error).__name__, more=more or {})
+
+
+def _invalid(error: Invalid) -> Problem:
+    errors: list[dict[str, str]] = getattr(error, "errors", [])
+    if isinstance(error, InvalidField):
+        errors = [{"at": error.field, "message": str(error.args[0]).removeprefix(f"{error.field} ")}]
+    said = str(error.args[0]) if error.args else ""
+    more = {"errors": errors} if errors else {}
+    return Problem(status=422, title="Invalid", detail=said, hint=error.hint, code="Invalid", more=more)
 
 
 def _untold(error: Exception) -> Problem:
@@ -101,13 +111,13 @@ def _untold(error: Exception) -> Problem:
             return _away(error, "The model cannot be reached right now.", "Try again later.", seconds)
         case ModelError():
             code = type(error).__name__
-            return Problem(status=502, title="Bad gateway", detail="The model did not do its part.", code=code)
+            return Problem(status=502, title="Bad gateway", detail="The model gave no usable answer.", code=code)
         case _:
             return Problem(
                 status=500,
                 title="Internal error",
-                detail="Something is wrong here that is not your doing.",
-                hint="Look for the request's id in the server's log.",
+                detail="The server failed.",
+                hint="Look up the X-Request-Id in the server's log.",
                 code="InternalError",
             )
 
@@ -158,7 +168,7 @@ SCHEMA: dict[str, Any] = {
         },
         "errors": {
             "type": "array",
-            "description": "With code Invalid: where the request does not fit, and why.",
+            "description": "With code Invalid: what is wrong, and where.",
             "items": {
                 "type": "object",
                 "properties": {"at": {"type": "string"}, "message": {"type": "string"}},
@@ -171,22 +181,22 @@ _SAID = {
     400: "The request cannot be read.",
     401: "No key, or one that is unknown, expired or revoked.",
     403: "The key lacks the scope, or the request comes from a web page that is not allowed.",
-    404: "Nothing here by that name, or a space that the key does not have.",
+    404: "There is nothing by that name, or the key does not open the space.",
     409: "The request and what is stored disagree.",
-    408: "The body did not come in time.",
+    408: "The body did not arrive in time.",
     413: "Too large: the body, a message, or the number of messages.",
     415: "The body is not JSON.",
-    421: "Called by a name that is not allowed.",
-    422: "The request does not fit.",
-    429: "Too many requests of this key.",
-    502: "The model did not do its part.",
+    421: "The Host header names another server.",
+    422: "The request is not valid.",
+    429: "Too many requests with this key.",
+    502: "The model gave no usable answer.",
     503: "Too busy, or the database cannot be used right now.",
 }
 _RETRYING = (429, 503)
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the answers of a route that are no success, for its OpenAPI."""
+    """Describe the errors of a route for the OpenAPI document."""
     return {status: _described(status) for status in statuses}
 
 
@@ -202,8 +212,3 @@ def _described(status: int) -> dict[str, Any]:
     if status == 401:
         said["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     return said
-
-
-def nothing() -> Refused:
-    """Refuse where a verb has nothing to return."""
-    return refused(404, "Not found", "Nothing is stored here.", code="NotFound")

@@ -1,48 +1,35 @@
 """The routes: every verb of the table at its path, behind the scope that it needs."""
 
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request, Response
 
 from bethink import codec
-from bethink.audit.keys import KeyService
+from bethink.codec import Unreadable
 from bethink.errors import Invalid
-from bethink.handles import Backend
+from bethink.model.records import checked_name
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
-from bethink.server.auth import authenticate, authorise
-from bethink.server.concurrency import Concurrency
-from bethink.server.limits import Buckets, check_depth, check_messages, read_body
-from bethink.server.metrics import Metrics
+from bethink.server.auth import authorise
+from bethink.server.context import Context, identify
+from bethink.server.limits import check_depth, check_messages, read_body
+from bethink.server.middleware import HANDLED
 from bethink.server.openapi import described
-from bethink.server.options import ServerOptions
 from bethink.server.problems import refused
 from bethink.server.slashes import unescaped
-from bethink.server.tracing import Tracing
 
+PREFIX = "/v1"
 _WITHOUT_BODY = ("GET", "DELETE")
-_MOST_QUERIES = 50
+_MOST_PARAMETERS = 50
+_KEY = re.compile("[!-~]{1,180}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What the routes of one server share."""
-
-    backend: Backend
-    keys: KeyService
-    options: ServerOptions
-    buckets: Buckets
-    concurrency: Concurrency
-    metrics: Metrics
-    tracing: Tracing
-
-
-def router_of(context: Context) -> APIRouter:
+def verb_routes(context: Context) -> APIRouter:
     """Return the routes of all verbs."""
-    router = APIRouter(prefix="/v1")
+    router = APIRouter(prefix=PREFIX)
     for verb in VERBS:
         router.add_api_route(
             verb.path, _endpoint(verb, context), methods=[verb.http_method], status_code=verb.status, **described(verb)
@@ -51,59 +38,75 @@ def router_of(context: Context) -> APIRouter:
 
 
 def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awaitable[Response]]:
+    read = _read_query if verb.http_method in _WITHOUT_BODY else _read_body
+    media_type = None if verb.result is None else "application/json"
+    noted = {"route": PREFIX + verb.path, "verb": verb.name}
+
     async def endpoint(request: Request) -> Response:
+        handled: dict[str, Any] = request.scope[HANDLED]
+        handled.update(noted)
         names = {name: unescaped(value) for name, value in request.path_params.items()}
-        space = names.pop("space", "")
-        await admit(request, context, verb, space=space)
-        asked = await _read(verb, request, names, context)
-        with context.tracing.of(verb, space, request.headers.get("traceparent"), asked) as span:
-            result = await context.backend.run(verb, space, asked)
-            request.scope["bethink.count"] = span.count(result)
-        media_type = None if verb.result is None else "application/json"
+        space = names.pop("space", None)
+        key = await identify(request, context)
+        authorise(key, verb, space=space)
+        if space is not None:
+            handled["space"] = checked_name(space, "a space")
+        asked = await read(verb, request, names, context)
+        with context.tracing.of(verb, space or "", request.headers.get("traceparent"), asked) as traced:
+            result = await context.backend.run(verb, space or "", asked)
+            handled["count"] = traced.count(result)
         return Response(codec.encode_result(verb, result), verb.status, media_type=media_type)
 
     return endpoint
 
 
-async def admit(request: Request, context: Context, verb: Verb[Any, Any], *, space: str) -> None:
-    """Let in only a caller whose key allows the verb, and who has requests left."""
-    key = await authenticate(context.keys, request.headers.get("authorization"))
-    request.scope["bethink.key"] = key.prefix
-    context.buckets.take(key.prefix)
-    authorise(key, verb, space=space or None)
+async def _read_query(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
+    del context
+    return codec.decode_query(verb, names, _query(request.scope["query_string"]))
 
 
-async def _read(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
-    if verb.http_method in _WITHOUT_BODY:
-        return codec.decode_query(verb, names, _query(request.scope["query_string"]))
+async def _read_body(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
     if request.scope["query_string"]:
         raise Invalid("this path takes no query parameters.", hint="Put them into the JSON body.")
-    options = context.options
-    with context.concurrency.reading(request.scope.get("bethink.key", "")):
-        body = await read_body(request.receive, request.headers, options.max_body)
-    if body and request.headers.get("content-type", "").lower().partition(";")[0].strip() != "application/json":
-        hint = "Send application/json."
+    headers, options = request.headers, context.options
+    with context.concurrency.reading(request.scope[HANDLED]["key"]):
+        body = await read_body(request.receive, headers, options.max_body)
+    if body and headers.get("content-type", "").lower().partition(";")[0].strip() != "application/json":
+        hint = "Send Content-Type: application/json."
         raise refused(415, "Unsupported media type", "The body is not declared as JSON.", hint=hint)
     check_depth(body, options.max_depth)
     asked = codec.decode_body(verb, names, body or b"{}")
     check_messages(getattr(asked, "messages", ()), options)
-    return _keyed(asked, request.headers.get("idempotency-key"))
+    return _keyed(asked, headers.get("idempotency-key"))
 
 
 def _keyed(asked: Any, key: str | None) -> Any:
     """Take the key from the header `Idempotency-Key`, as other HTTP APIs do."""
     if key is None or not hasattr(asked, "idempotency_key"):
         return asked
+    if not _KEY.fullmatch(key):
+        raise _in_header("must be 1 to 180 ASCII characters without spaces")
+    if asked.idempotency_key not in (None, key):
+        raise _in_header("differs from idempotency_key in the body; send one of them")
     return asked.with_key(key)
+
+
+def _in_header(message: str) -> Unreadable:
+    return Unreadable([{"at": "Idempotency-Key", "message": message}])
 
 
 def _query(text: bytes) -> dict[str, str]:
     try:
-        given = parse_qsl(text.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_QUERIES, errors="strict")
+        given = parse_qsl(
+            text.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS, errors="strict"
+        )
     except UnicodeDecodeError:
-        raise Invalid("the query is not text in UTF-8.", hint="Encode it as UTF-8.") from None
+        raise Invalid("the query is not UTF-8.", hint="Encode it as UTF-8.") from None
     except ValueError:
-        raise Invalid(f"the query has more than {_MOST_QUERIES} parts.", hint="Send fewer.") from None
+        raise Invalid(f"the query has more than {_MOST_PARAMETERS} parameters.", hint="Send fewer.") from None
     if any("\0" in part for pair in given for part in pair):
         raise Invalid("the query contains a NUL.", hint="Leave it out.")
-    return dict(given)
+    found = dict(given)
+    if len(found) < len(given):
+        raise Invalid("a query parameter is given twice.", hint="Send each of them once.")
+    return found

@@ -2,24 +2,16 @@
 
 import json
 import os
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Sized
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any
 
 from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
+from bethink.model.records import Forgotten
+from bethink.model.verbs.base import MemoryOperation, Request, Verb
 from bethink.server import names
-from bethink.server.names import Operation
-
-
-class HasText(Protocol):
-    """Something recalled."""
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        ...
 
 
 class Tracing:
@@ -27,62 +19,77 @@ class Tracing:
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("bethink.server", tracer_provider=provider)
-        self.content = os.environ.get(names.CAPTURE_CONTENT, "").lower() == "true"
+        self._content = os.environ.get(names.CAPTURE_CONTENT, "").lower() == "true"
 
     @contextmanager
-    def span(self, operation: Operation, *, space: str, headers: Mapping[bytes, bytes]) -> Generator[Span]:
-        """Be inside a span of an operation on a space; it continues the caller's trace, if there is one."""
-        parent = headers.get(b"traceparent")
-        context = propagate.extract({"traceparent": parent.decode("latin-1")}) if parent else None
+    def of(
+        self, verb: Verb[Any, Any], space: str, traceparent: str | None, request: Request
+    ) -> Generator["TracedRequest"]:
+        """Trace a request; the span continues the caller's trace. A verb without an operation has no span."""
+        operation = MemoryOperation.DELETE_STORE if getattr(request, "everything", False) else verb.operation
+        if operation is None:
+            yield TracedRequest(None, request, content=False)
+            return
         with self._tracer.start_as_current_span(
             operation,
-            context=context,
+            context=propagate.extract({"traceparent": traceparent}) if traceparent else None,
             kind=SpanKind.INTERNAL,
             attributes={names.OPERATION: str(operation), names.STORE_ID: space},
-            record_exception=False,  # an error's message may quote what was sent
+            record_exception=False,  # the message of an error may quote what was sent
             set_status_on_exception=False,
         ) as span:
             try:
-                yield span
+                yield TracedRequest(span, request, content=self._content)
             except Exception as error:
                 span.set_attribute(names.ERROR_TYPE, type(error).__name__)
                 span.set_status(Status(StatusCode.ERROR))
                 raise
 
 
-class Trail:
-    """What a verb may tell of itself: how many records it touched, and, where that is wanted, what they say."""
+class TracedRequest:
+    """A request that is being traced."""
 
-    __slots__ = ("_content", "_span", "count")
+    __slots__ = ("_content", "_request", "_span")
 
-    def __init__(self, span: Span | None = None, *, content: bool = False) -> None:
+    def __init__(self, span: Span | None, request: Request, *, content: bool) -> None:
         self._span = span
+        self._request = request
         self._content = content
-        self.count = 0
 
-    def counted(self, count: int) -> None:
-        """Tell how many records were stored, found or removed."""
-        self.count = count
-        if self._span is not None:
-            self._span.set_attribute(names.RECORD_COUNT, count)
+    def count(self, result: object) -> int:
+        """Return how many records were stored, found or removed, and add that to the span."""
+        count = _count(result)
+        span = self._span
+        if span is None or not span.is_recording():
+            return count
+        span.set_attribute(names.RECORD_COUNT, count)
+        record = _record_of(self._request, result)
+        if record:
+            span.set_attribute(names.RECORD_ID, record)
+        if self._content:
+            self._add_content(span, result)
+        return count
 
-    def turned_into(self, operation: Operation) -> None:
-        """Tell that it was another operation than its route is for."""
-        if self._span is not None:
-            self._span.update_name(operation)
-            self._span.set_attribute(names.OPERATION, str(operation))
+    def _add_content(self, span: Span, result: object) -> None:
+        question = getattr(self._request, "question", None) or getattr(self._request, "query", None)
+        if question:
+            span.set_attribute(names.QUERY_TEXT, question)
+        texts = [item.text for item in getattr(result, "items", ()) if hasattr(item, "text")]
+        if texts:
+            span.set_attribute(names.RECORDS, json.dumps(texts, ensure_ascii=False))
 
-    def named(self, record: str) -> None:
-        """Tell which record it was about."""
-        if self._span is not None:
-            self._span.set_attribute(names.RECORD_ID, record)
 
-    def asked(self, question: str) -> None:
-        """Tell what was asked, where content is wanted."""
-        if self._span is not None and self._content:
-            self._span.set_attribute(names.QUERY_TEXT, question)
+def _count(result: object) -> int:
+    if isinstance(result, list | dict):
+        return len(result)  # pyright: ignore[reportUnknownArgumentType] - of any records
+    if isinstance(result, Forgotten):
+        return result.messages + result.facts + result.session_memories + result.documents + result.threads
+    found: Sized | None = getattr(result, "refs", None) or getattr(result, "items", None)
+    if found is not None:
+        return len(found)
+    return 0 if hasattr(result, "items") or hasattr(result, "refs") else 1
 
-    def found(self, items: Iterable[HasText]) -> None:
-        """Tell what was found, where content is wanted."""
-        if self._span is not None and self._content:
-            self._span.set_attribute(names.RECORDS, json.dumps([item.text for item in items], ensure_ascii=False))
+
+def _record_of(request: Request, result: object) -> str:
+    named = (getattr(request, "document_id", None), getattr(request, "fact_id", None), getattr(result, "id", None))
+    return next(filter(None, named), "")

@@ -9,7 +9,7 @@ from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.store.db import Row, Tx
 
 
-class Kept(NamedTuple):
+class StoredKey(NamedTuple):
     """A key as it is kept: what is told of it, the digest of its whole text, and for how long one like it lasts.
 
     That is in microseconds.
@@ -35,7 +35,7 @@ def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
     )
 
 
-def find(tx: Tx, *, prefix: str) -> Kept | None:
+def find(tx: Tx, *, prefix: str) -> StoredKey | None:
     """Return a key by its public part, whether it is still good or not."""
     row = tx.one("find_api_key", prefix=prefix)
     return None if row is None else _kept(row)
@@ -61,8 +61,8 @@ def revoke(tx: Tx, *, prefix: str) -> bool:
     return tx.run("revoke_api_key", prefix=prefix, now=tx.now) == 1
 
 
-def _kept(row: Row) -> Kept:
-    return Kept(
+def _kept(row: Row) -> StoredKey:
+    return StoredKey(
         info=KeyInfo(
             prefix=row["prefix"],
             name=row["name"],

@@ -58,9 +58,9 @@ class Tx(ABC):
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
         """Whether doing all of it twice would do no harm; a body that knows better may say so."""
-        self.rings = False
+        self.notifies = False
         """Whether it promised work: those who wait for some are told once it is committed."""
-        self.erases = False
+        self.forgets = False
         """Whether it forgot something: what a log still holds of it is cleared once it is committed."""
         self.begun = False
         self._clock = clock
@@ -152,7 +152,7 @@ class Database(ABC):
     def __init__(self) -> None:
         self._ready = False
         self._opening = anyio.Lock()
-        self._rings = 0
+        self._notified = 0
         self.fingerprint_key = b""
         """What fingerprints of redacted secrets are made with; known once the database is open."""
 
@@ -202,22 +202,22 @@ class Database(ABC):
             checked_name(space, "a space")
         return await self._transact(body, space=space, read=read, repeatable=repeatable)
 
-    async def attend(self) -> int:
-        """Begin to listen: whatever is promised after this, here or by another process, is heard `since` then."""
+    async def start_listening(self) -> int:
+        """Begin to listen: whatever is promised after this, here or by another process, is wait_for_work `since` then."""
         await self._listen(0)
-        return self._rings
+        return self._notified
 
-    async def heard(self, seconds: float, *, since: int) -> bool:
-        """Wait until work was promised since `attend`, at most so long; false if nothing was heard."""
+    async def wait_for_work(self, seconds: float, *, since: int) -> bool:
+        """Wait until work was promised since `start_listening`, at most so long; false if nothing was wait_for_work."""
         with anyio.move_on_after(seconds):
-            while not (self._rings != since or await self._listen(min(seconds, _LISTEN))):
+            while not (self._notified != since or await self._listen(min(seconds, _LISTEN))):
                 pass
             return True
         return False
 
-    def _ring(self) -> None:
+    def _notify(self) -> None:
         # Called on a lane's thread, after the commit: it may neither wait nor fail.
-        self._rings += 1
+        self._notified += 1
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that can be part of no transaction and may take its time, such as building an index."""

@@ -16,7 +16,7 @@ from bethink.model.documents import (
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Origin
-from bethink.store import jobs, words
+from bethink.store import full_text, jobs
 from bethink.store.db import Row, Tx, checked_limit, until
 from bethink.store.facts import asked_words
 
@@ -182,7 +182,7 @@ def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
     """Take the text out of a version that is past. False if it is the current one, or none."""
     redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
     if redacted:
-        words.forget(tx, "documents")
+        full_text.forget(tx, "documents")
     return redacted
 
 

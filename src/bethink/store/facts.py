@@ -12,7 +12,7 @@ from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact, FactKind, Maker, Origin, SourceMessage
 from bethink.model.text import canonical_json
 from bethink.model.words import WORD, gist
-from bethink.store import jobs, words
+from bethink.store import full_text, jobs
 from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
 from bethink.store.sql import Dialect
 
@@ -184,7 +184,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     """Remove a fact with every version it had. What it had taken the place of was no longer so, and stays retired."""
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
-    words.forget(tx, "facts")
+    full_text.forget(tx, "facts")
 
 
 def count(tx: Tx, *, space: str) -> int:

@@ -17,7 +17,7 @@ _TAKEN = tuple(field.name for field in fields(Usage))
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
     """Promise work once; promising it again keeps its place, ends a rest, and revives what was given up."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
-    tx.rings = True
+    tx.notifies = True
 
 
 def ensure_space(tx: Tx, *, space: str) -> None:
@@ -98,7 +98,7 @@ def finish(
     watermark: int | None = None,
 ) -> bool:
     """End a claim, only if it still holds; false, and nothing changed, if it does not."""
-    tx.rings = tx.rings or status is JobStatus.QUEUED
+    tx.notifies = tx.notifies or status is JobStatus.QUEUED
     return (
         tx.run(
             "finish_job",
@@ -118,7 +118,7 @@ def finish(
 def hold(tx: Tx, held: Claim) -> int | None:
     """Hold a claim's job and return what was promised for it so far; None if the claim is lost.
 
-    Whoever promises something new waits for this transaction to end, or has been heard.
+    Whoever promises something new waits for this transaction to end, or has been wait_for_work.
     """
     row = tx.one("hold_claim", **_held(held))
     return None if row is None else row["input_watermark"]
@@ -174,7 +174,7 @@ def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
     """Let a job that failed or was given up start over. False if it did neither."""
-    tx.rings = True
+    tx.notifies = True
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
 

@@ -12,7 +12,7 @@ from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RecordedAnswer:
     """What a model said for a job; `run` names what it was asked about."""
 
     run: str
@@ -42,10 +42,10 @@ def record_answer(
     )  # fmt: skip
 
 
-def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMIT) -> list[Answer]:
+def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMIT) -> list[RecordedAnswer]:
     """Return what models said for a job, the newest run first."""
     return [
-        Answer(
+        RecordedAnswer(
             run=row["run"],
             position=row["position"],
             content=row["content"],

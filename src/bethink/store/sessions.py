@@ -155,6 +155,7 @@ def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]
             conversation=row["key"],
             agent=row["name"],
             begun_at=from_micros_or_none(row["begun_at"]),
+            summary=row["summary"],
         )
         for row in tx.all("list_sessions", space=space, limit=limit, before=before)
     ]

@@ -155,7 +155,7 @@ def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> 
 
 
 def _current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
-    """Return what these say now, and hold them: nobody erases a text between this and the commit."""
+    """Return what these say now, and hold them: nobody forgets a text between this and the commit."""
     found: dict[Ref, str] = {}
     for kind, group in groupby(sorted(refs, key=lambda ref: ref.parts), key=lambda ref: ref.kind):
         wanted = list(group)
@@ -256,7 +256,7 @@ def may_grow(tx: Tx, *, space: str) -> bool:
 def promise_everywhere(tx: Tx) -> None:
     """Promise to index every space that is known."""
     tx.run("queue_everywhere", kind=JobKind.INDEX, key=jobs.SPACE_KEY, now=tx.now)
-    tx.rings = True
+    tx.notifies = True
 
 
 def any_left(tx: Tx) -> bool:

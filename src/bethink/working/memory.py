@@ -22,7 +22,7 @@ from bethink.model.working import (
 from bethink.providers.no_redaction import NoRedaction
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx, under_way
-from bethink.working import ladder, process, travel
+from bethink.working import ladder, process, time_travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds
 from bethink.working.observers import Observers, Occasion, Watch
 from bethink.working.process import Engine
@@ -282,12 +282,12 @@ class WorkingMemory:
     async def state_at(self, thread_id: str, number: int) -> State:
         """Return one state of a thread with its chunks."""
         return await self._runner.read(
-            lambda tx: travel.state_at(tx, process.get_thread(tx, space=self.space, thread_id=thread_id), number)
+            lambda tx: time_travel.state_at(tx, process.get_thread(tx, space=self.space, thread_id=thread_id), number)
         )
 
     async def diff(self, thread_id: str, before: int, after: int) -> StateDiff:
         """Compare two states of a thread."""
-        return travel.diff(await self.state_at(thread_id, before), await self.state_at(thread_id, after))
+        return time_travel.diff(await self.state_at(thread_id, before), await self.state_at(thread_id, after))
 
     async def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
         """Open a new thread that begins where this one was at a state.
@@ -295,7 +295,7 @@ class WorkingMemory:
         It is forgotten with the conversation this one works on.
         """
         return await self._runner.write(
-            lambda tx: travel.fork(
+            lambda tx: time_travel.fork(
                 tx,
                 space=self.space,
                 source_id=thread_id,
@@ -308,7 +308,7 @@ class WorkingMemory:
     async def replay(self, thread_id: str) -> tuple[Chunk, ...]:
         """Make the current state again from the events alone, with no model."""
         return await self._runner.write(
-            lambda tx: travel.replay(
+            lambda tx: time_travel.replay(
                 tx, process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True), self.engine
             ),
             repeatable=True,

@@ -17,9 +17,9 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
 from bethink.working import ladder
+from bethink.working.chunk_list import ChunkList
 from bethink.working.ladder import Thresholds
 from bethink.working.reducers import Reducers, default_reducers
-from bethink.working.shelf import Shelf
 
 _SOURCES: dict[str, StateCause] = {
     EventType.MEMORY_COMPACT_AUTO: StateCause.COMPACTION,
@@ -135,7 +135,7 @@ def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
 
 def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:
     """Reduce an event, apply what it asks for, and take it out of the queue."""
-    shelf = Shelf(tx, thread, event, engine.tokens)
+    shelf = ChunkList(tx, thread, event, engine.tokens)
     operations = engine.reducers.reduce(event.event, shelf)
     for operation in operations:
         shelf.apply(operation)
@@ -172,7 +172,7 @@ def _source(event: Event) -> StateCause:
     return _SOURCES.get(event.type, StateCause.EVENT)
 
 
-def _pending(event: Event, shelf: Shelf, engine: Engine) -> tuple[bool, bool]:
+def _pending(event: Event, shelf: ChunkList, engine: Engine) -> tuple[bool, bool]:
     compaction, truncation = ladder.pending(shelf.total_tokens, engine.thresholds, auto_compact=engine.auto_compact)
     # A truncation that chose for itself has taken all it may: another at once would find nothing, for ever.
     spent = event.type == EventType.MEMORY_TRUNCATE and "chunks" not in event.payload

@@ -18,9 +18,9 @@ from bethink.model.working import (
     delete,
     update,
 )
-from bethink.working.shelf import Shelf
+from bethink.working.chunk_list import ChunkList
 
-Reduce = Callable[[Event, Shelf], Sequence[Operation]]
+Reduce = Callable[[Event, ChunkList], Sequence[Operation]]
 """Says what an event changes. It must be pure: the same event on the same state gives the same operations."""
 
 
@@ -43,7 +43,7 @@ class Reducers:
         """Add a reducer for events of these types, or for those of them that `can_handle` accepts."""
         self._entries.append(_Entry(types=frozenset(types), reduce=reduce, can_handle=can_handle))
 
-    def reduce(self, event: Event, shelf: Shelf) -> list[Operation]:
+    def reduce(self, event: Event, shelf: ChunkList) -> list[Operation]:
         """Return what all reducers of an event ask for, in order; nothing for an event nobody knows."""
         return [
             operation
@@ -67,7 +67,7 @@ def default_reducers() -> Reducers:
 
 
 def _adding(kind: ChunkType, fields: dict[str, Any]) -> Reduce:
-    def reduce(event: Event, shelf: Shelf) -> list[Operation]:
+    def reduce(event: Event, shelf: ChunkList) -> list[Operation]:
         content = {name: value for name, value in event.payload.items() if name not in _ABOUT}
         custom = {name: event.payload[name] for name in _ABOUT if name in event.payload}
         return [add(shelf.chunk(kind, content, custom=custom, **fields))]
@@ -124,7 +124,7 @@ def _named(event: Event) -> list[str]:
     return [str(each) for each in cast("Sequence[object]", event.payload.get("chunks", ()))]
 
 
-def _mark_critical(event: Event, shelf: Shelf) -> list[Operation]:
+def _mark_critical(event: Event, shelf: ChunkList) -> list[Operation]:
     found = [chunk for name in _named(event) if (chunk := shelf.find(name)) is not None]
     return [
         update(
@@ -135,11 +135,11 @@ def _mark_critical(event: Event, shelf: Shelf) -> list[Operation]:
     ]
 
 
-def _forget(event: Event, shelf: Shelf) -> list[Operation]:
+def _forget(event: Event, shelf: ChunkList) -> list[Operation]:
     return [delete(name) for name in dict.fromkeys(_named(event)) if shelf.find(name) is not None]
 
 
-def _compact(event: Event, shelf: Shelf) -> list[Operation]:
+def _compact(event: Event, shelf: ChunkList) -> list[Operation]:
     if all(shelf.find(name) is None for name in _named(event)):
         return []  # what it would stand for is gone already
     summary = shelf.chunk(
@@ -153,14 +153,14 @@ def _compact(event: Event, shelf: Shelf) -> list[Operation]:
     return [batch_replace(_named(event), summary)]
 
 
-def _truncate(event: Event, shelf: Shelf) -> list[Operation]:
+def _truncate(event: Event, shelf: ChunkList) -> list[Operation]:
     if "chunks" in event.payload:
         return _forget(event, shelf)
     excess = shelf.total_tokens - int(cast("int", event.payload["hard"]))
     return [delete(chunk.id) for chunk in to_truncate(shelf.chunks(), excess)]
 
 
-def _keep_newest(event: Event, shelf: Shelf) -> list[Operation]:
+def _keep_newest(event: Event, shelf: ChunkList) -> list[Operation]:
     retain = int(cast("int", event.payload["retain"]))
     droppable = oldest_first(shelf.chunks())
     return [delete(chunk.id) for chunk in droppable[: max(0, len(droppable) - retain)]]

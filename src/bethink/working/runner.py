@@ -13,7 +13,7 @@ from bethink.model.thread_results import DispatchResult, Processed
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, Thread
 from bethink.store import states, threads
 from bethink.store.db import Database, Tx, under_way
-from bethink.working import ladder, process, travel
+from bethink.working import ladder, process, time_travel
 from bethink.working.ladder import Compactor
 from bethink.working.observers import Observers, Occasion
 from bethink.working.process import Attempt, Engine
@@ -78,7 +78,7 @@ class Runner:
                 found = states.infos(tx, thread=thread, first=thread.state_number, limit=1)
                 if found and found[0].id == cached.info.id:
                     return cached
-            return travel.state_at(tx, thread, thread.state_number)
+            return time_travel.state_at(tx, thread, thread.state_number)
 
         state = await self.read(body)
         self._cache[thread_id] = state

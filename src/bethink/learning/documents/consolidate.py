@@ -12,12 +12,20 @@ from bethink.documents import changes as changing
 from bethink.documents.files import artefacts, folder_of, write_folder
 from bethink.errors import LostClaim, StoreError
 from bethink.extend import Tokens
-from bethink.learning.documents.gather import GATHERER, Known, changes_to, gather, known_sources, overviews, unsupported
+from bethink.learning.documents.build_documents import (
+    BUILDER,
+    Known,
+    build_documents,
+    changes_to,
+    known_sources,
+    overviews,
+    unsupported,
+)
 from bethink.learning.documents.runs import Runs
 from bethink.learning.documents.writer import PROMPT
 from bethink.learning.extraction.transcript import fitting, shortened
 from bethink.logs import logger
-from bethink.model.consolidation import Change, Selection, Shelf
+from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.moments import to_micros
@@ -43,11 +51,11 @@ class ConsolidationRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class ConsolidationInput:
     """A snapshot of a space to consolidate: what is known, the tree, and answers that were already paid for."""
 
     known: Known
-    shelf: Shelf
+    shelf: DocumentTree
     run: str
     recorded: Sequence[str]
     shown: frozenset[str]
@@ -124,7 +132,7 @@ class Consolidator:
         except StoreError as error:  # the claim's own end matters more, and may be for the same reason
             _log.error("the artefacts of a space could not be put back: %s", type(error).__name__)
 
-    async def _write_files(self, space: str, selection: Selection, shelf: Shelf) -> None:
+    async def _write_files(self, space: str, selection: Selection, shelf: DocumentTree) -> None:
         if not self.rules.folder:
             return
         folder = Path(self.rules.folder) / folder_of(space)
@@ -136,7 +144,7 @@ class Consolidator:
     def _select(self, tx: Tx, space: str) -> Selection:
         return consolidation.select(tx, space=space, max_unused_days=self.rules.max_unused_days, limit=self.rules.limit)
 
-    def _begin(self, tx: Tx, claim: Claim) -> Work:
+    def _begin(self, tx: Tx, claim: Claim) -> ConsolidationInput:
         known = Known(
             selection=self._select(tx, claim.space),
             facts=facts.everything(tx, space=claim.space),
@@ -145,7 +153,7 @@ class Consolidator:
         shelf = changing.shelf(tx, space=claim.space)
         shown = self._shown(known)
         run = _run_of(known, shelf, shown)
-        return Work(
+        return ConsolidationInput(
             known=known,
             shelf=shelf,
             run=run,
@@ -169,11 +177,11 @@ class Consolidator:
             shown.append(each.session_id)
         return frozenset(shown)
 
-    async def _changes(self, claim: Claim, work: Work) -> list[Change]:
+    async def _changes(self, claim: Claim, work: ConsolidationInput) -> list[Change]:
         if work.rejected:
             return []
         if self.runs.model is None or not work.known.selection.current:
-            return gather(work.known, work.shelf)
+            return build_documents(work.known, work.shelf)
         written = await self.runs.written(
             claim,
             run=work.run,
@@ -185,14 +193,14 @@ class Consolidator:
         )
         return self._completed(written, work)
 
-    def _completed(self, written: list[Change], work: Work) -> list[Change]:
+    def _completed(self, written: list[Change], work: ConsolidationInput) -> list[Change]:
         """Add what code does better than a model: the overviews it left out, and forgetting what nothing supports."""
         touched = {each.path for each in written}
         wanted = {path: each for path, each in overviews(work.known).items() if path not in touched}
         filled = [each for each in changes_to(wanted, _only(work.shelf, wanted)) if each.draft is not None]
         return [*written, *filled, *unsupported(work.known, work.shelf, kept={*touched, *wanted})]
 
-    def _apply(self, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...]) -> Learnt:
+    def _apply(self, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...]) -> Learnt:
         facts.lock(tx, space=claim.space)
         job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
         if job is None or job.token != claim.token or job.status is not JobStatus.RUNNING:
@@ -207,7 +215,9 @@ class Consolidator:
             raise LostClaim(f"the claim on {claim.space} was lost.")
         return Learnt(outcome=outcome)
 
-    def _settle(self, tx: Tx, claim: Claim, work: Work, changes: tuple[Change, ...], *, held: bool) -> None:
+    def _settle(
+        self, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...], *, held: bool
+    ) -> None:
         """Change the tree, or hold the changes; what was held before is no longer what would be done."""
         space, snapshot = claim.space, work.known.selection.snapshot(work.shown)
         # Two runs on the same inputs are two runs: after an undo the first must not be taken for the second.
@@ -215,7 +225,7 @@ class Consolidator:
         written: dict[str, tuple[str, int]] | None = None
         if not held:
             gathered = self.runs.model is None
-            name = GATHERER if gathered else "writer"
+            name = BUILDER if gathered else "writer"
             author = Author(kind="job", id=name, reason="consolidation", token=claim.token, run=run)
             written = changing.apply(tx, changes, space=space, author=author, quoted=gathered)
             consolidation.mark_seen(tx, space=space, snapshot=snapshot)
@@ -270,12 +280,12 @@ def _notes(memory: SessionMemory, *, budget: int, tokens: Tokens) -> str:
     return f"<session id={memory.session_id!r}>\n{notes}\n</session>"
 
 
-def _only(shelf: Shelf, paths: Mapping[str, object]) -> Shelf:
+def _only(shelf: DocumentTree, paths: Mapping[str, object]) -> DocumentTree:
     kept = {path: each for path, each in shelf.documents.items() if path in paths}
-    return Shelf(documents=kept, sources=shelf.sources)
+    return DocumentTree(documents=kept, sources=shelf.sources)
 
 
-def _run_of(known: Known, shelf: Shelf, shown: Collection[str]) -> str:
+def _run_of(known: Known, shelf: DocumentTree, shown: Collection[str]) -> str:
     """Name a run by what it works on, so that a second try at the same uses the answers of the first."""
     inputs = [
         CONSOLIDATOR,

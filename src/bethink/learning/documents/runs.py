@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bethink.extend import Model, Redactor, Tokens
-from bethink.learning.documents.sandbox import Workbench
+from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PROMPT, Writer
 from bethink.learning.extraction.extract import Prices
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import Change, Shelf
+from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import DocumentSource
 from bethink.model.jobs import Claim, JobStatus
 from bethink.model.text import clean
@@ -35,14 +35,14 @@ class Runs:
         claim: Claim,
         *,
         run: str,
-        shelf: Shelf,
+        shelf: DocumentTree,
         sources: Mapping[str, DocumentSource],
         assignment: str,
         recorded: Sequence[str],
         agent_id: str,
     ) -> list[Change]:
         """Let the writer work on a copy of the tree, and return what it wants changed."""
-        bench = Workbench(shelf, sources, cut=self.cut)
+        bench = SandboxedTree(shelf, sources, cut=self.cut)
 
         async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
             taken = self.prices.usage(call, answer)

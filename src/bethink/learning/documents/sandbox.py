@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from bethink.errors import Invalid
-from bethink.model.consolidation import Change, Shelf
+from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import ROOT, DocumentDraft, DocumentSource, steps_of
 from bethink.model.text import JsonObject
 
@@ -47,10 +47,12 @@ class _Page:
     read: bool = False
 
 
-class Workbench:
+class SandboxedTree:
     """A copy of the documents below `~/memory`, to read and to write. A mistake is an answer, never an error."""
 
-    def __init__(self, shelf: Shelf, sources: Mapping[str, DocumentSource], *, cut: Callable[[str], str]) -> None:
+    def __init__(
+        self, shelf: DocumentTree, sources: Mapping[str, DocumentSource], *, cut: Callable[[str], str]
+    ) -> None:
         self._sources = sources
         self._cut = cut
         self._told: dict[DocumentSource, None] = {}

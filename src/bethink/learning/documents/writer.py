@@ -8,7 +8,7 @@ import anyio
 
 from bethink.errors import BadAnswer, Invalid, ModelTimeout
 from bethink.extend import Model, Tokens
-from bethink.learning.documents.sandbox import SCHEMA, Workbench
+from bethink.learning.documents.sandbox import SCHEMA, SandboxedTree
 from bethink.learning.extraction.answer import loads
 from bethink.learning.extraction.transcript import shortened
 from bethink.learning.prompts import prompt
@@ -44,7 +44,7 @@ class Writer:
     cut: Callable[[str], str]
     limits: Limits = Limits()
 
-    async def work(self, bench: Workbench, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
+    async def work(self, bench: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
         """Let the model work. Answers in `recorded` are acted on first and not asked for again."""
         told = [self.cut(assignment)]
         try:
@@ -90,7 +90,7 @@ class Writer:
         _calls(content)
         return content
 
-    def _act(self, bench: Workbench, content: str, told: list[str]) -> bool:
+    def _act(self, bench: SandboxedTree, content: str, told: list[str]) -> bool:
         calls, done = _calls(content)
         results = [bench.do(call) for call in calls[: self.limits.calls]]
         if len(calls) > self.limits.calls:

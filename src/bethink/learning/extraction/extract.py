@@ -9,12 +9,12 @@ from anyio import CancelScope
 
 from bethink.errors import BadAnswer, Invalid, LostClaim
 from bethink.extend import Model, Redactor, Tokens
-from bethink.facts.reconcile import settle
+from bethink.facts.reconcile import reconcile
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.answer import SCHEMA, DraftFact, Extraction, loads, parse
 from bethink.learning.extraction.extractive import PROMPT as EXTRACTIVE
 from bethink.learning.extraction.extractive import extractive
-from bethink.learning.extraction.idle import QuietRules, look
+from bethink.learning.extraction.idle import IdleRules, look
 from bethink.learning.extraction.proof import Proven, Refusal, prove
 from bethink.learning.prompts import prompt
 from bethink.logs import logger
@@ -64,8 +64,8 @@ class Extractor:
     redactor: Redactor
     tokens: Tokens
     prices: Prices = field(default_factory=Prices)
-    quiet: QuietRules = field(default_factory=QuietRules)
-    post: "Callable[[Tx, Claim, reading.Work], None] | None" = None
+    quiet: IdleRules = field(default_factory=IdleRules)
+    post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
     """Called in the transaction that stores what was learnt, to hand the transcript on."""
     slot: int = 0
 
@@ -114,7 +114,7 @@ class Extractor:
 
         await self.database.transact(body, space=claim.space, repeatable=True)
 
-    async def _ask(self, model: Model, claim: Claim, work: reading.Work) -> tuple[str, str]:
+    async def _ask(self, model: Model, claim: Claim, work: reading.ExtractionInput) -> tuple[str, str]:
         """Ask, once more if the answer cannot be used, and keep what it said; what it took is paid in any case."""
         call = ModelCall(
             system=prompt(PROMPT).replace("{start}", str(work.start)),
@@ -147,7 +147,9 @@ class Extractor:
         )
         return content, name
 
-    def _record(self, tx: Tx, claim: Claim, work: reading.Work, *, content: str, model: str, taken: Usage) -> None:
+    def _record(
+        self, tx: Tx, claim: Claim, work: reading.ExtractionInput, *, content: str, model: str, taken: Usage
+    ) -> None:
         if not jobs.charge(tx, claim, taken, slot=self.slot):
             return  # the day is charged; applying will find the claim lost
         writer = learning.writer_for(tx, space=claim.space, agent_id=work.agent_id)
@@ -168,7 +170,9 @@ class Extractor:
         parse(content)
         return content
 
-    async def _apply(self, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> Learnt:
+    async def _apply(
+        self, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker
+    ) -> Learnt:
         def body(tx: Tx) -> Learnt:
             # Before the first query: it takes a while, and holds neither a lock nor the event loop here.
             proven, refused = prove(extraction.drafts, work.numbered, start=work.start, shown=work.shown)
@@ -198,7 +202,7 @@ class Extractor:
 
 
 def apply(
-    tx: Tx, claim: Claim, work: reading.Work, extraction: Extraction, *,
+    tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, *,
     made_by: Maker, proven: list[Proven], refused: Counter[str],
 ) -> Learnt:  # fmt: skip
     """Store everything a session gave and end the claim, or nothing: the token and the watermark are the fence."""
@@ -215,7 +219,7 @@ def apply(
         sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
         fact = _fact(each, work, claim, made_by)
         effect = f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
-        settled[settle(tx, fact, space=claim.space, effect=effect, token=claim.token, sources=sources)] += 1
+        settled[reconcile(tx, fact, space=claim.space, effect=effect, token=claim.token, sources=sources)] += 1
     if _remember(tx, claim, work, extraction, made_by):
         kind, key = JobKind.CONSOLIDATE, jobs.SPACE_KEY
         jobs.queue(tx, space=claim.space, kind=kind, key=key, watermark=to_micros(work.updated_at))
@@ -224,7 +228,7 @@ def apply(
     return Learnt(outcome=outcome, settled=settled, refused=refused)
 
 
-def _advance(tx: Tx, claim: Claim, work: reading.Work) -> Advanced | None:
+def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
     """Move the watermark, if it stands where the snapshot found it. None where the session is gone."""
     if not work.exists:
         return None
@@ -245,7 +249,7 @@ def _finish(tx: Tx, claim: Claim, left: Advanced | None, *, outcome: Outcome, un
         raise LostClaim(f"the claim on {claim.key} was lost.")
 
 
-def _remember(tx: Tx, claim: Claim, work: reading.Work, extraction: Extraction, made_by: Maker) -> bool:
+def _remember(tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker) -> bool:
     if not extraction.remembers:
         # That there was nothing worth keeping in what is new is no reason to forget what was kept before.
         return work.start == 0 and learning.drop_memory(tx, space=claim.space, session_id=claim.key)
@@ -264,7 +268,7 @@ def _remember(tx: Tx, claim: Claim, work: reading.Work, extraction: Extraction, 
     return True
 
 
-def _fact(each: Proven, work: reading.Work, claim: Claim, made_by: Maker) -> Fact:
+def _fact(each: Proven, work: reading.ExtractionInput, claim: Claim, made_by: Maker) -> Fact:
     draft: DraftFact = each.draft
     said = max(work.said_at(number) for number in draft.sources)
     return Fact(
@@ -285,5 +289,5 @@ def _fact(each: Proven, work: reading.Work, claim: Claim, made_by: Maker) -> Fac
 
 def _again(call: ModelCall, problem: BadAnswer) -> ModelCall:
     # The broken answer is not shown: seen again it is often repeated.
-    complaint = f"Your last answer could not be used: {problem} Answer again, with the JSON object only."
+    complaint = f"Your last answer could not be used: {problem} RecordedAnswer again, with the JSON object only."
     return replace(call, prompt=f"{call.prompt}\n\n{complaint}")

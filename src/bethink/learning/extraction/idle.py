@@ -12,7 +12,7 @@ from bethink.store.db import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuietRules:
+class IdleRules:
     """Which unmarked sessions are learnt from: quiet for some hours, not older than some days, on these channels."""
 
     idle_hours: int = 6
@@ -20,7 +20,7 @@ class QuietRules:
     channels: tuple[str, ...] = ()
 
 
-def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
+def look(tx: Tx, rules: IdleRules, *, space: str, session_id: str) -> bool:
     """Mark a session if it went quiet with something to learn, and say whether; else look again later, or never."""
     session = sessions.find(tx, space=space, session_id=session_id, lock=True)
     last = None if session is None else learning.last_said(tx, space=space, session_id=session_id)
@@ -41,11 +41,11 @@ def look(tx: Tx, rules: QuietRules, *, space: str, session_id: str) -> bool:
     return False
 
 
-def _young(tx: Tx, rules: QuietRules, created_at: datetime) -> bool:
+def _young(tx: Tx, rules: IdleRules, created_at: datetime) -> bool:
     return created_at > later(tx.now, days=-rules.age_days)
 
 
-def _allowed(tx: Tx, rules: QuietRules, space: str, conversation: str) -> bool:
+def _allowed(tx: Tx, rules: IdleRules, space: str, conversation: str) -> bool:
     if not rules.channels:
         return True
     key = sessions.key_of(tx, space=space, conversation=conversation)

@@ -12,7 +12,7 @@ from bethink.model.moments import EPOCH
 from bethink.model.records import Record
 from bethink.store import learning, ledger, messages, search, sessions
 from bethink.store.db import Tx
-from bethink.store.learning import Answer
+from bethink.store.learning import RecordedAnswer
 
 _NEW = 500
 _HEAD = 50
@@ -23,7 +23,7 @@ _FRAME = re.compile(r"</?(?:transcript|notes_so_far)[^<>]{0,50}>", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class ExtractionInput:
     """A snapshot of a session to learn from: records after `start` up to `until`, and the earlier ones for context.
 
     What comes in afterwards is not in it, and will not be passed over: the watermark moves to `until`, no further.
@@ -37,7 +37,7 @@ class Work:
     run: str = ""
     prompt: str = ""
     whole: Sequence[Record] = ()
-    recorded: Answer | None = None
+    recorded: RecordedAnswer | None = None
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
 
@@ -47,16 +47,16 @@ class Work:
         return record.message.said_at or record.recorded_at
 
 
-def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> Work:
+def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> ExtractionInput:
     """Take the snapshot. Of more new records than fit the budget it takes the first; the rest keeps its mark."""
     session = sessions.find(tx, space=claim.space, session_id=claim.key)
     if session is None:
-        return Work(exists=False)
+        return ExtractionInput(exists=False)
     start = session.processed_until or 0
     if session.invalidated_at is None or not session.learns:
         # Nothing to learn, or a session that memory itself made: it counts as processed.
         until = start if session.invalidated_at is None else session.last_number
-        return Work(exists=True, start=start, until=max(start, until))
+        return ExtractionInput(exists=True, start=start, until=max(start, until))
     new = messages.after(tx, space=claim.space, session_id=claim.key, number=start, limit=_NEW)
     until = new[-1].number if len(new) == _NEW else session.last_number
     recorded = _recorded(tx, claim, start=start, until=until, version=version)
@@ -68,8 +68,8 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: 
     if room is not None and recorded is None:
         new, until = _first(new, until, room, tokens)
     if not new:
-        return Work(exists=True, start=start, until=until, agent_id=session.agent_id)
-    return Work(
+        return ExtractionInput(exists=True, start=start, until=until, agent_id=session.agent_id)
+    return ExtractionInput(
         exists=True,
         start=start,
         until=until,
@@ -91,7 +91,7 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
     return [text.text for text in search.texts(tx, space=claim.space, refs=refs, as_of=None).values()]
 
 
-def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[Answer, int] | None:
+def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[RecordedAnswer, int] | None:
     """Find an answer to these records that was kept but not applied, and how far it goes."""
     for answer in learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=1):
         made_by, _, span = answer.run.partition(":")

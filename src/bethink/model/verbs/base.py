@@ -18,7 +18,10 @@ BIGGEST = 2**53 - 1
 Name = Annotated[str, Length(1, 200), Printable()]
 IdempotencyKey = Annotated[str, Length(1, 180), Printable()]
 Conversation = Annotated[str, Bytes(MAX_CONVERSATION)]
-Question = Annotated[str, Length(0, 10_000)]
+Question = Annotated[str, Length(0, 1_000_000)]
+"""Long enough for the whole message of a user, with a page pasted into it. It travels in a body."""
+Query = Annotated[str, Length(0, 10_000)]
+"""What fits into an address."""
 Limit = Annotated[int, Between(1, 1_000)]
 Number = Annotated[int, Between(0, BIGGEST)]
 Budget = Annotated[int, Between(1, 10_000_000)]
@@ -39,14 +42,14 @@ def _read_moment(given: Any) -> datetime:
     try:
         return moment(given)
     except BethinkError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(f"is not a date or time in ISO 8601. {error.hint}") from error
 
 
 Moment = Annotated[datetime, _ReadsMoment()]
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalOnly:
     """Marks a field that only code in the same process may set: no door reads it from a caller."""
 
 
@@ -61,7 +64,7 @@ class Retry(StrEnum):
     """It is never sent twice."""
 
 
-class Operation(StrEnum):
+class MemoryOperation(StrEnum):
     """What a verb does to memory, in the words of OpenTelemetry's GenAI conventions. It names the span."""
 
     CREATE = "create_memory"
@@ -69,6 +72,7 @@ class Operation(StrEnum):
     UPSERT = "upsert_memory"
     SEARCH = "search_memory"
     DELETE = "delete_memory"
+    DELETE_STORE = "delete_memory_store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +127,7 @@ class Verb(Generic[RequestT, ResultT]):
     everywhere: bool = False
     """Whether it concerns all spaces, so that the key must be for all of them."""
     status: int = 200
-    operation: Operation | None = None
+    operation: MemoryOperation | None = None
     raises: str = ""
     """Errors worth naming beyond those that any verb may raise."""
     details: str = ""

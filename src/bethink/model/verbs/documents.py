@@ -9,12 +9,12 @@ from bethink.model.documents import Document, DocumentDraft, DocumentSource, Pro
 from bethink.model.verbs.base import (
     Empty,
     Limit,
-    Local,
+    LocalOnly,
+    MemoryOperation,
     Moment,
     Name,
     Number,
-    Operation,
-    Question,
+    Query,
     Request,
     Retry,
     Verb,
@@ -35,7 +35,7 @@ class TreeRequest(Request):
 class SearchDocumentsRequest(TreeRequest):
     """Words to look for."""
 
-    query: Question
+    query: Query
     """Words that the documents share."""
     limit: Limit = 10
     """How many documents to return at most."""
@@ -45,7 +45,7 @@ class SearchDocumentsRequest(TreeRequest):
 class FindDocumentRequest(TreeRequest):
     """A path to follow."""
 
-    path: Question
+    path: Query
     """A path such as `~/memory/people`."""
 
 
@@ -81,7 +81,7 @@ class CreateDocumentRequest(Request):
     """What it says, and where it hangs in the tree."""
     document_id: Name | None = None
     """Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`."""
-    by: Annotated[Provenance | None, Local()] = None
+    by: Annotated[Provenance | None, LocalOnly()] = None
     """Who wrote it and what it rests on; the user, if left out."""
 
     def from_outside(self) -> Self:
@@ -97,7 +97,7 @@ class UpdateDocumentRequest(DocumentRequest):
     """What it says, and where it hangs in the tree."""
     expected: Number
     """The version that it was made from."""
-    by: Annotated[Provenance | None, Local()] = None
+    by: Annotated[Provenance | None, LocalOnly()] = None
     """Who wrote it and what it rests on; the user, and what the version before rested on, if left out."""
 
     def from_outside(self) -> Self:
@@ -171,7 +171,7 @@ TREE: Verb[TreeRequest, dict[str, Document]] = Verb(
 SEARCH_DOCUMENTS: Verb[SearchDocumentsRequest, list[Document]] = Verb(
     "documents.search", SearchDocumentsRequest, list[Document], f"POST {_SPACE}/documents/search", READ, Retry.SAFE,
     "Return the documents that share words with a query, the best match first.",
-    operation=Operation.SEARCH,
+    operation=MemoryOperation.SEARCH,
 )  # fmt: skip
 FIND_DOCUMENT: Verb[FindDocumentRequest, Document | None] = Verb(
     "documents.find", FindDocumentRequest, Document | None, f"POST {_SPACE}/documents/find", READ, Retry.SAFE,
@@ -190,26 +190,26 @@ GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
 CREATE_DOCUMENT: Verb[CreateDocumentRequest, Document] = Verb(
     "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.ONCE,
     "Write a new document. Secrets are cut out of its text first.",
-    status=201, operation=Operation.CREATE,
+    status=201, operation=MemoryOperation.CREATE,
     raises="Duplicate: if the id or the path is taken.",
 )  # fmt: skip
 UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
     "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.ONCE,
     "Write the next version of a document.",
-    operation=Operation.UPDATE,
+    operation=MemoryOperation.UPDATE,
     raises=_STALE,
 )  # fmt: skip
 DELETE_DOCUMENT: Verb[DeleteDocumentRequest, None] = Verb(
     "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.ONCE,
     "End a document that has no children and that no other links to.",
-    status=204, operation=Operation.DELETE,
+    status=204, operation=MemoryOperation.DELETE,
     raises=f"{_STALE} Conflict: if another document depends on it.",
     details="Its versions remain; `forget` erases them.",
 )  # fmt: skip
 RESTORE_DOCUMENT: Verb[RestoreDocumentRequest, Document] = Verb(
     "documents.restore", RestoreDocumentRequest, Document, f"POST {_DOCUMENT}/restore", WRITE, Retry.ONCE,
     "Write an old version again as the newest.",
-    also_reads=True, operation=Operation.UPDATE,
+    also_reads=True, operation=MemoryOperation.UPDATE,
     raises=_STALE,
 )  # fmt: skip
 DOCUMENT_VERSIONS: Verb[DocumentRequest, list[Document]] = Verb(

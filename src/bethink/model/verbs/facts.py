@@ -5,7 +5,7 @@ from typing import Self
 
 from bethink.model.access import Scope
 from bethink.model.records import Fact, Origin, SourceMessage
-from bethink.model.verbs.base import Empty, Limit, Moment, Name, Number, Operation, Question, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Moment, Name, Number, Query, Request, Retry, Verb
 
 READ, WRITE = Scope.READ, Scope.WRITE
 _IMPORT = Origin("import")
@@ -27,7 +27,7 @@ class ListFactsRequest(Request):
 class SearchFactsRequest(Request):
     """Words to look for."""
 
-    query: Question
+    query: Query
     """Words that the facts share. A part in double quotes must occur as it is."""
     limit: Limit = 10
     """How many facts to return at most."""
@@ -76,12 +76,12 @@ LIST_FACTS: Verb[ListFactsRequest, list[Fact]] = Verb(
 SEARCH_FACTS: Verb[SearchFactsRequest, list[Fact]] = Verb(
     "facts.search", SearchFactsRequest, list[Fact], f"POST {_FACTS}/search", READ, Retry.SAFE,
     "Return the facts that share words with a query, the best match first.",
-    operation=Operation.SEARCH,
+    operation=MemoryOperation.SEARCH,
 )  # fmt: skip
 FACTS_BY_METADATA: Verb[FactsByMetadataRequest, list[Fact]] = Verb(
     "facts.by_metadata", FactsByMetadataRequest, list[Fact], f"POST {_FACTS}/by_metadata", READ, Retry.SAFE,
     "Return the facts whose metadata has a value under a key, the oldest first.",
-    operation=Operation.SEARCH,
+    operation=MemoryOperation.SEARCH,
 )  # fmt: skip
 COUNT_FACTS: Verb[Empty, int] = Verb(
     "facts.count", Empty, int, f"GET {_FACTS}/count", READ, Retry.SAFE,
@@ -95,7 +95,7 @@ GET_FACT: Verb[FactRequest, Fact] = Verb(
 SAVE_FACT: Verb[SaveFactRequest, Fact] = Verb(
     "facts.save", SaveFactRequest, Fact, f"POST {_FACTS}", WRITE, Retry.IDEMPOTENT,
     "Store a fact and return it as stored.",
-    status=201, operation=Operation.UPSERT,
+    status=201, operation=MemoryOperation.UPSERT,
     raises="Stale: if `expected` is not the current version.",
 )  # fmt: skip
 FACT_VERSIONS: Verb[FactRequest, list[Fact]] = Verb(

@@ -17,9 +17,9 @@ from bethink.model.verbs.base import (
     Empty,
     IdempotencyKey,
     Limit,
+    MemoryOperation,
     Moment,
     Name,
-    Operation,
     Question,
     Request,
     Retry,
@@ -173,20 +173,20 @@ _SPACE = "/spaces/{space}"
 REMEMBER: Verb[RememberRequest, Remembered] = Verb(
     "space.remember", RememberRequest, Remembered, f"POST {_SPACE}/remember", WRITE, Retry.IDEMPOTENT,
     "Store a text of the user, or messages, for good.",
-    status=201, operation=Operation.UPSERT,
+    status=201, operation=MemoryOperation.UPSERT,
     raises="Conflict: if an idempotency key already belongs to another message.",
     details="When it returns, the messages are durable. They are learnt from in the background.",
 )  # fmt: skip
 RECALL: Verb[RecallRequest, Recall] = Verb(
     "space.recall", RecallRequest, Recall, f"POST {_SPACE}/recall", READ, Retry.SAFE,
     "Find what answers a question, the best first.",
-    operation=Operation.SEARCH,
+    operation=MemoryOperation.SEARCH,
     details="If nothing answers it, `missing` says why.",
 )  # fmt: skip
 CONTEXT: Verb[ContextRequest, Block] = Verb(
     "space.context", ContextRequest, Block, f"POST {_SPACE}/context", READ, Retry.SAFE,
     "Return a block of memory to begin a prompt with.",
-    operation=Operation.SEARCH, positional=("question",),
+    operation=MemoryOperation.SEARCH, positional=("question",),
     details="It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.",
 )  # fmt: skip
 EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
@@ -206,7 +206,7 @@ SHOWN: Verb[ShownRequest, list[Showing]] = Verb(
 FORGET: Verb[ForgetRequest, Forgotten] = Verb(
     "space.forget", ForgetRequest, Forgotten, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
     "Remove something for good, with everything that was made of it, and count what went.",
-    operation=Operation.DELETE, positional=("ref",),
+    operation=MemoryOperation.DELETE, positional=("ref",),
     raises="NotFound: if the space has no such thing.",
 )  # fmt: skip
 JOBS: Verb[JobsRequest, list[Job]] = Verb(

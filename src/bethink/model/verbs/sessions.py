@@ -5,9 +5,19 @@ from typing import Self
 
 from bethink.model.access import Scope
 from bethink.model.ids import new_id
-from bethink.model.messages import Messages
+from bethink.model.messages import AnyMessages
 from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory
-from bethink.model.verbs.base import Conversation, IdempotencyKey, Limit, Name, Number, Operation, Request, Retry, Verb
+from bethink.model.verbs.base import (
+    Conversation,
+    IdempotencyKey,
+    Limit,
+    MemoryOperation,
+    Name,
+    Number,
+    Request,
+    Retry,
+    Verb,
+)
 
 READ, WRITE = Scope.READ, Scope.WRITE
 
@@ -48,8 +58,8 @@ class SessionRequest(Request):
 class AppendRequest(SessionRequest):
     """Messages to append."""
 
-    messages: Messages
-    """What was said, oldest first. A text stands for one message of the user."""
+    messages: AnyMessages
+    """What was said, oldest first; there may be none. A text stands for one message of the user."""
     idempotency_key: IdempotencyKey | None = None
     """Repeating a request with the same key stores nothing twice."""
 
@@ -110,7 +120,7 @@ GET_SESSION: Verb[SessionRequest, SessionInfo] = Verb(
 APPEND: Verb[AppendRequest, list[int]] = Verb(
     "session.append", AppendRequest, list[int], f"POST {_SESSION}/messages", WRITE, Retry.IDEMPOTENT,
     "Store messages in one transaction and return their numbers.",
-    status=201, operation=Operation.UPSERT,
+    status=201, operation=MemoryOperation.UPSERT,
     raises="SessionEnded: if the session has ended. Conflict: if a key already belongs to another message.",
     details="When it returns, they are durable. A message whose idempotency key is known keeps its number.",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Self
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
+from bethink.model.checks import Length, Printable
 from bethink.model.ids import new_id
 from bethink.model.prompts import Prompt
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
@@ -54,6 +55,11 @@ class DispatchRequest(ThreadRequest):
 
     event: Event
     """What happened to the agent."""
+
+    def __post_init__(self) -> None:
+        Request.__post_init__(self)
+        for limit in (Length(1, 200), Printable()):
+            limit.check("event.type", self.event.type)
 
     def from_outside(self) -> Self:
         """Refuse the events that only the engine makes: they shorten a memory."""

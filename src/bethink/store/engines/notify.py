@@ -10,7 +10,7 @@ CHANNEL = "bethink_jobs"
 _GAP = 0.05
 
 
-class Bell:
+class NotifySender:
     """Rings the server's bell at most twenty times a second, however often it is pulled.
 
     Inside the writing transaction a notification would make every commit wait for all others.

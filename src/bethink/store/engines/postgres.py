@@ -30,8 +30,8 @@ from bethink.errors import (
     Unavailable,
 )
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
-from bethink.store.engines.lane import Lane, Seat
-from bethink.store.engines.notify import CHANNEL, Bell
+from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
+from bethink.store.engines.notify import CHANNEL, NotifySender
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect, Query
@@ -158,9 +158,9 @@ class PostgresDatabase(Database):
         self._clock = clock
 
     def _start(self) -> None:
-        self._lane = Lane("postgres", self.options.pool_size, self._connect)
-        self._ear = Lane("listener", 1, self._connect_listener)
-        self._bell = Bell(self._connect)
+        self._lane = ConnectionThread("postgres", self.options.pool_size, self._connect)
+        self._ear = ConnectionThread("listener", 1, self._connect_listener)
+        self._bell = NotifySender(self._connect)
 
     async def _stop(self) -> None:
         await self._ear.close()
@@ -187,12 +187,12 @@ class PostgresDatabase(Database):
 
         await to_thread.run_sync(work)
 
-    def _ring(self) -> None:
-        super()._ring()
+    def _notify(self) -> None:
+        super()._notify()
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
-        def work(seat: Seat[Connection]) -> bool:
+        def work(seat: ThreadConnection[Connection]) -> bool:
             try:
                 return any(True for _ in seat.connection().notifies(timeout=seconds, stop_after=1))
             except psycopg.Error:
@@ -211,7 +211,7 @@ class PostgresDatabase(Database):
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         begin = _begin(space, read=read)
 
-        def work(seat: Seat[Connection]) -> T:
+        def work(seat: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
 
             def attempt() -> T:
@@ -234,7 +234,7 @@ class PostgresDatabase(Database):
         return await self._lane.run(work)
 
     def _attempt(
-        self, seat: Seat[Connection], body: Callable[[Tx], T], *, begin: bytes, read: bool, repeatable: bool
+        self, seat: ThreadConnection[Connection], body: Callable[[Tx], T], *, begin: bytes, read: bool, repeatable: bool
     ) -> T:
         committing = False
         try:
@@ -244,8 +244,8 @@ class PostgresDatabase(Database):
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
                 _commit(connection)
-                if tx.rings:
-                    self._ring()
+                if tx.notifies:
+                    self._notify()
         except psycopg.Error as error:
             raise _outcome(seat, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
@@ -294,7 +294,9 @@ def _commit(connection: Connection) -> None:
         raise StoreError("the transaction had failed before it was committed.", hint="Let the error end its body.")
 
 
-def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool) -> Exception:
+def _outcome(
+    seat: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
+) -> Exception:
     """Say what a failed transaction means, as a `_Retry` if it may run again."""
     lost = _is_lost(seat, error)
     if lost and committing:
@@ -307,7 +309,7 @@ def _outcome(seat: Seat[Connection], error: psycopg.Error, *, committing: bool, 
     return _Retry(meaning) if again else meaning
 
 
-def _is_lost(seat: Seat[Connection], error: psycopg.Error) -> bool:
+def _is_lost(seat: ThreadConnection[Connection], error: psycopg.Error) -> bool:
     """Say whether the connection is gone; if it lives, leave it ready for the next transaction."""
     if _ends_connection(error):
         seat.drop()
@@ -323,7 +325,7 @@ def _ends_connection(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
 
 
-def _roll_back(seat: Seat[Connection]) -> bool:
+def _roll_back(seat: ThreadConnection[Connection]) -> bool:
     if seat.current is None:
         return True
     try:

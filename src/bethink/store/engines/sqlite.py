@@ -20,7 +20,7 @@ from anyio import to_thread
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.checkpoint import Checkpointer
-from bethink.store.engines.lane import Lane, Seat
+from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect, Query
@@ -136,11 +136,13 @@ class SqliteDatabase(Database):
     def _start(self) -> None:
         self._checkpointer = Checkpointer(self._connect, busy_timeout=self.options.busy_timeout)
         self._checkpointer.start()
-        self._writer = Lane("writer", 1, self._connect_writer)
-        self._watcher = Lane("watcher", 1, self._connect_reader)
+        self._writer = ConnectionThread("writer", 1, self._connect_writer)
+        self._watcher = ConnectionThread("watcher", 1, self._connect_reader)
         self._seen: object = None
         alone = self.options.path == _MEMORY or self.options.readers == 0
-        self._readers = self._writer if alone else Lane("reader", self.options.readers, self._connect_reader)
+        self._readers = (
+            self._writer if alone else ConnectionThread("reader", self.options.readers, self._connect_reader)
+        )
 
     async def _stop(self) -> None:
         await self._watcher.close()
@@ -166,7 +168,7 @@ class SqliteDatabase(Database):
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
         return await lane.run(lambda seat: self._attempt(seat, body, begin=begin))
 
-    def _attempt(self, seat: Seat[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
+    def _attempt(self, seat: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
         committing = False
         try:
             connection = seat.connection()
@@ -176,9 +178,9 @@ class SqliteDatabase(Database):
                 if tx.begun:
                     committing = begin == _WRITE
                     connection.execute("COMMIT")
-                    if tx.rings:
-                        self._ring()
-                    if tx.erases and self.options.wal:
+                    if tx.notifies:
+                        self._notify()
+                    if tx.forgets and self.options.wal:
                         self._checkpointer.clear(connection)
             except BaseException:
                 if connection.in_transaction:

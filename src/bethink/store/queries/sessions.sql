@@ -63,8 +63,9 @@ WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 -- The sessions of a space with whose they are, the newest first.
 SELECT session_columns(s), c.key, a.name,
        (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
-        ORDER BY m.number LIMIT 1) AS begun_at
+        ORDER BY m.number LIMIT 1) AS begun_at, l.summary
 FROM sessions s
+LEFT JOIN session_memories l ON l.space_id = s.space_id AND l.session_id = s.id
 JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
 WHERE s.space_id = :space AND (CAST(:before AS text) = '' OR s.id < :before)

@@ -10,7 +10,7 @@ def forget(tx: Tx, *tables: str) -> None:
     PostgreSQL keeps words in their own rows. In FTS5 neither of the cheaper ways removes every word: 'optimize' may end
     with one segment of delete marks, each with its word, and 'secure-delete' leaves words of long texts behind.
     """
-    tx.erases = True
+    tx.forgets = True
     if tx.dialect is Dialect.SQLITE:
         for table in tables:
             tx.script(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')")

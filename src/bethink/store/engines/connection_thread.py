@@ -28,7 +28,7 @@ T = TypeVar("T")
 class _Job(Generic[ConnectionT, T]):
     __slots__ = ("done", "error", "result", "wake", "work")
 
-    def __init__(self, work: "Callable[[Seat[ConnectionT]], T]") -> None:
+    def __init__(self, work: "Callable[[ThreadConnection[ConnectionT]], T]") -> None:
         self.work = work
         self.done = anyio.Event()
         native: Any = current_token().native_token
@@ -39,7 +39,7 @@ class _Job(Generic[ConnectionT, T]):
         self.error: BaseException | None = None
 
 
-class Seat(Generic[ConnectionT]):
+class ThreadConnection(Generic[ConnectionT]):
     """One thread's place: it opens its connection when first asked and again after losing it."""
 
     def __init__(self, connect: Callable[[], ConnectionT]) -> None:
@@ -59,7 +59,7 @@ class Seat(Generic[ConnectionT]):
             connection.close()
 
 
-class Lane(Generic[ConnectionT]):
+class ConnectionThread(Generic[ConnectionT]):
     """Up to `size` threads sharing one queue. Work that has begun is never abandoned half-way."""
 
     def __init__(self, name: str, size: int, connect: Callable[[], ConnectionT]) -> None:
@@ -73,7 +73,7 @@ class Lane(Generic[ConnectionT]):
         self._closed = False
         self._process: int | None = None
 
-    async def run(self, work: Callable[[Seat[ConnectionT]], T]) -> T:
+    async def run(self, work: Callable[[ThreadConnection[ConnectionT]], T]) -> T:
         """Run `work` on one of the threads. Being cancelled does not stop it: it commits or rolls back."""
         job = _Job(work)
         with self._guard:
@@ -122,7 +122,7 @@ class Lane(Generic[ConnectionT]):
         self._process = os.getpid()
 
     def _serve(self) -> None:
-        seat = Seat(self._connect)
+        seat = ThreadConnection(self._connect)
         while (job := self._queue.get()) is not None:
             try:
                 job.result = job.work(seat)

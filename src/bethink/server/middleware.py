@@ -1,4 +1,4 @@
-"""The outermost part of the door: turns away strangers and crowds, and notes every request once it is answered."""
+"""What happens to every request before a route is found and after it was answered: checks, metrics and one log line."""
 
 import logging
 import random
@@ -7,63 +7,74 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bethink.model.verbs.memory import FORGET, RECALL, REMEMBER
+from bethink.model.verbs.sessions import APPEND
+from bethink.server.concurrency import Concurrency
 from bethink.server.logs import requests, whereabouts
 from bethink.server.metrics import Metrics
 from bethink.server.options import ServerOptions
-from bethink.server.places import Places
 from bethink.server.problems import MEDIA_TYPE, Problem, Refused, problem_for, refused
-from bethink.server.route import AsgiScope, Receive, Send, keep_slashes
+from bethink.server.slashes import escaped
 
-App = Callable[[AsgiScope, Receive, Send], Any]
+HANDLED = "bethink"
+"""The key in a scope under which routes note what the log and the metrics need: route, verb, key, space, count."""
 
 _OPEN = frozenset({"/healthz", "/readyz"})
-_ELSEWHERE = "(none)"
+_NO_ROUTE = "(none)"
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
-"""Those that are counted by name: a stranger may make up others without end."""
+"""The methods that are counted by name: a caller may make up others without end."""
 
 
-class Gate:
-    """Pure ASGI. What it decides needs no key: the names we are called by, web pages, and how many are inside."""
+class RequestMiddleware:
+    """Plain ASGI. What it checks needs no key: the Host and Origin headers, and how many requests are handled."""
 
-    def __init__(self, app: App, *, options: ServerOptions, metrics: Metrics, places: Places) -> None:
+    def __init__(self, app: ASGIApp, *, options: ServerOptions, metrics: Metrics, concurrency: Concurrency) -> None:
         self._app = app
         self._options = options
         self._metrics = metrics
-        self._places = places
-        metrics.in_progress.set_function(lambda: places.inside)
+        self._concurrency = concurrency
+        metrics.in_progress.set_function(lambda: concurrency.active)
+        self._measures: dict[str, Callable[[int, float], None]] = {
+            REMEMBER.name: metrics.captured,
+            APPEND.name: metrics.captured,
+            RECALL.name: metrics.recalled,
+            FORGET.name: metrics.forgot,
+        }
 
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Let one request in, and answer for whatever becomes of it."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, and answer it whatever goes wrong."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began, status = time.perf_counter(), 0
         request_id = f"{random.getrandbits(64):016x}"
+        handled: dict[str, Any] = {}
 
-        async def noting(message: Any) -> None:
+        async def noting(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             await send(message)
 
-        self._places.inside += 1
+        self._concurrency.active += 1
         failure: Exception | None = None
         try:
             _check_form(scope)
             self._check(scope)
-            scope = keep_slashes(scope)
-            await self._app(scope, receive, noting)
-        except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered, and told nothing of it
+            await self._app({**escaped(scope), HANDLED: handled}, receive, noting)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer, and no details
             failure = error
             if not status:
                 await answer(problem_for(error), noting)
         finally:
-            self._places.inside -= 1
-            self._note(scope, status, time.perf_counter() - began, request_id, failure)
+            self._concurrency.active -= 1
+            self._note(scope["method"], handled, status, time.perf_counter() - began, request_id, failure)
 
-    def _check(self, scope: AsgiScope) -> None:
+    def _check(self, scope: Scope) -> None:
         host = origin = b""
         keys = 0
         for name, value in scope["headers"]:
@@ -75,28 +86,36 @@ class Gate:
                 keys += 1
         if keys > 1:
             raise refused(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
-        if not _called(host.decode("latin-1").lower(), self._options.allowed_hosts):
+        if not _is_allowed(host.decode("latin-1").lower(), self._options.allowed_hosts):
             raise refused(
                 421,
                 "Misdirected request",
-                "This server is not called by that name.",
-                hint="Name it in server_allowed_hosts.",
+                "The Host header names another server.",
+                hint="Add the name to server_allowed_hosts.",
             )
         if origin and origin.decode("latin-1").lower() not in self._options.allowed_origins:
             raise refused(
                 403,
                 "Forbidden",
-                "Web pages of that origin may not call this server.",
-                hint="Name it in server_allowed_origins.",
+                "Web pages of this origin may not call the server.",
+                hint="Add the origin to server_allowed_origins.",
             )
         if scope["path"] not in _OPEN:
-            self._places.check()
+            self._concurrency.check()
 
-    def _note(self, scope: AsgiScope, status: int, seconds: float, request_id: str, failure: Exception | None) -> None:
-        route = getattr(scope.get("route"), "path_format", _ELSEWHERE)
-        method = scope["method"] if route is not _ELSEWHERE and scope["method"] in _METHODS else "-"
+    def _note(  # noqa: PLR0917 - the parts of one line
+        self,
+        method: str,
+        handled: dict[str, Any],
+        status: int,
+        seconds: float,
+        request_id: str,
+        failure: Exception | None,
+    ) -> None:
+        route = handled.get("route", _NO_ROUTE)
+        method = method if route is not _NO_ROUTE and method in _METHODS else "-"
         self._metrics.answered(method, route, status, seconds)
-        measure = self._measures(route, method)
+        measure = self._measures.get(handled.get("verb", ""))
         if measure is not None:
             measure(status, seconds)
         if not requests.isEnabledFor(logging.INFO):
@@ -107,9 +126,9 @@ class Gate:
             "route": route,
             "status": status,
             "ms": round(seconds * 1000, 2),
-            "key": scope.get("bethink.key"),
-            "space": scope.get("path_params", {}).get("space"),
-            "count": scope.get("bethink.count"),
+            "key": handled.get("key"),
+            "space": handled.get("space"),
+            "count": handled.get("count"),
         }
         level = logging.INFO
         if failure is not None:
@@ -118,20 +137,14 @@ class Gate:
             level, fields["where"] = logging.ERROR, whereabouts(failure)
         requests.log(level, "request", extra={"fields": fields})
 
-    def _measures(self, route: str, method: str) -> Callable[[int, float], None] | None:
-        last = route.rpartition("/")[2]
-        if method == "POST" and last in ("remember", "messages"):
-            return self._metrics.captured
-        return {"recall": self._metrics.recalled, "forget": self._metrics.forgot}.get(last)
 
+def _check_form(scope: Scope) -> None:
+    """Refuse what can be read in two ways: a body with two lengths, and a path that is not text.
 
-def _check_form(scope: AsgiScope) -> None:
-    """Refuse what can be read in two ways: a body of two lengths, and a path of bytes that are no text.
-
-    Bytes that cannot be read would all become the same name, and PostgreSQL holds no NUL.
+    Bytes that are not UTF-8 would all become the same name, and PostgreSQL stores no NUL.
     """
     if len({name for name, _ in scope["headers"] if name in _LENGTHS}) > 1:
-        raise _unreadable("The length of the body is told in two ways.", hint="Send Content-Length alone.")
+        raise _unreadable("The request gives the length of its body in two ways.", hint="Send only Content-Length.")
     raw: bytes = scope.get("raw_path") or b""
     readable = "\0" not in scope["path"]
     if b"%" in raw:
@@ -140,7 +153,7 @@ def _check_form(scope: AsgiScope) -> None:
         except UnicodeDecodeError:
             readable = False
     if not readable:
-        raise _unreadable("The path is no text in UTF-8.", hint="Encode names as UTF-8, without control characters.")
+        raise _unreadable("The path is not UTF-8.", hint="Encode names as UTF-8, without control characters.")
 
 
 def _unreadable(detail: str, *, hint: str) -> Refused:
@@ -148,7 +161,7 @@ def _unreadable(detail: str, *, hint: str) -> Refused:
     return refused(400, "Bad request", detail, hint=hint, headers=[(b"connection", b"close")])
 
 
-def _called(host: str, allowed: frozenset[str]) -> bool:
+def _is_allowed(host: str, allowed: frozenset[str]) -> bool:
     if "*" in allowed:
         return True
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
@@ -156,7 +169,7 @@ def _called(host: str, allowed: frozenset[str]) -> bool:
 
 
 async def answer(problem: Problem, send: Send) -> None:
-    """Write a problem as an answer."""
+    """Send a problem as the answer."""
     body = problem.body()
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),

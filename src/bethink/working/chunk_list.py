@@ -24,7 +24,7 @@ GAP = 1 << 20
 """Room left between two chunks, so that one can be put between them without moving any other."""
 
 
-class Shelf:
+class ChunkList:
     """Applies operations inside a transaction and keeps count of what they did.
 
     Nothing is loaded that an operation does not need, so an event costs the same however much is on the shelf.

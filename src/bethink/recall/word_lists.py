@@ -1,6 +1,6 @@
 """Words of English that a question is read with: which carry nothing, which belong together, which are akin."""
 
-_SILENT = """
+_STOP_WORDS = """
     a about above after again against aint all also am an and any are arent as at be because been before being
     below between both but by can cant could couldnt d did didnt do does doesnt doing don dont down during each
     else few for from further get gets getting gonna got had has hasnt have havent having he hello her here hers
@@ -45,7 +45,7 @@ _FORMS = """
     | injury injure | medicine medication | pregnancy pregnant | surgery surgical
 """
 
-_KIN = """
+_RELATED = """
     advice suggest recommend tip | age old birthday | airline flight fly | angry mad upset | animal pet |
     appliance kitchen oven | art paint draw | attend join participate go | award prize win | beach ocean sea |
     begin start | bird fish animal | birthday born birth | book read novel author | born birth birthday |
@@ -80,7 +80,7 @@ _KIN = """
     worry anxious stress
 """
 
-SILENT = frozenset(_SILENT.split())
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words that say nothing about what is asked for."""
 
 VAGUE = frozenset(_VAGUE.split())
@@ -89,5 +89,5 @@ VAGUE = frozenset(_VAGUE.split())
 FORMS: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _FORMS.split("|"))
 """Spellings of one word that no stemmer brings together."""
 
-KIN: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _KIN.split("|"))
+RELATED: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _RELATED.split("|"))
 """A word, and words that answer to it without meaning the same."""

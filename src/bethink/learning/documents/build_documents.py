@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bethink.model.consolidation import Change, Selection, Shelf
+from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import (
     CONSOLIDATED,
     MAX_BODY,
@@ -31,7 +31,7 @@ _HEADINGS = {
     FactKind.EVENT: "Events",
     FactKind.KNOWLEDGE: "Knowledge",
 }
-GATHERER = "gather"
+BUILDER = "build_documents"
 """Who writes documents without a model."""
 
 _ABOUT_USER = "user"
@@ -56,7 +56,7 @@ class Known:
         return sorted(kept, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
 
 
-def gather(known: Known, shelf: Shelf) -> list[Change]:
+def build_documents(known: Known, shelf: DocumentTree) -> list[Change]:
     """Return what must change for the tree to say what is known: a document for each thing, and two overviews."""
     wanted = {**_things(known.supported()), **overviews(known)} if known.selection.current else {}
     changes = changes_to(wanted, shelf)
@@ -72,7 +72,7 @@ def known_sources(known: Known) -> dict[str, DocumentSource]:
     return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
 
 
-def unsupported(known: Known, shelf: Shelf, *, kept: Collection[str]) -> list[Change]:
+def unsupported(known: Known, shelf: DocumentTree, *, kept: Collection[str]) -> list[Change]:
     """Return the deletions of derived documents that nothing known supports any more, whoever curated them."""
     there = known_sources(known)
     return [
@@ -103,7 +103,9 @@ def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSou
     }
 
 
-def changes_to(wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", shelf: Shelf) -> list[Change]:
+def changes_to(
+    wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", shelf: DocumentTree
+) -> list[Change]:
     """Return the changes that make the gathered documents be just these. What others wrote last is left alone."""
     changes: list[Change] = []
     for path, (draft, sources) in wanted.items():
@@ -122,7 +124,7 @@ def changes_to(wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, 
             )
         )
     for path, now in shelf.documents.items():
-        if path != ROOT and path not in wanted and now.author.id == GATHERER:
+        if path != ROOT and path not in wanted and now.author.id == BUILDER:
             sources = tuple(shelf.sources.get(path, ()))
             changes.append(Change(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources))
     return changes
@@ -130,7 +132,7 @@ def changes_to(wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, 
 
 def _may_replace(path: str, author: Author) -> bool:
     # The overviews are ours whoever filled them in; a document that a model curated is not.
-    return author.id == GATHERER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
+    return author.id == BUILDER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
 
 
 def _says(

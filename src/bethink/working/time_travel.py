@@ -8,8 +8,8 @@ from bethink.model.thread_results import StateDiff
 from bethink.model.working import Chunk, Mode, State, StateCause, Thread
 from bethink.store import sessions, states, threads
 from bethink.store.db import Tx
+from bethink.working.chunk_list import GAP
 from bethink.working.process import Engine, apply_event, get_thread
-from bethink.working.shelf import GAP
 
 
 def state_at(tx: Tx, thread: Thread, number: int) -> State:
@@ -47,10 +47,10 @@ def fork(tx: Tx, *, space: str, source_id: str, at: int, mode: Mode, thread_id: 
     made = threads.create(tx, space=space, thread_id=name, mode=mode, conversation=conversation, forked=(source.id, at))
     if not made:
         raise Conflict(f"there is a thread {name!r} already.", hint="Fork into another id, or into none.")
-    return _furnish(tx, get_thread(tx, space=space, thread_id=name), base.chunks)
+    return _copy_chunks(tx, get_thread(tx, space=space, thread_id=name), base.chunks)
 
 
-def _furnish(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
+def _copy_chunks(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
     for index, chunk in enumerate(chunks, 1):
         states.put_chunk(tx, thread=thread, chunk=chunk)
         states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * GAP)
@@ -74,7 +74,7 @@ def replay(tx: Tx, thread: Thread, engine: Engine) -> tuple[Chunk, ...]:
     scratch = new_id("replay")  # never a name that somebody may have given to a thread
     threads.create(tx, space=thread.space, thread_id=scratch, mode=Mode.STEPPING)
     first = states.at(tx, thread=thread, number=0)  # empty, but for a fork
-    again = _furnish(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
+    again = _copy_chunks(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
     for event in threads.applied(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
         again = apply_event(tx, again, event, engine).thread
     chunks = tuple(chunk for chunk, _ in states.current(tx, thread=again))

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.server.places import Places
+from bethink.server.concurrency import Concurrency
 from bethink.server.problems import Refused
 from tests.doors.server_kit import PLAIN, Served, serving
 
@@ -55,7 +55,7 @@ async def withheld(served: Served, path: str, key: str, count: int) -> AsyncGene
 
 @pytest.mark.parametrize("path", ["/v1/spaces/alice/recall", "/mcp"])
 async def test_who_withholds_bodies_takes_no_place_from_others(tmp_path: Path, path: str) -> None:
-    async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=True, max_concurrency=MOST)) as served:
+    async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=path == "/mcp", max_concurrency=MOST)) as served:
         alice = await served.key_for("read", spaces=["alice"])
         bob = await served.key_for("read", spaces=["bob"])
 
@@ -67,7 +67,7 @@ async def test_who_withholds_bodies_takes_no_place_from_others(tmp_path: Path, p
             assert (await served("POST", "/v1/spaces/alice/recall", {"question": "x"}, key=alice)).status == 503
 
         assert (await served("POST", "/v1/spaces/alice/recall", {"question": "x"}, key=alice)).status == 200
-        assert served.app.state.door.places.inside == 0
+        assert served.app.state.context.concurrency.active == 0
 
 
 async def test_bodies_that_come_at_once_find_as_many_places_as_there_are(tmp_path: Path) -> None:
@@ -83,31 +83,31 @@ async def test_bodies_that_come_at_once_find_as_many_places_as_there_are(tmp_pat
 
 
 def test_a_place_is_held_by_who_works_and_by_nobody_twice() -> None:
-    places = Places(2)
-    places.inside = 3
+    concurrency = Concurrency(2)
+    concurrency.active = 3
     with pytest.raises(Refused):
-        places.check()
-    body = places.coming("a")
+        concurrency.check()
+    body = concurrency.reading("a")
     body.__enter__()
-    assert places.inside == 2
-    places.inside += 1  # somebody came in meanwhile
+    assert concurrency.active == 2
+    concurrency.active += 1  # somebody came in meanwhile
     with pytest.raises(Refused) as crowded:
         body.__exit__(None, None, None)
     assert crowded.value.problem.status == 503
-    assert places.inside == 4
+    assert concurrency.active == 4
 
-    with pytest.raises(ZeroDivisionError), places.coming("a"):
+    with pytest.raises(ZeroDivisionError), concurrency.reading("a"):
         raise ZeroDivisionError
-    assert (places.inside, places._coming) == (4, {})
+    assert (concurrency.active, concurrency._reading) == (4, {})
 
 
 def test_all_keys_together_have_four_times_as_many_on_their_way_as_at_work() -> None:
-    places = Places(2)
-    held = [places.coming(key) for key in "aabbccdd"]
+    concurrency = Concurrency(2)
+    held = [concurrency.reading(key) for key in "aabbccdd"]
     for each in held:
         each.__enter__()
 
     for key in "ae":
-        with pytest.raises(Refused), places.coming(key):
+        with pytest.raises(Refused), concurrency.reading(key):
             pass
-    assert places.inside == -8
+    assert concurrency.active == -8

@@ -1,0 +1,61 @@
+"""Health, readiness and metrics: what watches over the server asks for."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from bethink.model.access import Scope
+from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
+from bethink.server import metrics
+from bethink.server.auth import require
+from bethink.server.context import Context, identify
+from bethink.server.middleware import HANDLED
+from bethink.server.problems import documented
+
+_OPEN: dict[str, Any] = {
+    "tags": ["service"],
+    "openapi_extra": {"security": []},
+    "responses": {
+        200: {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}},
+        **documented(400, 421, 503),
+    },
+    "response_model": None,
+}
+_PAGE: dict[str, Any] = {
+    "tags": ["service"],
+    "openapi_extra": {"security": [{"key": ["read"]}]},
+    "response_class": Response,
+    "responses": {
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+        **documented(400, 401, 403, 421, 429, 503),
+    },
+    "response_model": None,
+}
+
+
+def health_routes(context: Context) -> APIRouter:
+    """Return the routes that need no verb."""
+    router = APIRouter()
+
+    @router.get("/healthz", operation_id="healthz", **_OPEN)
+    async def healthz(request: Request) -> dict[str, str]:
+        """Return ok: the process answers."""
+        request.scope[HANDLED]["route"] = "/healthz"
+        return {"status": "ok"}
+
+    @router.get("/readyz", operation_id="readyz", **_OPEN)
+    async def readyz(request: Request) -> dict[str, str]:
+        """Return ok: the database answers, too."""
+        request.scope[HANDLED]["route"] = "/readyz"
+        await context.backend.run(LIST_SPACES, "", ListSpacesRequest(limit=1))
+        return {"status": "ok"}
+
+    @router.get("/metrics", operation_id="metrics", **_PAGE)
+    async def page(request: Request) -> Response:
+        """Return metrics for Prometheus. They concern all spaces, so the key must be for all of them."""
+        request.scope[HANDLED]["route"] = "/metrics"
+        require(await identify(request, context), (Scope.READ,), everywhere=True)
+        return Response(await context.metrics.page(context.backend), media_type=metrics.MEDIA_TYPE)
+
+    del healthz, readyz, page
+    return router

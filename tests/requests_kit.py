@@ -1,0 +1,111 @@
+"""A request for every verb, with every field that a caller may send set to something."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bethink.model.access import Scope
+from bethink.model.documents import DocumentDraft
+from bethink.model.jobs import JobKind
+from bethink.model.recall import Ref, RefKind
+from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
+from bethink.model.verbs import documents, facts, memory, service, sessions, threads
+from bethink.model.verbs.base import Empty, Request, Verb
+from bethink.model.working import Event, Mode
+
+NOON = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+TALK = (
+    Message(role=Role.USER, content="„Käse“ 🧀", said_at=NOON, metadata={"n": [1, 2.5, None]}),
+    Message(role=Role.TOOL, name="search", content="", tool_call_id="c1", is_error=True, tool_calls=[{"id": "c1"}]),
+)
+DRAFT = DocumentDraft(slug="people", title="People", body="Anna", parent="doc_top", links=("doc_top",))
+FACT = Fact(
+    id="f1",
+    content="Anna drinks tea.",
+    tags=("drink",),
+    metadata={"k": "v"},
+    kind=FactKind.DECISION,
+    subject="Anna",
+    slot="drink",
+    valid_from=NOON,
+)
+_SESSION: dict[str, Any] = {"session_id": "ses_1"}
+_DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
+_THREAD: dict[str, Any] = {"thread_id": "thread_1"}
+
+FULL: list[tuple[Verb[Any, Any], Request]] = [
+    (memory.REMEMBER, memory.RememberRequest(
+        messages=TALK, conversation="talk", agent="scout", idempotency_key="k", **_SESSION)),
+    (memory.RECALL, memory.RecallRequest(
+        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), origins=("user",), explain=True,
+        **_SESSION)),
+    (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **_SESSION)),
+    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
+    (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
+    (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
+    (memory.FORGET, memory.ForgetRequest(
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
+    (memory.JOBS, memory.JobsRequest(limit=3)),
+    (memory.CONSOLIDATE, Empty()),
+    (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
+        conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True)),
+    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(limit=3, before="ses_1")),
+    (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
+    (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
+    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **_SESSION)),
+    (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
+    (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
+    (sessions.RESET, sessions.ResetRequest(emergency=True, **_SESSION)),
+    (sessions.COMPACTED, sessions.SessionRequest(**_SESSION)),
+    (sessions.END, sessions.SessionRequest(**_SESSION)),
+    (sessions.RETRY, sessions.SessionRequest(**_SESSION)),
+    (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
+    (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
+    (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1")),
+    (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3)),
+    (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
+    (facts.COUNT_FACTS, Empty()),
+    (facts.GET_FACT, facts.FactRequest(fact_id="f/1 ä")),
+    (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, expected=1)),
+    (facts.FACT_VERSIONS, facts.FactRequest(fact_id="f1")),
+    (facts.FACT_SOURCES, facts.FactRequest(fact_id="f1")),
+    (documents.TREE, documents.TreeRequest(as_of=NOON)),
+    (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
+    (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
+    (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
+    (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(draft=DRAFT, expected=1, **_DOCUMENT)),
+    (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(expected=1, **_DOCUMENT)),
+    (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
+    (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),
+    (documents.DIFF_DOCUMENT, documents.DiffDocumentRequest(before=0, after=1, **_DOCUMENT)),
+    (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
+    (documents.FILES, Empty()),
+    (documents.LIST_CHANGES, documents.ListChangesRequest(limit=3)),
+    (documents.APPROVE, documents.ChangeRequest(run="run_1")),
+    (documents.REJECT, documents.ChangeRequest(run="run_1")),
+    (documents.UNDO, documents.ChangeRequest(run="run_1")),
+    (threads.OPEN_THREAD, threads.OpenThreadRequest(mode=Mode.STEPPING, **_THREAD, **_SESSION)),
+    (threads.LIST_THREADS, threads.ListThreadsRequest(limit=3, after="thread_1")),
+    (threads.GET_THREAD, threads.ThreadRequest(**_THREAD)),
+    (threads.DISPATCH, threads.DispatchRequest(event=Event(type="USER_MESSAGE", payload={"text": "tea"}), **_THREAD)),
+    (threads.STEP, threads.ThreadRequest(**_THREAD)),
+    (threads.SET_MODE, threads.SetModeRequest(mode=Mode.STEPPING, **_THREAD)),
+    (threads.QUEUE, threads.ThreadRequest(**_THREAD)),
+    (threads.FAILED_EVENTS, threads.ThreadRequest(**_THREAD)),
+    (threads.STATES, threads.ThreadRequest(**_THREAD)),
+    (threads.STATE, threads.StateRequest(number=3, **_THREAD)),
+    (threads.DIFF_STATES, threads.DiffStatesRequest(before=1, after=2, **_THREAD)),
+    (threads.PROMPT, threads.PromptRequest(budget=100, **_THREAD)),
+    (threads.TOKEN_USAGE, threads.ThreadRequest(**_THREAD)),
+    (threads.FORK, threads.ForkRequest(at=1, into="thread_2", mode=Mode.STEPPING, **_THREAD)),
+    (threads.REPLAY, threads.ThreadRequest(**_THREAD)),
+    (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
+    (service.AUDIT, Empty()),
+    (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (service.CREATE_KEY, service.CreateKeyRequest(
+        name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
+    (service.LIST_KEYS, Empty()),
+    (service.ROTATE_KEY, service.RotateKeyRequest(prefix="0123456789ab", overlap=1.5)),
+    (service.REVOKE_KEY, service.KeyRequest(prefix="0123456789ab")),
+]  # fmt: skip
