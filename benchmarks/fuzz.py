@@ -15,7 +15,6 @@ import anyio
 import requests
 import schemathesis
 import uvicorn
-from bethink.server.one_write import OneWrite
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
@@ -58,7 +57,7 @@ class Tally:
 @contextmanager
 def served(app: FastAPI) -> Generator[str]:
     """Serve an app on a port of loopback, in a thread."""
-    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, http=OneWrite)
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -83,13 +82,11 @@ async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]
             DocumentDraft(slug="parrot", title="Parrot", body="figs")
         )
         thread = await memory.local().working(_SPACE).open_thread()
-        access = memory.keys
         keys = {
-            "all": await access.create(name="all", scopes=Scope),
-            "read": await access.create(name="read", scopes=["read"], spaces=[_SPACE]),
-            "elsewhere": await access.create(name="elsewhere", scopes=set(Scope) - {Scope.ADMIN}, spaces=["elsewhere"]),
+            "all": await memory.keys.create("all", list(Scope)),
+            "read": await memory.keys.create("read", [Scope.READ], spaces=[_SPACE]),
+            "elsewhere": await memory.keys.create("elsewhere", set(Scope) - {Scope.ADMIN}, spaces=["elsewhere"]),
         }
-        assert document is not None
         names = {
             "space": [_SPACE],
             "session_id": [stored.session.id],

@@ -8,6 +8,7 @@ import psycopg
 from psycopg.raw_cursor import RawCursor
 from psycopg.rows import dict_row
 
+from bethink.model.moments import FIRST, LAST, to_micros
 from bethink.store.sql import Dialect, queries
 
 THREADS = 8
@@ -20,7 +21,7 @@ STATEMENTS = [
     "find_session", "read_messages", "list_answers",
     "spend", "charge_job", "find_agent", "record_answer",
     "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
-    "insert_fact_source", "put_session_memory", "queue_job", "finish_job",
+    "queue_job", "insert_fact_source", "put_session_memory", "queue_job", "queue_job", "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
 
@@ -102,7 +103,9 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue(
         "put_session_memory", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
         source_updated_at=1, now=_NOW, model="bare", prompt="extract-1", extractor="1", token=token,
+        first_day=to_micros(FIRST), last_day=to_micros(LAST),
     )  # fmt: skip
+    issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("queue_job", space=space, kind="consolidate", key="space", watermark=1, now=_NOW)
     issue(
         "finish_job", **job, status="waiting", outcome="succeeded", due=_NOW * 2, error=None, attempts=0, watermark=1,
@@ -118,4 +121,5 @@ def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> No
         valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:1:0", token=token, model="bare",
         prompt="extract-1", extractor="1",
     )  # fmt: skip
+    issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("insert_fact_source", space=space, fact=f"fct_{session}", session=session, number=1)

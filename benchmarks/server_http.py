@@ -98,7 +98,7 @@ class Crowd:
     def _request(self, verb: str, space: str, dice: Random) -> bytes:
         if verb == "remember":
             key = f"idempotency-key: http-{dice.getrandbits(64):x}\r\n"
-            body = json.dumps({"text": sentence(dice)}).encode()
+            body = json.dumps({"messages": sentence(dice)}).encode()
         else:
             key = ""
             body = json.dumps({"question": question(dice)}).encode()

@@ -9,7 +9,7 @@ async def main() -> None:
     async with bethink.connect("memory.db") as memory:
         threads = memory.space("alice").threads
         await threads.open("thread_roof", mode=bethink.Mode.STEPPING)
-        await threads.dispatch("thread_roof", bethink.Event(type="user_message", payload={"text": "Mend the roof."}))
+        await threads.dispatch("thread_roof", bethink.Event(type="USER_MESSAGE", payload={"text": "Mend the roof."}))
         await threads.step("thread_roof")
 
         for state in await threads.states("thread_roof"):

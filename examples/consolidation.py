@@ -99,9 +99,7 @@ def worker(database: Database, said: list[Said]) -> Worker:
     model, redactor, tokens = bethink.ScriptedModel(script), redactor_for(database), EstimatedTokens()
     runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens)
     handlers = {
-        JobKind.EXTRACT: Extractor(
-            database=database, model=model, redactor=redactor, tokens=tokens
-        ),
+        JobKind.EXTRACT: Extractor(database=database, model=model, redactor=redactor, tokens=tokens),
         JobKind.CONSOLIDATE: Consolidator(runs=runs, rules=ConsolidationRules(max_unused_days=60)),
     }
     return Worker(database, handlers, WorkerOptions(daily_cap=None))

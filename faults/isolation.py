@@ -53,7 +53,7 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
     for space in SPACES:
         session_ids: list[str] = []
         for chat in ("desk", "phone"):
-            session = await memory.space(space).session(conversation_key(channel="cli", chat=chat))
+            session = await memory.space(space).session(conversation_key("cli", chat))
             session_ids.append(session.id)
             for number in range(3):
                 said = f"The parrot likes figs in the garden, said Anna at lunch {number}: {_secret(space, random)}"
@@ -66,7 +66,7 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
             fact = bethink.Fact(
                 id=name, content=f"Anna lives in Oslo {_secret(space, random)}", metadata={"word": "figs"}
             )
-            await shelf.index(fact)
+            await shelf.save(fact)
         tree = memory.space(space).documents
         for name in ("doc-1", f"only-{space}"):
             body = f"The train to Oslo {_secret(space, random)}"
@@ -88,8 +88,7 @@ async def _standing_of(memory: bethink.Memory, space: str, world: World) -> obje
     """Return what must not change whatever others do: the secrets of a space, and how its own sessions stand."""
     kept: list[object] = []
     for session_id in world.sessions[space]:
-        session = await memory.space(space).get_session(session_id=session_id)
-        assert session is not None
+        session = await memory.space(space).get_session(session_id)
         records = await session.read()
         kept.append([record.message.content for record in records if b"leak" in record.message.content.encode()])
     kept.append(await memory.space(space).facts.get(f"only-{space}"))

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bethink.model.access import Scope
-from bethink.server.wire import cursor_to
 
 SPACES = tuple(f"space-{number}" for number in range(6))
 _WORDS = ("parrot", "figs", "garden", "Oslo", "lunch", "Anna", "train", "when", "who", "leak0x", '"likes figs"')
-_WHEN = ("2001-01-01", "2030-01-01", 1, 2**52)
+_WHEN = ("2001-01-01", "2030-01-01", "2030-01-01T12:00:00Z")
 
 Request = tuple[str, str, Scope, object]
 """Method, path, the scope it needs, and a body."""
@@ -111,33 +110,46 @@ class Requests:
             return "POST", f"/v1/spaces/{space}/context", Scope.READ, body
         return "POST", f"/v1/spaces/{space}/recall", Scope.READ, body
 
+    def search(self, space: str) -> Request:
+        """Search facts and documents, also by what is only in other spaces."""
+        more = self.maybe(limit=self.limit, as_of=self.when)
+        path, body = self._random.choice(
+            (
+                ("facts/search", {"query": self.words(), **more}),
+                ("facts/by_metadata", {"key": "word", "value": "figs"}),
+                ("documents/search", {"query": "train Oslo", **more}),
+                ("documents/find", {"path": f"~/{self.name('doc-1')}"}),
+            )
+        )
+        return "POST", f"/v1/spaces/{space}/{path}", Scope.READ, body
+
     def read(self, space: str) -> Request:
         session, fact = self.any_session(), self.name("fact-1", "fact-2")
         document, thread = self.name("doc-1"), self.name("thread-1")
         path = self._random.choice(
             (
                 "sessions", f"sessions/{session}", f"sessions/{session}/messages", f"sessions/{session}/memory",
-                "facts", f"facts/{fact}", f"facts/{fact}/versions", f"facts/{fact}/sources",
-                "documents", f"documents/{document}", f"documents/{document}/versions",
+                "facts", "facts/count", f"facts/{fact}", f"facts/{fact}/versions", f"facts/{fact}/sources",
+                "documents", "children", f"documents/{document}", f"documents/{document}/versions",
                 f"documents/{document}/diff?before=0&after=1", f"documents/{document}/sources?version=1",
                 "files", "changes", "jobs", "shown", f"memories/{self.ref()}",
-                "threads", f"threads/{thread}", f"threads/{thread}/states", f"threads/{thread}/states/1",
+                "threads", f"threads/{thread}", f"threads/{thread}/states", f"threads/{thread}/state",
+                f"threads/{thread}/queue", f"threads/{thread}/failed", f"threads/{thread}/usage",
                 f"threads/{thread}/diff?before=0&after=1", f"threads/{thread}/prompt?budget=1000",
             )
         )  # fmt: skip
         return "GET", f"/v1/spaces/{space}/{path}{self._filters(path)}", Scope.READ, None
 
     def _filters(self, path: str) -> str:
-        """Narrow what can be narrowed, also by cursors that come from another space."""
+        """Narrow what can be narrowed, also by ids that come from another space."""
         known: dict[str, dict[str, Callable[[], object]]] = {
-            "sessions": {"limit": self.limit, "cursor": lambda: cursor_to(self.any_session())},
+            "sessions": {"limit": self.limit, "before": self.any_session},
             "facts": {
-                "query": lambda: self.words().replace(" ", "+").replace('"', ""),
-                "top_k": self.limit, "as_of": self.when, "limit": self.limit,
-                "cursor": lambda: cursor_to(self.name("fact-1").replace("%25", "%")),
+                "as_of": self.when, "limit": self.limit, "after": lambda: self.name("fact-1").replace(" ", "+"),
             },
-            "documents": {"query": lambda: "train+Oslo", "top_k": self.limit, "as_of": self.when},
-            "threads": {"limit": self.limit, "cursor": lambda: cursor_to("only-space-0")},
+            "documents": {"as_of": self.when},
+            "children": {"document_id": lambda: self.name("doc-1").replace(" ", "+"), "as_of": self.when},
+            "threads": {"limit": self.limit, "after": lambda: "only-space-0"},
             "shown": {"session_id": self.any_session, "as_of": self.when, "limit": self.limit},
             "jobs": {"limit": self.limit},
         }  # fmt: skip
@@ -150,19 +162,19 @@ class Requests:
         session = self.any_session()
         return self._random.choice(
             (
-                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"text": said}),
+                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"messages": said}),
                 ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"messages": [message], "session_id": session}),
-                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"text": said, "conversation": "cli:desk:"}),
+                ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"messages": said, "conversation": "cli:desk:"}),
                 ("POST", f"/v1/spaces/{space}/sessions", Scope.WRITE, {"conversation": "cli:new:"}),
                 ("POST", f"/v1/spaces/{space}/sessions/{session}/messages", Scope.WRITE, {"messages": [message]}),
                 ("POST", f"/v1/spaces/{space}/sessions/{session}/cited", Scope.WRITE, {"answer": said}),
-                ("PUT", f"/v1/spaces/{space}/facts/fact-3", Scope.WRITE, {"content": said}),
+                ("POST", f"/v1/spaces/{space}/facts", Scope.WRITE, {"fact": {"id": "fact-3", "content": said}}),
                 ("POST", f"/v1/spaces/{space}/used", Scope.WRITE, {"refs": [self.ref(), self.ref()]}),
                 (
                     "POST",
                     f"/v1/spaces/{space}/documents",
                     Scope.WRITE,
-                    {"slug": "new", "title": "N", "parent": self.name("doc-1")},
+                    {"draft": {"slug": "new", "title": "N", "parent": self.name("doc-1")}},
                 ),
                 ("POST", f"/v1/spaces/{space}/threads", Scope.WRITE, {"session_id": self.any_session()}),
                 ("POST", f"/v1/spaces/{space}/threads/thread-1/fork", Scope.WRITE, {"at": 1}),
@@ -173,7 +185,7 @@ class Requests:
         """Try to change or erase what is only in another space."""
         session, name = self.foreign_session(space), self.foreign_name(space)
         at = f"/v1/spaces/{space}"
-        draft = {"slug": "taken", "title": "Taken", "body": "taken", "expected": 1}
+        draft = {"draft": {"slug": "taken", "title": "Taken", "body": "taken"}, "expected": 1}
         event = {"event": {"type": "USER_MESSAGE", "payload": {"text": "taken"}}}
         return self._random.choice(
             (
@@ -181,9 +193,9 @@ class Requests:
                 ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"message:{session}:1"}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"fact:{name}:1"}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"everything": True, "dry_run": True}),
-                ("DELETE", f"{at}/facts/{name}", Scope.ERASE, None),
+                ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"document:{name}:1"}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"thread_id": name}),
                 ("DELETE", f"{at}/documents/{name}?expected=1", Scope.ERASE, None),
-                ("DELETE", f"{at}/threads/{name}", Scope.ERASE, None),
                 ("PUT", f"{at}/documents/{name}", Scope.WRITE, draft),
                 ("POST", f"{at}/threads/{name}/events", Scope.WRITE, event),
                 ("POST", f"{at}/sessions/{session}/end", Scope.WRITE, None),
@@ -199,5 +211,6 @@ class Requests:
 
 
 _MAKERS: tuple[Callable[[Requests, str], Request], ...] = (
-    Requests.recall, Requests.recall, Requests.read, Requests.read, Requests.read, Requests.write, Requests.harm,
+    Requests.recall, Requests.recall, Requests.search, Requests.read, Requests.read, Requests.read, Requests.write,
+    Requests.harm,
 )  # fmt: skip

@@ -14,6 +14,7 @@ import anyio
 
 import bethink
 from benchmarks.server_process import SERVE, Server, free_port, make_key, start
+from bethink.client.remote import Remote
 from bethink.errors import BethinkError, OutcomeUnknown, Unavailable
 from faults import ledger
 from faults.command import command
@@ -55,10 +56,10 @@ class Campaign:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def client(self, retries: int) -> bethink.Client:
-        client = bethink.Client(self.url, key=self.key, retries=retries)
-        client._calls._pause = _briefly  # so that the next fault meets load again
-        return client
+    def client(self, retries: int) -> bethink.Memory:
+        remote = Remote(self.url, key=self.key, retries=retries)
+        remote._calls._pause = _briefly  # so that the next fault meets load again
+        return bethink.Memory(remote)
 
     async def begin(self) -> Server:
         """Start the server, on the same port as before."""
@@ -73,12 +74,9 @@ async def _briefly(seconds: float) -> None:
     await anyio.sleep(min(seconds, 0.2))
 
 
-async def _sessions(client: bethink.Client, number: int) -> list[bethink.Session]:
+async def _sessions(client: bethink.Memory, number: int) -> list[bethink.Session]:
     chats = [*range(SHARED), SHARED + number]
-    return [
-        await client.space("faults").session(bethink.conversation_key(channel="faults", chat=str(chat)))
-        for chat in chats
-    ]
+    return [await client.space("faults").session(bethink.conversation_key("faults", str(chat))) for chat in chats]
 
 
 async def _talk(campaign: Campaign, number: int) -> None:
@@ -95,10 +93,10 @@ async def _talk(campaign: Campaign, number: int) -> None:
                 campaign.loaded.set()
 
 
-async def _send(client: bethink.Client, session: bethink.Session, key: str) -> int:
+async def _send(client: bethink.Memory, session: bethink.Session, key: str) -> int:
     content = f"message {key}"
     if int(key.partition("-")[2]) % 2:
-        stored = await client.remember(content, session=session)
+        stored = await client.space(session.space).remember(content, session_id=session.id)
         return stored.refs[0].number if stored.refs else 0
     message = bethink.Message(role="user", content=content, idempotency_key=key)
     [stored_at] = await session.append([message])
@@ -116,7 +114,7 @@ async def _stop(campaign: Campaign, number: int) -> None:
         async with anyio.create_task_group() as tasks:
             with held(campaign.place):
                 for probe in range(1, _PROBES + 1):
-                    tasks.start_soon(_probe, campaign, client, session, f"{CLIENTS + number}-{probe}", notes)
+                    tasks.start_soon(_probe, campaign, session, f"{CLIENTS + number}-{probe}", notes)
                 await anyio.sleep(0.5)  # by now they are inside
                 server.process.send_signal(signal.SIGTERM)
                 began = time.monotonic()
@@ -126,7 +124,7 @@ async def _stop(campaign: Campaign, number: int) -> None:
         campaign.violations.append(f"told to stop, the server ended with {code} after {time.monotonic() - began:.1f} s")
 
 
-async def _probe(campaign: Campaign, client: bethink.Client, session: bethink.Session, key: str, notes: Ledger) -> None:
+async def _probe(campaign: Campaign, session: bethink.Session, key: str, notes: Ledger) -> None:
     message = bethink.Message(role="user", content=f"message {key}", idempotency_key=key)
     try:
         [number] = await session.append([message])

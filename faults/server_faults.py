@@ -4,7 +4,7 @@ import asyncio  # noqa: TID251 - a task that outlives its request, which is the 
 import os
 import random
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
@@ -13,9 +13,11 @@ from typing import Any
 import apsw
 import psycopg
 
+from bethink.backend import Local
 from bethink.cli.app import main as command
-from bethink.memory import Memory
-from bethink.model.records import Message, Session, message_from
+from bethink.model.verbs.base import Verb
+from bethink.model.verbs.memory import REMEMBER
+from bethink.model.verbs.sessions import APPEND
 from faults.places import Place
 
 
@@ -50,39 +52,32 @@ def held(place: Place) -> Generator[None]:
         yield
 
 
-_append, _remember = Memory.append, Memory.remember
+_run = Local.run
 _kept: set[asyncio.Task[Any]] = set()
 
 
-async def _append_later(
-    self: Memory, session: Session, messages: Iterable[Message | Mapping[str, object]]
-) -> list[int]:
-    listed = list(messages)
+async def _early(self: Local, verb: Verb[Any, Any], space: str, request: Any) -> Any:
+    if verb is not APPEND:
+        return await _run(self, verb, space, request)
 
     async def later() -> None:
         await asyncio.sleep(random.uniform(0.0, 0.3))
-        await _append(self, session, listed)
+        await _run(self, verb, space, request)
 
     task = asyncio.create_task(later())
     _kept.add(task)
     task.add_done_callback(_kept.discard)
-    return [0] * len(listed)
+    return [0] * len(request.messages)
 
 
-def _keyless(messages: Iterable[Message | Mapping[str, object]]) -> list[Message]:
-    return [replace(message_from(each), idempotency_key=None) for each in messages]
-
-
-async def _append_keyless(
-    self: Memory, session: Session, messages: Iterable[Message | Mapping[str, object]]
-) -> list[int]:
-    numbers = await _append(self, session, _keyless(messages))
-    await asyncio.sleep(0.2)
-    return numbers
-
-
-async def _remember_keyless(self: Memory, what: Any, **given: Any) -> Any:
-    return await _remember(self, _keyless(what), **given)
+async def _keyless(self: Local, verb: Verb[Any, Any], space: str, request: Any) -> Any:
+    if verb not in (APPEND, REMEMBER):
+        return await _run(self, verb, space, request)
+    messages = tuple(replace(each, idempotency_key=None) for each in request.messages)
+    result = await _run(self, verb, space, replace(request, messages=messages, idempotency_key=None))
+    if verb is APPEND:
+        await asyncio.sleep(0.2)
+    return result
 
 
 def _leave(*_: object) -> None:
@@ -92,11 +87,11 @@ def _leave(*_: object) -> None:
 def main() -> int:
     """Serve with a bug."""
     mutant = Mutant(sys.argv.pop())
-    changed: Any = Memory
+    changed: Any = Local
     if mutant is Mutant.EARLY:
-        changed.append = _append_later
+        changed.run = _early
     elif mutant is Mutant.KEYLESS:
-        changed.append, changed.remember = _append_keyless, _remember_keyless
+        changed.run = _keyless
     else:
         import uvicorn  # noqa: PLC0415 - this bug is in how it is run
 

@@ -3,8 +3,10 @@
 import argparse
 import ast
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType
 
 import bethink
 
@@ -16,10 +18,10 @@ _SETTINGS_PAGE = "Every field is a setting: see [Settings](settings.md)."
 _HEAD = """\
 # Python
 
-What `import bethink` offers. `bethink.sync` has `connect` and the same verbs without `await`. Wherever a verb takes
-`space`, it takes `user_id` instead, which means the same; exactly one must be given. `as_of` is a day, a moment in ISO
-8601, a `datetime`, or microseconds; a bare day means its end, UTC. How to use these: [Recall](../howto/recall.md),
-[Let it learn](../howto/learning.md), [Documents](../howto/documents.md), [Forget](../howto/forget.md).
+What `import bethink` offers. `bethink.sync` has `connect` and the same methods without `await`. A time is a `datetime`,
+a `date` or a text in ISO 8601; a day alone means its end, and a time without a zone is UTC. Every time that comes back
+is an aware `datetime` in UTC. How to use these: [Recall](../howto/recall.md), [Let it learn](../howto/learning.md),
+[Documents](../howto/documents.md), [Forget](../howto/forget.md).
 
 This page is made by `python -m tools.make_api_docs`.
 """
@@ -27,24 +29,32 @@ This page is made by `python -m tools.make_api_docs`.
 _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.md#errors).\n"
 
 _GROUPS = {
-    "Opening a memory": ("connect", "load_settings", "Settings", "open_history_store", "AgentStores"),
-    "The verbs": ("Memory", "Client"),
-    "The rooms of a space": ("Facts", "Documents", "Desk", "History", "LiveHistory"),
-    "What goes in": ("Message", "Role", "Origin", "ConversationKey", "AgentKind", "Fact"),
-    "What comes out": (
-        "Session", "Record", "Remembered", "Recall", "Recalled", "Ref", "Block", "Lineage", "Forgotten",
+    "Open a memory": ("connect", "load_settings", "Settings"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "Keys"),
+    "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
+    "What goes in": (
+        "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
+        "Event", "Mode",
     ),
+    "What comes out": (
+        "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
+        "Document",
+    ),
+    "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip
 
-_MADE_BY_HAND = ("AgentStores", "Client")
-"""Classes that callers construct; the others come from `connect` or from a verb."""
+_ELSEWHERE = {"Keys": "bethink.api.keys"}
+"""What is described here without being a name of `bethink`: `memory.keys` returns it."""
+_MADE_BY_HAND = ("ScriptedModel",)
+"""Classes that callers construct; the others come from `connect` or from a method."""
+_SECTIONS = {"Args:": "Arguments", "Raises:": "Raises"}
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def page() -> str:
     """Write the whole page."""
-    missing = set(bethink.__all__) ^ {name for names in _GROUPS.values() for name in names}
+    missing = {*bethink.__all__, *_ELSEWHERE} ^ {name for names in _GROUPS.values() for name in names}
     if missing:
         raise SystemExit(f"make_api_docs: give these a group, or take them out: {', '.join(sorted(missing))}")
     parts = [_HEAD]
@@ -68,29 +78,42 @@ def _source(module: str) -> ast.Module:
 
 
 def _described(name: str) -> str:
-    module = getattr(bethink, name).__module__
-    node = next(
-        each for each in _source(module).body if isinstance(each, ast.ClassDef | _Function) and each.name == name
-    )
+    value = getattr(import_module(_ELSEWHERE.get(name, "bethink")), name)
+    node = _node(value)
     if isinstance(node, ast.ClassDef):
-        return _class(node)
+        return _class(node, value)
     return f"### {name}\n\n{_fenced(_signature(node, 'bethink.'))}\n\n{_doc(node)}\n"
 
 
-def _class(node: ast.ClassDef) -> str:
+def _node(value: type | FunctionType) -> ast.ClassDef | _Function:
+    body = _source(value.__module__).body
+    return next(each for each in body if isinstance(each, ast.ClassDef | _Function) and each.name == value.__name__)
+
+
+def _methods(kind: type) -> list[_Function]:
+    """Return the methods of a class, then those of the classes of ours that it is made from."""
+    ours = [each for each in kind.__mro__ if each.__module__.startswith("bethink.")]
+    found: dict[str, _Function] = {}
+    for each in ours:
+        node = _node(each)
+        assert isinstance(node, ast.ClassDef)
+        for method in node.body:
+            if isinstance(method, _Function):
+                found.setdefault(method.name, method)
+    return list(found.values())
+
+
+def _class(node: ast.ClassDef, kind: type) -> str:
     parts = [f"### {node.name}\n\n{_doc(node)}\n"]
     if node.name == "Settings":
         return f"{parts[0]}\n{_SETTINGS_PAGE}\n"
     if fields := _fields(node):
         parts.append(f"{_fenced(fields)}\n")
-    methods = [each for each in node.body if isinstance(each, _Function)]
+    methods = _methods(kind)
     made = next((each for each in methods if each.name == "__init__"), None)
     if made is not None and node.name in _MADE_BY_HAND:
         made.name = node.name
         parts.append(f"{_fenced(_signature(made, '').removesuffix(' -> None'))}\n")
-    if node.name == "Client":
-        parts.append("It has the verbs of [`Memory`](#memory), with the same arguments and results.\n")
-        return "\n".join(parts)
     for each in methods:
         if each.name.startswith("_"):
             continue
@@ -168,7 +191,21 @@ def _fenced(text: str) -> str:
 
 
 def _doc(node: ast.ClassDef | _Function) -> str:
-    return ast.get_docstring(node) or ""
+    """Return a docstring with its arguments and errors as lists."""
+    lines: list[str] = []
+    section = ""
+    for line in (ast.get_docstring(node) or "").splitlines():
+        if line in _SECTIONS:
+            section = line
+            lines += [f"**{_SECTIONS[line]}**", ""]
+        elif section and line.startswith("    ") and line[4] != " ":
+            name, colon, text = line.strip().partition(":")
+            lines.append(f"- `{name}`:{text}" if colon else f"- {name}")
+        elif section and line.startswith("    "):
+            lines.append(f"  {line.strip()}")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def main() -> int:

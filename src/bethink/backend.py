@@ -12,7 +12,7 @@ from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import documents, facts, memory, service, sessions, threads
+from bethink.model.verbs import memory, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -84,7 +84,8 @@ class Local(Backend):
         """Carry out a request."""
         handler = self._handlers.get(verb.name)
         if handler is None:
-            self._handlers |= _SERVICES[verb.name](self)
+            load = _SERVICES.get(verb.name) or _SERVICES[verb.handle]
+            self._handlers |= load(self)
             handler = self._handlers[verb.name]
         return await handler(space, request)
 
@@ -274,6 +275,7 @@ def _forgetting(local: Local) -> Handlers:
 
 def _facts(local: Local) -> Handlers:
     from bethink.facts.service import FactService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import facts  # noqa: PLC0415
 
     found = FactService(local.parts.database, redactor=local.parts.redactor)
     return (
@@ -291,6 +293,7 @@ def _facts(local: Local) -> Handlers:
 
 def _documents(local: Local) -> Handlers:
     from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import documents  # noqa: PLC0415
 
     found = DocumentService(local.parts.database, redactor=local.parts.redactor)
     return (
@@ -316,7 +319,8 @@ def _documents(local: Local) -> Handlers:
 
 
 def _threads(local: Local) -> Handlers:
-    from bethink.working.service import ThreadService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import threads  # noqa: PLC0415 - see above
+    from bethink.working.service import ThreadService  # noqa: PLC0415
 
     found = ThreadService(local.working)
     return (
@@ -346,8 +350,11 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.FORGET,), _forgetting),
     ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
-    (facts.VERBS, _facts),
-    (documents.VERBS, _documents),
-    (threads.VERBS, _threads),
 )
-_SERVICES = {verb.name: load for verbs, load in _LOADED for verb in verbs}
+_SERVICES: dict[str, Callable[[Local], Handlers]] = {
+    **{verb.name: load for verbs, load in _LOADED for verb in verbs},
+    "facts": _facts,
+    "documents": _documents,
+    "threads": _threads,
+}
+"""What makes the functions for a verb, by its name or else by its handle."""

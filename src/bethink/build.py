@@ -18,7 +18,7 @@ from bethink.plugins import Providers
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
 from bethink.settings import Settings, data_folder, load_settings, settings_of
-from bethink.store.db import Database
+from bethink.store.db import Clock, Database, system_clock
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
@@ -30,11 +30,12 @@ if TYPE_CHECKING:  # loaded by whoever makes one
 _log = logger("memory")
 
 
-def _open_sqlite(settings: Settings) -> Database:
-    return sqlite_file(settings.database_path or str(data_folder() / "memory.db"), settings)
+def _open_sqlite(settings: Settings, clock: Clock = system_clock) -> Database:
+    return sqlite_file(settings.database_path or str(data_folder() / "memory.db"), settings, clock)
 
 
-def sqlite_file(path: str, settings: Settings) -> Database:
+def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> Database:
+    """Return the database in a SQLite file, not yet open."""
     return SqliteDatabase(
         SqliteOptions(
             path=path,
@@ -42,11 +43,12 @@ def sqlite_file(path: str, settings: Settings) -> Database:
             synchronous=settings.sqlite_synchronous,
             busy_timeout=settings.sqlite_busy_timeout,
             readers=settings.sqlite_readers,
-        )
+        ),
+        clock=clock,
     )
 
 
-def _open_postgres(settings: Settings) -> Database:
+def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
     if not settings.postgres_dsn:
         raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass the address.")
     # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
@@ -66,11 +68,12 @@ def _open_postgres(settings: Settings) -> Database:
             lock_timeout=settings.postgres_lock_timeout,
             idle_timeout=settings.postgres_idle_timeout,
             tcp_timeout=settings.postgres_tcp_timeout,
-        )
+        ),
+        clock=clock,
     )
 
 
-MODULES: dict[str, Callable[[Settings], Database]] = {
+MODULES: dict[str, Callable[[Settings, Clock], Database]] = {
     "memory.sqlite": _open_sqlite,
     "memory.postgres": _open_postgres,
 }
@@ -147,7 +150,7 @@ def _cap(settings: Settings, *, free: bool) -> int | None:
     return None if free or math.isinf(settings.daily_spend_cap) else round(settings.daily_spend_cap * 1_000_000)
 
 
-def database_from(settings: Settings) -> Database:
+def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
     """Return the database that the settings describe, not yet open.
 
     Raises:
@@ -156,7 +159,7 @@ def database_from(settings: Settings) -> Database:
     open_database = MODULES.get(settings.module)
     if open_database is None:
         raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
-    return open_database(settings)
+    return open_database(settings, clock)
 
 
 def memory_from(
@@ -169,6 +172,7 @@ def memory_from(
     model: Model | None = None,
     embedder: Embedder | None = None,
     tokens: Tokens | None = None,
+    clock: Clock = system_clock,
 ) -> Memory:
     """Return the Memory that the settings describe, on their database or on the one given.
 
@@ -178,7 +182,7 @@ def memory_from(
     if not settings.enabled:
         _log.warning("memory is switched off: nothing will be stored")
         return Memory(Off())
-    database = database or database_from(settings)
+    database = database or database_from(settings, clock)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
     cut = redactor or redactor_from(settings, database)
     if settings.redact or redactor is not None:
@@ -253,7 +257,7 @@ def _fit(providers: Providers) -> tuple[Model | None, Embedder | None, dict[JobK
     return model, embedder, unfit
 
 
-def connect(
+def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
     target: str | Path = "",
     *,
     key: str = "",
@@ -264,6 +268,7 @@ def connect(
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
+    clock: Clock = system_clock,
     settings: Settings | None = None,
     **arguments: object,
 ) -> Memory:
@@ -280,6 +285,7 @@ def connect(
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
         compactor: Writes the summaries of working memory.
+        clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment.
         arguments: Single settings, by name.
 
@@ -308,4 +314,5 @@ def connect(
         model=model,
         embedder=embedder,
         tokens=tokens,
+        clock=clock,
     )

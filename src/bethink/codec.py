@@ -5,7 +5,7 @@ Only the doors load it: it stands on pydantic, which `import bethink` never load
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from bethink.errors import Invalid, Misconfigured
 from bethink.model.checks import InvalidField
+from bethink.model.text import canonical_json
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import LocalOnly, Request, RequestT, ResultT, Verb
 
@@ -72,13 +73,30 @@ def decode_result(verb: Verb[Any, ResultT], data: bytes) -> ResultT:
 
 
 def encode_request(verb: Verb[RequestT, Any], request: RequestT) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the names in the path of a request, and everything else that is not at its default."""
+    """Return the names in the path of a request, and everything else that is not at its default.
+
+    Raises:
+        Invalid: for an object in it that is not JSON, as a database would.
+    """
+    _check_json(request)
     hidden = local_fields(verb.request)
-    fields = adapter(verb.request).dump_python(
+    given = adapter(verb.request).dump_python(
         request, mode="json", exclude_defaults=True, exclude=set(hidden), warnings=False
     )
-    path = {name: str(fields.pop(name)) for name in path_fields(verb)}
-    return path, fields
+    path = {name: str(given.pop(name)) for name in path_fields(verb)}
+    return path, given
+
+
+def _check_json(value: object) -> None:
+    # pydantic writes bytes, iterators and keys that are no text as something that they are not.
+    if is_dataclass(value):
+        for each in fields(value):
+            _check_json(getattr(value, each.name))
+    elif isinstance(value, tuple):
+        for each in cast("tuple[object, ...]", value):
+            _check_json(each)
+    elif isinstance(value, Mapping | list):
+        canonical_json(cast("object", value))
 
 
 def decode_body(verb: Verb[RequestT, Any], path: Mapping[str, str], body: bytes) -> RequestT:
@@ -140,7 +158,7 @@ def _told(error: Any) -> dict[str, str]:
 
 def _spliced(body: bytes, path: Mapping[str, str]) -> bytes:
     """Put the names in the path into the body, without reading it twice."""
-    text = body.strip()
+    text = body.strip() or b"{}"
     if not path or not text.startswith(b"{"):
         return text
     names = json.dumps(path)[:-1].encode()

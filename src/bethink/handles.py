@@ -23,10 +23,10 @@ class Backend(ABC):
     Wrap one in a class of your own to trace, meter or refuse what passes through.
     """
 
-    async def open(self) -> None:
+    async def open(self) -> None:  # noqa: B027 - not every backend has something to open
         """Get ready to carry out requests."""
 
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027 - as above
         """Finish what is running and release every connection."""
 
     @abstractmethod

@@ -35,6 +35,7 @@ class Settings:
 
     enabled: bool = True
     data_dir: str = ""
+    key: str = field(default="", repr=False)
     module: str = "memory.sqlite"
     max_history_len: int = 100
     redact: bool = True
@@ -122,7 +123,9 @@ _PLAIN = {each.name: each.default for each in fields(Settings) if each.name not 
 _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
-_SECRET = ("embedder_api_key", "model_api_key", "redaction_key", "postgres_dsn", "model_base_url", "embedder_base_url")
+_SECRET = (
+    "embedder_api_key", "key", "model_api_key", "redaction_key", "postgres_dsn", "model_base_url", "embedder_base_url",
+)  # fmt: skip
 _WORDS = {
     "true": True,
     "1": True,
@@ -141,7 +144,7 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     **arguments: object,
 ) -> Settings:
-    """Read the settings. `file` defaults to what BETHINK_CONFIG names; a name nobody knows is an error."""
+    """Read the settings. `file` defaults to what BETHINK_CONFIG names; an unknown name is an error."""
     environ = os.environ if environ is None else environ
     file = file or environ.get(_FILE)
     values: dict[str, object] = dict(_PLAIN)
@@ -152,7 +155,7 @@ def load_settings(
     for found, origin in sources:
         for name, value in found.items():
             if name not in _PLAIN:
-                raise Misconfigured(f"{name!r} ({origin}) is no setting.", hint=_instead(name, spelt=str))
+                raise Misconfigured(f"unknown setting {name!r} ({origin}).", hint=_instead(name, spelt=str))
             values[name] = _typed(name, value, origin)
             origins[name] = origin
     return Settings(**cast("dict[str, Any]", values), agents=agents, origins=MappingProxyType(origins))
@@ -166,8 +169,8 @@ def settings_of(target: str) -> dict[str, str]:
         return {"module": "memory.postgres", "postgres_dsn": target}
     scheme, is_address, _ = target.partition("://")  # the rest may hold a password
     if is_address:
-        hint = "Give a path, postgresql://…, or the https:// address of a server."
-        raise Misconfigured(f"{scheme}:// is no file and no PostgreSQL.", hint=hint)
+        hint = "Use a path, a postgresql:// address, or the https:// address of a server."
+        raise Misconfigured(f"unknown kind of address {scheme}://.", hint=hint)
     return {"module": "memory.sqlite", "sqlite_path": target}
 
 
@@ -191,7 +194,7 @@ def _from(environ: Mapping[str, str]) -> dict[str, object]:
     known = {_variable(name): name for name in _PLAIN}
     for key in environ:
         if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_TESTS)):
-            raise Misconfigured(f"{key} is no setting.", hint=_instead(key, spelt=_variable))
+            raise Misconfigured(f"unknown setting {key} (environment).", hint=_instead(key, spelt=_variable))
     return {name: environ[key] for key, name in known.items() if key in environ}
 
 
@@ -213,7 +216,7 @@ def _agents(tree: Mapping[str, object]) -> Mapping[str, AgentSettings]:
         memory = _table(agent.pop("memory", {}), f"agents.{name}.memory")
         unknown = [*(set(agent) - {"data_dir"}), *(f"memory.{key}" for key in set(memory) - {"enabled"})]
         if unknown:
-            raise Misconfigured(f"agents.{name}.{unknown[0]} is no setting.", hint="Known: data_dir, memory.enabled.")
+            raise Misconfigured(f"unknown setting agents.{name}.{unknown[0]}.", hint="Known: data_dir, memory.enabled.")
         enabled = bool(_typed("enabled", memory.get("enabled", True), f"agents.{name}.memory"))
         folder = agent.get("data_dir")
         found[name] = AgentSettings(

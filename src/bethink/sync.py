@@ -44,6 +44,7 @@ from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, 
 from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.settings import Settings
 from bethink.store import vectors
+from bethink.store.db import Clock, system_clock
 from bethink.store.vectors import VectorIndex
 from bethink.working.ladder import Compactor, Thresholds
 from bethink.working.memory import WorkingMemory as AsyncWorkingMemory
@@ -62,6 +63,7 @@ def connect(
     redactor: Redactor | None = None,
     engine: "Engine | None" = None,
     compactor: "Compactor | None" = None,
+    clock: Clock = system_clock,
     settings: Settings | None = None,
     **arguments: object,
 ) -> "Memory":
@@ -78,6 +80,7 @@ def connect(
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
         compactor: Writes the summaries of working memory.
+        clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment.
         arguments: Single settings, by name.
 
@@ -95,6 +98,7 @@ def connect(
             redactor=redactor,
             engine=engine,
             compactor=compactor,
+            clock=clock,
             settings=settings,
             **arguments,
         ),
@@ -557,7 +561,7 @@ class Documents(Blocking[AsyncDocuments]):
         return self._run(lambda: self._inner.create(draft, document_id=document_id, by=by))
 
     def update(
-        self, document_id: str, draft: DocumentDraft, expected: int, *, by: Provenance | None = None
+        self, document_id: str, draft: DocumentDraft, expected: int, *, reason: str = "", by: Provenance | None = None
     ) -> Document:
         """Write the next version of a document.
 
@@ -565,12 +569,13 @@ class Documents(Blocking[AsyncDocuments]):
             document_id: The document.
             draft: What it says, and where it hangs in the tree.
             expected: The version that it was made from.
+            reason: Why the user changed it. It is kept with the version.
             by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
 
         Raises:
             Stale: if `expected` is not the current version.
         """
-        return self._run(lambda: self._inner.update(document_id, draft, expected, by=by))
+        return self._run(lambda: self._inner.update(document_id, draft, expected, reason=reason, by=by))
 
     def delete(self, document_id: str, expected: int) -> None:
         """End a document that has no children and that no other links to.
@@ -878,7 +883,7 @@ class Session(Blocking[AsyncSession]):
         When it returns, they are durable. A message whose idempotency key is known keeps its number.
 
         Args:
-            messages: What was said, oldest first. A text stands for one message of the user.
+            messages: What was said, oldest first; there may be none. A text stands for one message of the user.
             idempotency_key: Repeating a request with the same key stores nothing twice.
 
         Raises:
@@ -1342,7 +1347,7 @@ class Memory(BlockingOwner[AsyncMemory]):
         return self._run(lambda: self._inner.spaces(limit=limit, after=after))
 
     def audit(self) -> Audit:
-        """Count jobs by status, what was spent today, and violations of what must always hold."""
+        """Count the jobs that are not done by status, what was spent today, and violations of what must always hold."""
         return self._run(lambda: self._inner.audit())
 
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:

@@ -73,7 +73,7 @@ def ok(*words: str, stdin: str = "") -> Any:
 
 def at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let a test have a home of its own, and nothing of ours in its environment."""
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "BETHINK_CONFIG", "NO_COLOR"):
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "BETHINK_CONFIG", "BETHINK_KEY", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     return folder

@@ -48,11 +48,6 @@ def keys(database: Database, timer: Timer) -> KeyRing:
 
 
 @pytest.fixture
-def access(database: Database, timer: Timer) -> KeyService:
-    return KeyService(database, timer=timer)
-
-
-@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own."""
     return at_home(tmp_path, monkeypatch)

@@ -24,7 +24,7 @@ def test_what_was_quoted_is_promised_anew_in_every_space(place: list[str], monke
     asked = run("worker", "--once", "--again", *place)
 
     assert asked.code == 0, asked.err
-    assert "4 sessions to be learnt from anew" in asked.err
+    assert "queued 4 sessions to learn from again" in asked.err
     for space in ("alice", "bob"):
         extracts = [job for job in ok("jobs", *place, "--space", space) if job["kind"] == "extract"]
         assert len(extracts) == 2
@@ -38,5 +38,5 @@ def test_without_a_model_nothing_is_learnt_anew(place: list[str]) -> None:
     asked = run("worker", "--once", "--again", *place)
 
     assert asked.code == 4
-    assert "there is no model to learn with" in asked.err
+    assert "--again needs a model" in asked.err
     assert run("worker", "--once", *place).out.startswith("0 jobs")

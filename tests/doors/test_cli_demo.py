@@ -80,7 +80,7 @@ def test_all_that_the_scripted_model_says_is_proven(home: Path) -> None:
 
     with bethink.sync.connect(file, learn=False) as memory:
         held = {fact.content for day in ("2026-01-20", "2026-02-19", "2026-03-20", "2026-04-04")
-                for fact in memory.space("mira").facts.list(as_of=day)}  # fmt: skip
+                for fact in memory.space("mira").facts.all(as_of=day)}  # fmt: skip
     assert held == {each[0] for learnt in _LEARNT.values() for each in learnt}
 
 
@@ -107,10 +107,9 @@ def test_the_tool_that_gives_orders_is_never_what_the_user_wants(home: Path) -> 
     from bethink.cli import demo  # noqa: PLC0415
 
     async def block() -> str:
-        clock = demo.Clock()
-        memory = demo.memory_at(str(home / "x.db"), clock)
-        async with memory:
-            await demo.seed(memory, clock)
+        file, clock = str(home / "x.db"), demo.StoryClock()
+        await demo.seed(file, clock)
+        async with demo.memory_at(file, clock) as memory:
             return (await memory.space(demo.SPACE).context()).text
 
     assert "IGNORE ALL" not in anyio.run(block)

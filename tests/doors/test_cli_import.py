@@ -40,12 +40,12 @@ def test_lines_are_stored_once_however_often_it_is_run(home: Path, on: list[str]
 def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
     home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bethink.memory import Memory  # noqa: PLC0415
+    from bethink.api.space import Space  # noqa: PLC0415
 
     file = written(home, *(said(number) for number in range(250)))
-    remember, calls = Memory.remember, 0
+    remember, calls = Space.remember, 0
 
-    async def breaks(self: Memory, *given: Any, **named: Any) -> Any:
+    async def breaks(self: Space, *given: Any, **named: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:
@@ -53,14 +53,14 @@ def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
         return await remember(self, *given, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memory, "remember", breaks)
+        patch.setattr(Space, "remember", breaks)
         assert run("import", file, "--yes", *on).code == 130
 
     resumed = run("import", file, "--yes", *on)
 
     assert resumed.code == 0
-    assert "resumed: 200 lines were there already" in resumed.err
-    assert "50 of 250 stored, 200 were there already, 0 refused" in resumed.out
+    assert "resumed: 200 lines were already stored" in resumed.err
+    assert "50 of 250 stored, 200 already stored, 0 refused" in resumed.out
     assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
 
 
@@ -97,7 +97,7 @@ def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: l
 
     done = run("import", file, "--yes", "--refused", str(aside), *on)
     assert done.code == 5
-    assert f"hint: They are in {aside}: mend them there" in done.err
+    assert f"hint: They are in {aside}: fix them there" in done.err
     assert aside.read_text(encoding="utf-8") == '{"role": "king", "content": "x"}\nbroken\n'
     aside.write_text(json.dumps(said(3)), encoding="utf-8")
 
@@ -117,13 +117,13 @@ def test_where_refused_lines_cannot_go_nothing_is_stored(home: Path, on: list[st
 def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
     home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bethink.memory import Memory  # noqa: PLC0415
+    from bethink.api.space import Space  # noqa: PLC0415
 
     async def breaks(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     (home / "kept.jsonl").write_text("of before", encoding="utf-8")
-    monkeypatch.setattr(Memory, "remember", breaks)
+    monkeypatch.setattr(Space, "remember", breaks)
     file = written(home, said(1))
 
     assert run("import", file, "--yes", "--refused", str(home / "kept.jsonl"), *on).code == 130
@@ -134,11 +134,11 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ({"content": "x"}, "line 2: role is missing. Give one JSON object a line"),
-        ({"role": "user"}, "line 2: content is missing. Give one"),
-        (said(2, foo=1), "line 2: foo is no part of a message. Use some of role"),
+        ({"content": "x"}, "line 2: role is missing. Write one JSON object per line"),
+        ({"role": "user"}, "line 2: content is missing. Write one"),
+        (said(2, foo=1), "line 2: unknown field 'foo'. Use one of role"),
         ({"role": "king", "content": "x"}, "line 2: 'king' is not a role. Use one of"),
-        ('{"role" "user"}', "line 2: no JSON at column 9: "),
+        ('{"role" "user"}', "line 2: invalid JSON at column 9: "),
         ("[" * 100_000, "line 2: nested too deeply."),
         (
             {"role": "user", "content": "x", "said_at": "soon"},
@@ -159,7 +159,7 @@ def test_a_dry_run_reads_everything_and_stores_nothing(home: Path, on: list[str]
     done = run("import", written(home, said(1), "broken"), "--dry-run", *on)
 
     assert done.code == 5
-    assert "1 of 2 could be stored, less those that are there already, 1 refused" in done.out
+    assert "1 of 2 can be stored (some may already be), 1 refused" in done.out
     again = run("import", str(home / "lines.jsonl"), "--dry-run", "--json", *on).envelope["data"]
     assert (again["storable"], again["stored"], again["known"]) == (1, 0, 0)
     assert "line 2" in done.err
@@ -277,7 +277,7 @@ def test_what_is_exported_is_for_nobody_else_to_read(home: Path, on: list[str]) 
 
 
 def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from bethink.documents.service import Documents  # noqa: PLC0415
+    from bethink.api.documents import Documents  # noqa: PLC0415
 
     ok("add", "tea", *on)
 

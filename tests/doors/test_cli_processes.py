@@ -96,7 +96,7 @@ def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path
     ours, theirs = os.openpty()
     try:
         with process(home, "add", stdin=theirs) as child:
-            wait_for(child, "Write what to remember")
+            wait_for(child, "Type the text")
             child.send_signal(signal.SIGINT)
             code = child.wait(timeout=60)
     finally:

@@ -23,7 +23,7 @@ def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(
 ) -> None:
     ok("add", "tea")
     assert (home / ".local/share/bethink/memory.db").is_file()
-    assert "nothing names one" in run("status").out
+    assert "(the default)" in run("status").out
 
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "elsewhere"))
 
@@ -97,7 +97,7 @@ def test_a_variable_nobody_knows_is_a_configuration_error(monkeypatch: pytest.Mo
     done = run("status")
 
     assert done.code == 4
-    assert "BETHINK_SPACE is no setting" in done.err
+    assert "unknown setting BETHINK_SPACE" in done.err
 
 
 @pytest.mark.parametrize("words", [["status"], ["add", "x"]])
@@ -183,16 +183,18 @@ def test_doctor_finds_a_folder_it_may_not_write_to(home: Path, monkeypatch: pyte
 def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bethink.worker import Audit, Worker  # noqa: PLC0415
+    from bethink.model.jobs import Audit  # noqa: PLC0415
+    from bethink.worker import Worker  # noqa: PLC0415
 
     async def audit(self: Worker, **_: Any) -> Audit:
         from bethink.model.jobs import JobKind, JobStatus, Usage  # noqa: PLC0415
 
         return Audit(
-            counts={(JobKind.EXTRACT, JobStatus.DEAD): 2},
+            counts={JobKind.EXTRACT: {JobStatus.DEAD: 2}},
             overdue=3,
             abandoned=0,
             facts_without_source=1,
+            violations=1,
             broken_sessions=0,
             spaces_checked=1,
             spent_today=Usage(cost=6_000_000),
@@ -231,7 +233,7 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     asleep, asked = run("doctor"), run("doctor", "--online")
 
     assert asleep.code == 0
-    assert "not asked without --online" in asleep.out
+    assert "not contacted without --online" in asleep.out
     assert asked.code == 1
     assert "✗ model: nobody answers." in asked.out
     assert "✗ embedder: nobody embeds." in asked.out
@@ -278,7 +280,7 @@ def test_a_model_without_its_key_stops_only_what_asks_it(monkeypatch: pytest.Mon
 
 
 def test_a_dead_clock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.cli.health._FIRST_YEAR", 2099)
+    monkeypatch.setattr("bethink.cli.doctor._FIRST_YEAR", 2099)
 
     assert "✗ clock" in run("doctor").out
 

@@ -82,4 +82,4 @@ def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
     )
 
     assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["message"] == "what comes from stdin is no text."
+    assert json.loads(done.stdout)["error"]["message"] == "stdin is not valid UTF-8."

@@ -30,8 +30,8 @@ def test_what_is_added_is_recalled_shown_and_forgotten(on: list[str]) -> None:
 
 
 def test_a_text_from_stdin_and_a_repeated_key_are_stored_once(on: list[str]) -> None:
-    first = ok("add", "--key", "k", *on, stdin="green tea\n")
-    again = ok("add", "-", "--key", "k", *on, stdin="green tea\n")
+    first = ok("add", "--idempotency-key", "k", *on, stdin="green tea\n")
+    again = ok("add", "-", "--idempotency-key", "k", *on, stdin="green tea\n")
 
     assert first["refs"] == again["refs"]
 
@@ -125,8 +125,8 @@ def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]
 def test_a_fact_has_a_log_of_what_was_held_to_be_so(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
         facts = memory.space("alice").facts
-        facts.index(bethink.Fact(id="home", content="lives in Oslo"))
-        facts.index(bethink.Fact(id="home", content="lives in Bergen"))
+        facts.save(bethink.Fact(id="home", content="lives in Oslo"))
+        facts.save(bethink.Fact(id="home", content="lives in Bergen"))
 
     assert [each["content"] for each in ok("log", "home", *on)] == ["lives in Oslo", "lives in Bergen"]
     assert "lives in Bergen" in run("log", "fact:home:2", *on).out
@@ -141,7 +141,7 @@ def test_sessions_are_listed_newest_first_and_page_by_page(on: list[str]) -> Non
     first = ok("sessions", "--limit", "2", *on)
     rest = ok("sessions", "--before", first[-1]["session"]["id"], *on)
     assert [entry["conversation"] for entry in rest] == ["cli:a:"]
-    assert "waits to be learnt" in run("sessions", *on).out
+    assert "to be learnt" in run("sessions", *on).out
 
 
 def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
@@ -158,10 +158,10 @@ def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
 
 def test_a_thread_is_stepped_and_its_states_are_seen(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
-        desk = memory.local().working("alice")
-        desk.open_thread("thread_roof", mode=Mode.STEPPING)
-        desk.open_thread("thread_auto")
-        desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
+        threads = memory.space("alice").threads
+        threads.open("thread_roof", mode=Mode.STEPPING)
+        threads.open("thread_auto")
+        threads.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
 
     assert {thread["id"] for thread in ok("step", *on)} == {"thread_roof", "thread_auto"}
     stepped = ok("step", "thread_roof", *on)
@@ -184,8 +184,8 @@ def test_a_worker_learns_once_and_the_jobs_say_so(on: list[str]) -> None:
     assert "succeeded" in {job["outcome"] for job in ok("jobs", *on) if job["kind"] == "extract"}
     listed = run("jobs", *on)
     assert "extract      waiting  succeeded" in listed.out
-    assert "what is waiting is done for now" in listed.err
-    assert "queued until an embedder is set" in listed.err
+    assert "a waiting job is done for now" in listed.err
+    assert "stay queued until an embedder is set" in listed.err
     assert run("worker", "--once", *on[:2]).out.startswith("0 jobs: nothing was due")
 
 
@@ -220,8 +220,8 @@ def test_a_dry_run_of_a_consolidation_tells_what_it_would_learn_in_all_spaces(ta
 
     looked = run("consolidate", "--dry-run", *on)
 
-    assert "1 job waits in alice" in looked.out
-    assert "3 jobs wait (3 extract) in all spaces" in looked.out
+    assert "1 job waiting in alice" in looked.out
+    assert "3 jobs (3 extract) waiting in all spaces" in looked.out
     assert ok("consolidate", "--dry-run", *on)["waiting_in_all_spaces"] == {"extract": 3}
 
 
@@ -277,7 +277,7 @@ def test_a_space_that_holds_nothing_and_an_empty_list_are_said_so(target: str, o
     ok("add", "tea", *on)
     other = ["--database", target, "--space", "alcie"]
 
-    assert "note: space 'alcie' holds nothing; 'bethink spaces' lists" in run("recall", "tea", *other).err
+    assert "note: space 'alcie' is empty; 'bethink spaces' lists" in run("recall", "tea", *other).err
     assert "note: nothing shares a word" in run("recall", "zebra", *on).err
     for words in (["sessions"], ["jobs"], ["log"], ["step"]):
         done = run(*words, *other)
@@ -330,8 +330,8 @@ def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]
     ok("worker", "--once", *on[:2])
     with bethink.sync.connect(target, learn=False) as memory:
         facts = memory.space("alice").facts
-        facts.index(bethink.Fact(id="home", content="lives in Oslo"))
-        facts.index(bethink.Fact(id="home", content="lives in Bergen"))
+        facts.save(bethink.Fact(id="home", content="lives in Oslo"))
+        facts.save(bethink.Fact(id="home", content="lives in Bergen"))
         memory.space("alice").recall("tea", session_id=memory.space("alice").get_session(session_id=session).id)
         memory.space("alice").used([message])
 

@@ -1,11 +1,13 @@
 """The OpenAPI, believed: what it allows is sent, and what it forbids. `benchmarks.fuzz` does it at length."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.fuzz import fuzz
-from bethink.memory import Memory
+from bethink.backend import Local
+from bethink.model.verbs.memory import JOBS, RECALL
 from tests.doors.server_kit import operations
 
 
@@ -24,14 +26,14 @@ def test_whatever_is_sent_the_answer_is_documented_and_never_a_5xx(target: str) 
 def test_an_answer_that_is_not_documented_and_an_error_of_ours_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*args: object, **kwargs: object) -> None:
-        raise RuntimeError
+    run = Local.run
 
-    async def wrong(*args: object, **kwargs: object) -> list[str]:
-        return ["not a job"]
+    async def broken(self: Local, verb: Any, space: str, request: Any) -> Any:
+        if verb is RECALL:
+            raise RuntimeError
+        return ["not a job"] if verb is JOBS else await run(self, verb, space, request)
 
-    monkeypatch.setattr(Memory, "recall", broken)
-    monkeypatch.setattr(Memory, "jobs", wrong)
+    monkeypatch.setattr(Local, "run", broken)
 
     tally = fuzz(str(tmp_path / "memory.db"), cases=140, seed=7)
 

@@ -8,7 +8,7 @@ import pytest
 
 import bethink
 from bethink import conversation_key
-from bethink.cli.demo import SPACE, Clock, memory_at, seed
+from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
 from bethink.cli.demo_data import story
 from bethink.model.words import WORD
 from tests.store.test_sqlite import opened
@@ -45,12 +45,12 @@ async def empty(tmp_path: Path) -> bytes:
 
 
 async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path, empty: bytes) -> None:
-    path, clock = tmp_path / "demo.db", Clock()
+    path, clock = tmp_path / "demo.db", StoryClock()
     told = list(story())
     flats = pieces(*(text for each in told if each.topic == "flats" for _, text in each.turns))
     rest = pieces(*(text for each in told if each.topic != "flats" for _, text in each.turns))
+    await seed(str(path), clock)
     async with memory_at(str(path), clock) as memory:
-        await seed(memory, clock)
         documents = await memory.space(SPACE).documents.tree()
         facts = await memory.space(SPACE).facts.all()
     made = pieces(*(each.body for each in documents.values()), *(each.content for each in facts))

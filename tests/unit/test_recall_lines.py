@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.cli.recalling import recall_lines
+from bethink.cli.recall import recall_lines
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Fate, Recall, Recalled, Ref, RefKind, Signal
 from bethink.model.records import Origin

@@ -107,7 +107,7 @@ def test_a_json_schema_describes_refs_and_origins_as_strings(mode: str) -> None:
     assert schema["properties"]["ref"]["type"] == schema["properties"]["origin"]["type"] == "string"
 
 
-@pytest.mark.parametrize(("kind", "given"), [(Ref, "king:a:1"), (Ref, "fact::1"), (Origin, "nowhere"), (Ref, 1)])
+@pytest.mark.parametrize(("kind", "given"), [(Ref, "fact:a:01"), (Ref, "fact::1"), (Origin, "nowhere"), (Ref, 1)])
 def test_what_is_wrong_is_told_as_a_validation_error(kind: type, given: object) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(kind).validate_python(given)

@@ -77,7 +77,9 @@ def test_a_variable_that_is_no_setting_is_refused_rather_than_ignored(name: str)
 
 
 def test_a_name_that_is_almost_a_setting_is_answered_with_what_it_may_be() -> None:
-    with pytest.raises(Misconfigured, match=r"BETHINK_MODLE is no setting\. Did you mean .*BETHINK_MODEL\?"):
+    with pytest.raises(
+        Misconfigured, match=r"unknown setting BETHINK_MODLE \(environment\)\. Did you mean .*BETHINK_MODEL\?"
+    ):
         load_settings(environ={"BETHINK_MODLE": "x"})
     with pytest.raises(Misconfigured, match=r"Did you mean postgres_dsn\?"):
         load_settings(environ={}, postgres_dns="x")

@@ -119,7 +119,7 @@ class Documents(Handle):
         return await self._run(CREATE_DOCUMENT, CreateDocumentRequest(draft=draft, document_id=document_id, by=by))
 
     async def update(
-        self, document_id: str, draft: DocumentDraft, expected: int, *, by: Provenance | None = None
+        self, document_id: str, draft: DocumentDraft, expected: int, *, reason: str = "", by: Provenance | None = None
     ) -> Document:
         """Write the next version of a document.
 
@@ -127,13 +127,15 @@ class Documents(Handle):
             document_id: The document.
             draft: What it says, and where it hangs in the tree.
             expected: The version that it was made from.
+            reason: Why the user changed it. It is kept with the version.
             by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
 
         Raises:
             Stale: if `expected` is not the current version.
         """
         return await self._run(
-            UPDATE_DOCUMENT, UpdateDocumentRequest(document_id=document_id, draft=draft, expected=expected, by=by)
+            UPDATE_DOCUMENT,
+            UpdateDocumentRequest(document_id=document_id, draft=draft, expected=expected, reason=reason, by=by),
         )
 
     async def delete(self, document_id: str, expected: int) -> None:

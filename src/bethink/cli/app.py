@@ -1,18 +1,18 @@
-"""The entry of `bethink` and of `python -m bethink`."""
+"""The entry point of `bethink` and `python -m bethink`."""
 
 import sys
 from collections.abc import Sequence
 
 from bethink.cli.root import run
-from bethink.cli.terminal import let_go
+from bethink.cli.terminal import release
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Nothing it raises gets out."""
+    """Run one command and return its exit code. It never raises."""
     try:
         code = run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever asked for help has read enough
-        let_go(sys.stdout)
+    except BrokenPipeError:  # the reader of --help has stopped reading
+        release(sys.stdout)
         return 0
     return code

@@ -1,4 +1,4 @@
-"""Names the commands and runs one."""
+"""Lists the commands and runs one."""
 
 import os
 import sys
@@ -9,51 +9,45 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from bethink.cli.frame import Answer, Code, Problem, tell
-from bethink.cli.terminal import shown
+from bethink.cli.command import ExitCode, Failure, Result, show
+from bethink.cli.terminal import printable
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "init": ("setting_up", "Write a settings file, make an empty memory, and say what to do next."),
-    "completion": ("setting_up", "Print the completion script of a shell."),
-    "config": ("setting_up", "Look at the settings."),
-    "demo": ("demo", "Show what it does, on three made-up months."),
-    "status": ("health", "Show which memory this is, and what it holds."),
-    "doctor": ("health", "Look for what is broken, and say how to mend it."),
-    "add": ("adding", "Remember a text; it is durable when this returns."),
-    "import": ("importing", "Store messages from a file."),
-    "recall": ("recalling", "Find what answers a question, the best first."),
-    "show": ("recalling", "Follow a memory to its sources, versions and showings."),
-    "log": ("versions", "Show the versions of a document or a fact."),
-    "diff": ("versions", "Show what changed between two versions of a document."),
-    "correct": ("correcting", "Write a new version of a fact or a document."),
-    "restore": ("versions", "Write an old version of a document again as its newest."),
-    "forget": ("forgetting", "Forget something and all that was learnt from it."),
-    "sessions": ("watching", "List the sessions of a space, the newest first."),
-    "spaces": ("watching", "List the spaces that hold anything, by name."),
-    "jobs": ("watching", "List the jobs of a space, the newest promise first."),
-    "step": ("watching", "Take a step of a thread's working memory, or look at it."),
-    "consolidate": (
-        "running",
-        "Turn what a space has learnt into documents, now, and learn what else is due, in all spaces.",
-    ),
-    "worker": ("running", "Learn from whatever is marked, until told to stop."),
-    "reindex": (
-        "indexing",
-        "Make what vectors the embedder in the settings lacks, in every space, and find by them from then on.",
-    ),
-    "serve": ("running", "Serve memory over HTTP, until told to stop."),
-    "mcp": ("running", "Offer one space as MCP tools on stdin and stdout."),
-    "keys": ("keys", "Make, list, rotate and revoke the API keys of a server."),
-    "export": ("exporting", "Give out the messages or the documents of a space."),
+    "init": ("init", "Write a settings file and create an empty memory."),
+    "completion": ("init", "Print the completion script for a shell."),
+    "config": ("init", "Show the settings."),
+    "demo": ("demo", "Show what Bethink does, with three months of made-up conversations."),
+    "status": ("status", "Show which database is in use and what it holds."),
+    "doctor": ("doctor", "Check the installation and suggest fixes."),
+    "add": ("add", "Store a text."),
+    "import": ("import_messages", "Import messages from a JSON Lines file."),
+    "recall": ("recall", "Search memory for the answer to a question."),
+    "show": ("recall", "Show a memory with its sources, its versions and where it was used."),
+    "log": ("versions", "List the versions of a document or a fact."),
+    "diff": ("versions", "Compare two versions of a document."),
+    "correct": ("correct", "Write a new version of a fact or a document."),
+    "restore": ("versions", "Restore an earlier version of a document."),
+    "forget": ("forget", "Delete a memory and everything that was learnt from it."),
+    "sessions": ("lists", "List the sessions of a space, newest first."),
+    "spaces": ("lists", "List the spaces that hold anything, by name."),
+    "jobs": ("lists", "List the background jobs of a space, newest first."),
+    "step": ("step", "Run one step of a thread in stepping mode, or inspect a thread."),
+    "consolidate": ("worker", "Update the documents of a space, and run every other job that is due."),
+    "worker": ("worker", "Run background jobs until stopped."),
+    "reindex": ("reindex", "Build missing vectors for the configured embedder, then switch to them."),
+    "serve": ("serve", "Run the HTTP server until stopped."),
+    "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
+    "keys": ("keys", "Create, list, rotate and revoke API keys."),
+    "export": ("export", "Export the messages or the documents of a space."),
 }
-"""The commands: the module that declares each, and what it does in a line, so that --help need not load them."""
+"""The commands: the module and the summary of each, so that --help loads none of them."""
 
 
 _PLAIN = None  # plain help: rich takes longer to load than all the rest
 
 
 class _Declared(Mapping[str, Any]):
-    """The commands by name, each declared when it is asked for."""
+    """The commands by name, each loaded when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
         module, _ = COMMANDS[name]
@@ -69,7 +63,7 @@ class _Declared(Mapping[str, Any]):
 
 
 class _Root(TyperGroup):
-    """The group of all commands, which lists them without declaring one."""
+    """The group of all commands, which lists them without loading one."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -110,8 +104,8 @@ def root(
 
 
 def run(given: list[str]) -> int:
-    """Run the command that the words name, and return its exit code."""
-    if os.environ.get("_BETHINK_COMPLETE"):  # a shell asks how a line goes on
+    """Run the command that the arguments name, and return its exit code."""
+    if os.environ.get("_BETHINK_COMPLETE"):  # a shell asks for completions
         from typer._completion_classes import completion_init  # noqa: PLC0415
 
         completion_init()
@@ -121,14 +115,14 @@ def run(given: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "bethink"
-        hint = f"Run '{path} --help' for what it takes; options come after the command."
-        problem = Problem(code="usage", message=shown(error.format_message()), hint=hint)
-        tell(Answer(code=Code.USAGE, problem=problem), json="--json" in words)
-        return Code.USAGE
-    except SystemExit as error:  # what writes help ends the process with 1 when nobody reads on
+        hint = f"Run '{path} --help' for its arguments. Options come after the command."
+        failure = Failure(code="usage", message=printable(error.format_message()), hint=hint)
+        show(Result(code=ExitCode.USAGE, failure=failure), json="--json" in words)
+        return ExitCode.USAGE
+    except SystemExit as error:  # typer exits with 1 when the reader of --help stops reading
         if isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None
         raise
     except (KeyboardInterrupt, typer.Abort):
-        return Code.INTERRUPTED
-    return code or Code.OK
+        return ExitCode.INTERRUPTED
+    return code or ExitCode.OK

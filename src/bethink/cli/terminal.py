@@ -1,4 +1,4 @@
-"""What a terminal may be shown: texts without control characters, data on stdout, everything else on stderr."""
+"""Writes to the terminal: text without control characters, data on stdout, everything else on stderr."""
 
 import json
 import os
@@ -11,7 +11,10 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 # What can move a cursor, start a sequence, or turn the direction of a line around. Tabs and newlines stay.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -19,21 +22,21 @@ _BREAK = re.compile("[\t\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line for people. `style` is a style of rich's, used only on a terminal with colour."""
+class OutputLine:
+    """One line of output. `style` is a rich style, used only on a terminal with colour."""
 
     text: str = ""
     style: str = ""
 
 
-def shown(text: str) -> str:
-    """Return a text that can only be read: what would steer a terminal is spelt out."""
+def printable(text: str) -> str:
+    """Return a text with its control characters escaped, so that it cannot steer a terminal."""
     return _CONTROL.sub(_spelt, text)
 
 
 def one_line(text: str, width: int = 0) -> str:
-    """Return a text as one line, cut to so many signs if a width is given."""
-    line = shown(_BREAK.sub(" ", text))
+    """Return a text as one line, cut to a width if one is given."""
+    line = printable(_BREAK.sub(" ", text))
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
 
 
@@ -43,37 +46,48 @@ def _spelt(match: re.Match[str]) -> str:
 
 
 def to_json(value: object, stream: TextIO | None = None) -> str:
-    """Write JSON that a terminal cannot mistake for an order; as ASCII where the stream takes nothing else."""
+    """Write a value as JSON without control characters; as ASCII for a stream that takes nothing else."""
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
-    text = json.dumps(value, ensure_ascii="utf" not in encoding.lower())
+    text = json.dumps(value, ensure_ascii="utf" not in encoding.lower(), default=_dumped)
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[Line]:
-    """Lay rows out in columns, two blanks apart; the last is as wide as it is."""
+def _dumped(value: object) -> Any:
+    from bethink.codec import dump  # noqa: PLC0415 - it loads pydantic
+
+    return dump(value)
+
+
+def when(at: "datetime | None") -> str:
+    """Write a time for people: to the minute, in UTC, or nothing for None."""
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M}"
+
+
+def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[OutputLine]:
+    """Lay rows out in columns, two spaces apart."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     every = [list(head), *cells] if head else cells
     if not every:
         return []
     widths = [max(len(row[place]) for row in every) for place in range(len(every[0]))]
     lines = ["  ".join([*map(str.ljust, row[:-1], widths), row[-1]]).rstrip() for row in every]
-    return [Line(line, "bold" if head and not number else "") for number, line in enumerate(lines)]
+    return [OutputLine(line, "bold" if head and not number else "") for number, line in enumerate(lines)]
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Say whether somebody looks at a stream."""
+    """Return whether a stream is a terminal."""
     return stream.isatty()
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Say whether a stream may be coloured: it is a terminal that can, and NO_COLOR is not set."""
+    """Return whether a stream may be coloured: it is a capable terminal, and NO_COLOR is not set."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def write(lines: Iterable[Line], stream: TextIO) -> None:
-    """Write lines, coloured where a terminal takes it. Texts are never read as markup."""
+def write(lines: Iterable[OutputLine], stream: TextIO) -> None:
+    """Write lines, in colour on a terminal. Texts are never read as markup."""
     if not has_colour(stream):
-        stream.writelines(f"{shown(line.text)}\n" for line in lines)
+        stream.writelines(f"{printable(line.text)}\n" for line in lines)
         return
     # Imported where something is coloured: it takes a while to load.
     from rich.console import Console  # noqa: PLC0415
@@ -81,23 +95,23 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 
     console = Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
     for line in lines:
-        console.print(Text(shown(line.text), style=line.style))
+        console.print(Text(printable(line.text), style=line.style))
 
 
-def let_go(stream: TextIO) -> None:
-    """Give up a stream that nobody reads any more: what is flushed there when the interpreter ends goes nowhere."""
-    with suppress(OSError):  # one that is no file needs nothing
+def release(stream: TextIO) -> None:
+    """Point a stream whose reader is gone at /dev/null, so that the flush at exit cannot fail."""
+    with suppress(OSError):  # a stream that is not a file needs nothing
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def many(count: int, one: str, more: str = "") -> str:
-    """Say how many: 1 message, 2 messages."""
+    """Write a count: 1 message, 2 messages."""
     return f"{count} {one if count == 1 else more or f'{one}s'}"
 
 
 @contextmanager
 def waiting() -> Generator[None]:
-    """Let Ctrl-C end a wait for input at once: an event loop would only take note of it until the input is there."""
+    """Let Ctrl-C end a wait for input at once; under an event loop it would take effect only after the input."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,15 +123,15 @@ def waiting() -> Generator[None]:
 
 
 def ask_yes(question: str) -> bool:
-    """Ask somebody at a terminal. The question goes to stderr; anything but yes is no."""
-    sys.stderr.write(f"{shown(question)} [y/N] ")
+    """Ask a question on stderr. Anything but yes means no."""
+    sys.stderr.write(f"{printable(question)} [y/N] ")
     sys.stderr.flush()
     with waiting():
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Tells on stderr how far something is, how fast it goes and how long it will take."""
+    """Shows on stderr how much is done, how fast it goes and how long it will take."""
 
     def __init__(self, what: str, total: int, *, quiet: bool, every: float = 5.0) -> None:
         self._what = what
@@ -143,7 +157,7 @@ class Progress(AbstractContextManager["Progress"]):
             self._tell()
 
     def advance(self, count: int) -> None:
-        """Note that so many more are done."""
+        """Count more items as done."""
         self.done += count
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=count, rate=f"{self._rate():.0f}/s")
@@ -175,5 +189,5 @@ def _bar(what: str, total: int) -> Any:
         console=Console(file=sys.stderr, markup=False, emoji=False, highlight=False),
         transient=True,
     )
-    bar.add_task(shown(what), total=total, rate="")
+    bar.add_task(printable(what), total=total, rate="")
     return bar

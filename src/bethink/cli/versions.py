@@ -5,94 +5,93 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.forgetting import DryRun, Yes
-from bethink.cli.frame import Answer, Door, command
-from bethink.cli.naming import LISTED, named
-from bethink.cli.terminal import Line, columns, one_line
+from bethink.cli.command import CommandContext, DryRun, Result, Yes, command
+from bethink.cli.refs import LIST_HINT, parse_name
+from bethink.cli.terminal import OutputLine, columns, one_line, when
 from bethink.errors import NotFound
 
 if TYPE_CHECKING:
-    from bethink.documents.service import Documents
+    from bethink.api.documents import Documents
     from bethink.model.documents import Document
     from bethink.model.records import Fact
 
 app = typer.Typer()
 
-Named = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its path, id or ref; quote a path with a tilde.")]
+Named = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A path, id or ref. Quote a path that begins with ~.")]
 
 
 @command(app)
 async def log(
-    door: Door,
+    ctx: CommandContext,
     name: Annotated[
-        str | None, typer.Argument(metavar="DOCUMENT|FACT", help="A path, id or ref; nothing lists all documents.")
+        str | None, typer.Argument(metavar="DOCUMENT|FACT", help="A path, id or ref. Without one, list all documents.")
     ] = None,
-) -> Answer:
-    """Show the versions of a document or a fact. Without a name, list the documents."""
-    documents = door.memory.documents(space=door.space)
+) -> Result:
+    """List the versions of a document or a fact. Without a name, list all documents."""
+    documents = ctx.space.documents
     if name is None:
         tree = await documents.tree()
-        return Answer(data=tree, lines=_tree_lines(door, tree))
-    kind, wanted = named(name)
+        return Result(data=tree, lines=_tree_lines(ctx, tree))
+    kind, wanted = parse_name(name)
     if kind in ("", "document"):
         found = await _versions(documents, wanted)
         if found:
-            return Answer(data=found, lines=_document_lines(found))
+            return Result(data=found, lines=_document_lines(found))
     if kind in ("", "fact"):
-        facts = await door.memory.facts(space=door.space).versions(wanted)
+        facts = await ctx.space.facts.versions(wanted)
         if facts:
-            return Answer(data=facts, lines=_fact_lines(facts))
-    raise NotFound(f"no document or fact {name!r} in space {door.space!r}.", hint=LISTED)
+            return Result(data=facts, lines=_fact_lines(facts))
+    raise NotFound(f"no document or fact {name!r} in space {ctx.space_name!r}.", hint=LIST_HINT)
 
 
 @command(app)
 async def diff(
-    door: Door,
+    ctx: CommandContext,
     name: Named,
-    before: Annotated[int, typer.Argument(help="A version; 0 is nothing.", min=0)],
-    after: Annotated[int, typer.Argument(help="A later version.", min=0)],
-) -> Answer:
-    """Show what changed between two versions of a document."""
-    documents = door.memory.documents(space=door.space)
-    document = await _last(documents, name, space=door.space)
+    before: Annotated[int, typer.Argument(help="A version; 0 is an empty document.", min=0)],
+    after: Annotated[int, typer.Argument(help="Another version.", min=0)],
+) -> Result:
+    """Compare two versions of a document."""
+    documents = ctx.space.documents
+    document = await _last(documents, name, space=ctx.space_name)
     text = await _diff(documents, document, before, after)
-    return Answer(data={"document": document.id, "before": before, "after": after, "diff": text}, lines=_diffed(text))
+    return Result(data={"document": document.id, "before": before, "after": after, "diff": text}, lines=_diffed(text))
 
 
-@command(app, does="changes")
+@command(app, effect="changes")
 async def restore(
-    door: Door,
+    ctx: CommandContext,
     name: Named,
-    version: Annotated[int, typer.Argument(help="The version to write again.", min=1)],
+    version: Annotated[int, typer.Argument(help="The version to restore.", min=1)],
     *,
     dry_run: DryRun = False,
     yes: Yes = False,
-) -> Answer:
-    """Write an old version of a document again as its newest. The others stay."""
-    documents = door.memory.documents(space=door.space)
-    current = await _last(documents, name, space=door.space)
+) -> Result:
+    """Restore an earlier version of a document. This adds a new version; none is lost."""
+    documents = ctx.space.documents
+    current = await _last(documents, name, space=ctx.space_name)
     text = await _diff(documents, current, current.version, version)
     if dry_run:
         data = {"document": current.id, "from": current.version, "to": version, "diff": text, "dry_run": True}
-        return Answer(data=data, lines=_diffed(text) or [Line("nothing would change")])
-    door.confirm(f"Restore version {version} of {current.slug}, now at {current.version}?", yes=yes)
+        return Result(data=data, lines=_diffed(text) or [OutputLine("nothing would change")])
+    ctx.confirm(f"Restore version {version} of {current.slug}, now at {current.version}?", yes=yes)
     expected = current.version if current.valid_to is None else None
     written = await documents.restore(current.id, version, expected=expected)
-    now = current.version if written is None else written.version
-    return Answer(data=written, lines=[Line(f"{current.slug} is at version {now}, which says what {version} said")])
+    line = f"{current.slug} is now at version {written.version}, a copy of version {version}"
+    return Result(data=written, lines=[OutputLine(line)])
 
 
 async def _versions(documents: "Documents", name: str) -> "list[Document]":
     if name.startswith("~/"):
         document = await documents.find(name)
-        return [] if document is None else await documents.history(document.id)
-    return await documents.history(name)
+        return [] if document is None else await documents.versions(document.id)
+    return await documents.versions(name)
 
 
 async def _last(documents: "Documents", name: str, *, space: str) -> "Document":
-    versions = await _versions(documents, named(name)[1])
+    versions = await _versions(documents, parse_name(name)[1])
     if not versions:
-        raise NotFound(f"no document {name!r} in space {space!r}.", hint="Run 'bethink log' for all there are.")
+        raise NotFound(f"no document {name!r} in space {space!r}.", hint="Run 'bethink log' to list all documents.")
     return versions[-1]
 
 
@@ -100,20 +99,16 @@ async def _diff(documents: "Documents", document: "Document", before: int, after
     try:
         return await documents.diff(document.id, before, after)
     except NotFound as error:
-        error.hint = f"Run 'bethink log {document.id}' for its versions."
+        error.hint = f"Run 'bethink log {document.id}' to list its versions."
         raise
 
 
-def _tree_lines(door: Door, tree: "dict[str, Document]") -> list[Line]:
-    from bethink.cli.plain import when  # noqa: PLC0415
-
+def _tree_lines(ctx: CommandContext, tree: "dict[str, Document]") -> list[OutputLine]:
     rows = [[path, f"v{each.version}", when(each.valid_from), each.id, each.title] for path, each in tree.items()]
-    return door.table(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"])
+    return ctx.table(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"])
 
 
-def _document_lines(versions: "Sequence[Document]") -> list[Line]:
-    from bethink.cli.plain import when  # noqa: PLC0415
-
+def _document_lines(versions: "Sequence[Document]") -> list[OutputLine]:
     def row(each: "Document") -> list[str]:
         by: Any = f"{each.author.kind} {each.author.id}".strip()
         return [f"v{each.version}", when(each.valid_from), when(each.valid_to), by, each.author.reason or each.title]
@@ -121,9 +116,7 @@ def _document_lines(versions: "Sequence[Document]") -> list[Line]:
     return columns([row(each) for each in reversed(versions)], head=["VERSION", "FROM", "TO", "BY", "WHAT"])
 
 
-def _fact_lines(versions: "Sequence[Fact]") -> list[Line]:
-    from bethink.cli.plain import when  # noqa: PLC0415
-
+def _fact_lines(versions: "Sequence[Fact]") -> list[OutputLine]:
     rows = [
         [f"v{each.version}", when(each.recorded_at), when(each.retired_at), str(each.origin), one_line(each.content)]
         for each in reversed(versions)
@@ -131,6 +124,6 @@ def _fact_lines(versions: "Sequence[Fact]") -> list[Line]:
     return columns(rows, head=["VERSION", "FROM", "TO", "ORIGIN", "WHAT"])
 
 
-def _diffed(text: str) -> list[Line]:
+def _diffed(text: str) -> list[OutputLine]:
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    return [Line(line, styles.get(line[:1], "")) for line in text.splitlines()]
+    return [OutputLine(line, styles.get(line[:1], "")) for line in text.splitlines()]

@@ -88,7 +88,7 @@ class DocumentService:
 
         def body(tx: Tx) -> Document:
             cut = self._cut(request.draft)
-            by = _carried(tx, space, request.document_id) if request.by is None else self._told(request.by)
+            by = self._told(_carried(tx, space, request) if request.by is None else request.by)
             return tree.update(tx, cut, space=space, document_id=request.document_id, expected=request.expected, by=by)
 
         return await self._write(space, body)
@@ -206,13 +206,14 @@ class DocumentService:
         return await self._database.transact(body, space=space, read=True)
 
 
-def _carried(tx: Tx, space: str, document_id: str) -> Provenance:
+def _carried(tx: Tx, space: str, request: UpdateDocumentRequest) -> Provenance:
     # A person who changes a word takes over the rest: it must still go when what it was made of is forgotten.
-    current = documents.find(tx, space=space, document_id=document_id)
+    by = Provenance(author=Author(reason=request.reason))
+    current = documents.find(tx, space=space, document_id=request.document_id)
     if current is None or current.redacted:
-        return Provenance()
-    behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
-    return Provenance(origin=lowest([Provenance().origin, current.origin]), sources=tuple(behind))
+        return by
+    behind = documents.sources(tx, space=space, document_id=request.document_id, version=current.version)
+    return replace(by, origin=lowest([by.origin, current.origin]), sources=tuple(behind))
 
 
 def _settle(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:

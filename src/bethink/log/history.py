@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages as log
-from bethink.log.sessions import open_session
+from bethink.log.sessions import checked_conversation, open_session
 from bethink.model.framing import unframed
-from bethink.model.records import AgentKind, Message, Record, checked_conversation
+from bethink.model.records import AgentKind, Message, Record
 from bethink.model.text import clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -41,8 +41,7 @@ class History:
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
-            conversation = checked_conversation(key)
-            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=conversation)
+            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
             return log.append(tx, space=self.space, session_id=session.id, rows=rows)
 
         appended = await log.append_once(self._database, body, space=self.space)

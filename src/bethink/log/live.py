@@ -10,9 +10,10 @@ import anyio
 
 from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.log.history import History
+from bethink.log.sessions import checked_conversation
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.records import Message, checked_conversation, message_from
+from bethink.model.records import Message, message_from
 
 if TYPE_CHECKING:  # at run time they cost a third of our whole import, and most programs never write behind
     from anyio.abc import TaskGroup

@@ -2,16 +2,25 @@
 
 from bethink.errors import Invalid
 from bethink.log.succession import end_session, get_session, mark_pending
+from bethink.model.checks import Bytes
 from bethink.model.records import (
+    MAX_CONVERSATION,
     AgentKind,
     EndReason,
     SessionInfo,
     Trigger,
     checked_name,
+    checked_text,
 )
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
 from bethink.store.db import Tx
+
+
+def checked_conversation(key: str) -> str:
+    """Return `key` if it can name a conversation, else raise `Invalid`."""
+    Bytes(MAX_CONVERSATION).check("conversation", checked_text(key, "a conversation"))
+    return key
 
 
 def open_session(
@@ -22,7 +31,7 @@ def open_session(
     One that is learnt from where an `ephemeral` one is asked for, or the other way, is ended; None takes either.
     """
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
-    conversation = sessions.ensure_conversation(tx, agent=speaker, key=key)
+    conversation = sessions.ensure_conversation(tx, agent=speaker, key=checked_conversation(key))
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     last = sessions.newest(tx, space=space, conversation=conversation)
     learns = makes_memory(speaker.kind) and not ephemeral

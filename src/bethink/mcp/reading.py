@@ -14,9 +14,9 @@ from bethink.mcp.results import (
     FetchedMemory,
     MemoryIndex,
     MemoryText,
-    Occasion,
     SearchHit,
     SearchHits,
+    ShownEntry,
     VersionSpan,
 )
 from bethink.mcp.texts import (
@@ -137,7 +137,7 @@ class Reading:
             versions=[VersionSpan(ref=each.ref, since=each.since, until=each.until) for each in found.versions[-20:]],
             superseded_by=found.superseded_by,
             shown=[
-                Occasion(at=each.shown_at, purpose=each.purpose, session_id=each.session_id)
+                ShownEntry(at=each.shown_at, purpose=each.purpose, session_id=each.session_id)
                 for each in found.shown[:10]
             ],
             shown_count=len(found.shown),

@@ -78,7 +78,7 @@ class VersionSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class ShownEntry:
     """When a memory was shown, what for, and to which session."""
 
     at: datetime
@@ -103,7 +103,7 @@ class Explanation:
     used_in_count: int
     versions: list[VersionSpan]
     superseded_by: Ref | None = None
-    shown: list[Occasion]
+    shown: list[ShownEntry]
     shown_count: int
     used_times: int
 

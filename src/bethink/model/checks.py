@@ -96,6 +96,20 @@ class Printable:
         return {**handler(schema), "pattern": r"^[^\x00-\x1f\x7f]*$"}
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Only words, and refs of kinds, that this version knows: those of a newer one occur in results alone."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InvalidField` for another."""
+        for each in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
+            if not each.known:
+                raise InvalidField(name, f"cannot be {str(each)!r}.", hint="This version does not know it.")
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return handler(schema)
+
+
 def check(record: object) -> None:
     """Check every field of a request.
 
@@ -137,6 +151,8 @@ def _declared(hint: Any) -> Iterator[Limit]:
     if get_origin(hint) in (Union, UnionType):
         for each in get_args(hint):
             yield from _declared(each)
+    elif any(hasattr(each, "known") for each in get_args(_bare(hint)) or (hint,)):
+        yield Known()
 
 
 def _declared_for_each(hint: Any) -> Iterator[Limit]:
@@ -182,8 +198,8 @@ def any_of(name: str, value: object, kind: type[EnumT]) -> tuple[EnumT, ...]:
     found: list[EnumT] = []
     for each in cast("Sequence[object]", value):
         try:
-            found.append(kind(each))
-        except ValueError:
+            found.append(kind[kind(each).name])
+        except (KeyError, ValueError):
             raise InvalidField(
                 name, f"cannot be {each!r}.", hint=f"Use {', '.join(each.value for each in kind)}."
             ) from None

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from bethink.model.enums import OpenEnum
 
-class JobKind(StrEnum):
+
+class JobKind(OpenEnum):
     """What is to be done: learn from a session, work a transcript into documents, settle what a space has learnt, or
     index what it holds.
     """
@@ -18,7 +20,7 @@ class JobKind(StrEnum):
     INDEX = "index"
 
 
-class JobStatus(StrEnum):
+class JobStatus(OpenEnum):
     """Where a job stands. `waiting` looks at its session later; `failed` is tried again; `dead` is not."""
 
     WAITING = "waiting"
@@ -115,7 +117,11 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What a look at the live tables shows; `violations` must be 0, `overdue` small unless no worker runs."""
+    """How learning stands: what waits, what was given up, what was spent, and what must never be.
+
+    `counts` has the jobs of each kind by status, except those that are done: it costs the same however many there
+    were. `violations` must be 0; `overdue` is small as long as a worker runs.
+    """
 
     counts: Mapping[JobKind, Mapping[JobStatus, int]]
     overdue: int

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from bethink.errors import Invalid
+from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Job
 from bethink.model.records import Fact, Maker, Origin, SessionInfo, SourceMessage, checked_name, checked_text
 from bethink.model.text import text_schema
@@ -17,7 +18,7 @@ _LAST_NUMBER = 2**63 - 1
 _SHOWN = 100
 
 
-class RefKind(StrEnum):
+class RefKind(OpenEnum):
     """What can be recalled."""
 
     MESSAGE = "message"
@@ -62,6 +63,11 @@ class Ref(str):
         return self._number
 
     @property
+    def known(self) -> bool:
+        """Whether this version knows its kind: a newer server may have others."""
+        return self._kind.known
+
+    @property
     def parts(self) -> tuple[RefKind, str, int]:
         """Its kind, id and number. Sort by them where 10 should come after 9: a ref itself sorts as text."""
         return self._kind, self._id, self._number
@@ -69,12 +75,17 @@ class Ref(str):
     @classmethod
     def parse(cls, text: str) -> "Ref":
         """Read a ref from its text. Raises `Invalid` if it is not written `kind:id:number`."""
+        found = cls._of_any_kind(text)
+        if not found.known:
+            raise _not_a_ref(text)
+        return found
+
+    @classmethod
+    def _of_any_kind(cls, text: str) -> "Ref":
         kind, _, rest = text.partition(":")
         name, _, number = rest.rpartition(":")
-        if kind not in set(RefKind) or not _NUMBER.fullmatch(number) or int(number) > _LAST_NUMBER:
-            raise Invalid(
-                f"{text[:_SHOWN]!r} names nothing that can be recalled.", hint="Write kind:id:number, as in results."
-            )
+        if not kind or not _NUMBER.fullmatch(number) or int(number) > _LAST_NUMBER:
+            raise _not_a_ref(text)
         return cls(RefKind(kind), checked_name(name, "the id of a memory"), int(number))
 
     @classmethod
@@ -84,10 +95,15 @@ class Ref(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[type], Any]) -> dict[str, Any]:
-        return text_schema(cls.read, handler)
+        return text_schema(cls._of_any_kind, handler)
 
 
-class Fate(StrEnum):
+def _not_a_ref(text: str) -> Invalid:
+    said = f"{text[:_SHOWN]!r} names nothing that can be recalled."
+    return Invalid(said, hint="Write kind:id:number, as in results.")
+
+
+class Fate(OpenEnum):
     """What became of a candidate: it was shown, or why it was not."""
 
     SHOWN = "shown"

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, cast
 
 from bethink.errors import Invalid
-from bethink.model.checks import Bytes, InvalidField
+from bethink.model.checks import InvalidField
 from bethink.model.moments import moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
@@ -108,12 +108,6 @@ def conversation_key(channel: str, chat: str, thread: str = "") -> str:
             hint = f"Use up to {_MAX_NAME} characters."
             raise Invalid(f"{part[:20]!r}… cannot be part of a conversation key.", hint=hint)
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in (channel, chat, thread))
-
-
-def checked_conversation(value: str) -> str:
-    """Return `value` if it can name a conversation, else raise `Invalid`."""
-    Bytes(MAX_CONVERSATION).check("conversation", checked_text(value, "a conversation"))
-    return value
 
 
 def channel_of(conversation: str) -> str:

@@ -1,7 +1,7 @@
 """The OpenAPI document, made from the table of verbs."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -51,15 +51,46 @@ def document(app: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI document of a server."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        components = schema.setdefault("components", {})
+        errors = _share_errors(schema["paths"])
         bodies = {verb.request.__name__: _body(verb) for verb in VERBS if _body_fields(verb)}
         shared = {**_schemas().shared, **bodies, "Problem": problems.SCHEMA, "Status": _STATUS}
-        components.setdefault("schemas", {}).update(sorted(shared.items()))
-        components["securitySchemes"] = {
-            "key": {"type": "http", "scheme": "bearer", "bearerFormat": "bt_prefix.secret"}
+        used = _used(shared, [schema["paths"], errors])
+        schema["components"] = {
+            "schemas": {name: shared[name] for name in sorted(used)},
+            "responses": errors,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "bt_prefix.secret"}},
         }
         app.openapi_schema = schema
     return app.openapi_schema
+
+
+def _share_errors(paths: dict[str, Any]) -> dict[str, Any]:
+    """Put a reference in place of every description of an error, and return the descriptions."""
+    found: dict[str, Any] = {}
+    for operation in (each for methods in paths.values() for each in methods.values()):
+        for status, response in operation["responses"].items():
+            if problems.MEDIA_TYPE in response.get("content", ()):
+                found[f"Error{status}"] = response
+                operation["responses"][status] = {"$ref": f"#/components/responses/Error{status}"}
+    return dict(sorted(found.items()))
+
+
+def _used(schemas: dict[str, Any], tree: object) -> set[str]:
+    """Return the names of the schemas that a tree refers to, also by way of others."""
+    found: set[str] = set()
+    rest = [tree]
+    while rest:
+        each = rest.pop()
+        if isinstance(each, list):
+            rest += cast("list[object]", each)
+        elif isinstance(each, dict):
+            members = cast("dict[str, object]", each)
+            name = str(members.get("$ref", "")).rpartition("/")[2]
+            if name in schemas and name not in found:
+                found.add(name)
+                rest.append(schemas[name])
+            rest += members.values()
+    return found
 
 
 def described(verb: Verb[Any, Any]) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     known = find(tx, space=space, fact_id=fact.id)
     current = None if known is None else known.version
     if expected is not None and current != expected:
-        raise Stale(f"fact {fact.id} is not as you read it.", current=current)
+        now = "does not exist" if current is None else f"has version {current}"
+        raise Stale(f"fact {fact.id} {now}, you read {expected}.", current=current)
     if known is not None and known == replace(fact, created_at=fact.created_at or known.created_at):
         return
     last = tx.one("last_fact_version", space=space, id=fact.id)

@@ -179,7 +179,7 @@ def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
 
 
 def counts(tx: Tx) -> dict[JobKind, dict[JobStatus, int]]:
-    """Count the jobs of each kind by status, over all spaces."""
+    """Count the jobs of each kind by status, over all spaces. Those that are done are not counted."""
     found: dict[JobKind, dict[JobStatus, int]] = {}
     for row in tx.all("count_jobs"):
         found.setdefault(JobKind(row["kind"]), {})[JobStatus(row["status"])] = row["count"]

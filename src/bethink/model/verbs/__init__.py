@@ -1,16 +1,20 @@
 """The table of verbs: each one written once, as a request with its result, scope and retry class."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bethink.model.verbs import documents, facts, memory, service, sessions, threads
-from bethink.model.verbs.base import Verb
+if TYPE_CHECKING:
+    from bethink.model.verbs.base import Verb
 
-VERBS: tuple[Verb[Any, Any], ...] = (
-    *memory.VERBS,
-    *sessions.VERBS,
-    *facts.VERBS,
-    *documents.VERBS,
-    *threads.VERBS,
-    *service.VERBS,
-)
-"""Every verb, in the order of the reference."""
+    VERBS: tuple[Verb[Any, Any], ...]
+    """Every verb, in the order of the reference."""
+
+
+def __getattr__(name: str) -> object:
+    # The whole table loads when it is asked for: a program that remembers and recalls needs a third of it.
+    if name != "VERBS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from bethink.model.verbs import documents, facts, memory, service, sessions, threads  # noqa: PLC0415
+
+    modules = (memory, sessions, facts, documents, threads, service)
+    globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
+    return found

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 from bethink.model.access import Scope
+from bethink.model.checks import Length
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
 from bethink.model.verbs.base import (
@@ -97,6 +98,8 @@ class UpdateDocumentRequest(DocumentRequest):
     """What it says, and where it hangs in the tree."""
     expected: Number
     """The version that it was made from."""
+    reason: Annotated[str, Length(0, 200)] = ""
+    """Why the user changed it. It is kept with the version."""
     by: Annotated[Provenance | None, LocalOnly()] = None
     """Who wrote it and what it rests on; the user, and what the version before rested on, if left out."""
 

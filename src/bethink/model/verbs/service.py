@@ -77,7 +77,7 @@ LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
 )  # fmt: skip
 AUDIT: Verb[Empty, Audit] = Verb(
     "memory.audit", Empty, Audit, "GET /audit", ADMIN, Retry.SAFE,
-    "Count jobs by status, what was spent today, and violations of what must always hold.",
+    "Count the jobs that are not done by status, what was spent today, and violations of what must always hold.",
 )  # fmt: skip
 LEARN: Verb[LearnRequest, RunReport] = Verb(
     "memory.learn", LearnRequest, RunReport, "POST /learn", ADMIN, Retry.ONCE,

@@ -125,8 +125,13 @@ UPDATE jobs SET status = 'queued', due_at = :now, attempts = 0
 WHERE space_id = :space AND kind = :kind AND key = :key AND status IN ('failed', 'dead');
 
 -- name: count_jobs
--- How many jobs there are in each state.
-SELECT kind, status, count(*) AS count FROM jobs GROUP BY kind, status ORDER BY kind, status;
+-- How many jobs there are in each state but done. Those that are done grow without end and are never looked at here:
+-- jobs_marked and jobs_quiet hold the others, each with its condition.
+SELECT kind, status, count(*) AS count FROM jobs
+WHERE status IN ('queued', 'running', 'failed', 'dead') GROUP BY kind, status
+UNION ALL
+SELECT kind, 'waiting', count(*) FROM jobs WHERE status = 'waiting' AND due_at IS NOT NULL GROUP BY kind
+ORDER BY kind, status;
 
 -- name: count_overdue
 -- How many jobs could have been claimed a while ago, and how many leases ran out as long ago.

@@ -26,7 +26,7 @@ def test_what_shares_no_word_is_found_once_it_is_embedded(home: Path, monkeypatc
     done = ok("reindex", "--yes")
 
     assert before["items"] == []
-    assert told.out == f"would look through 2 spaces for what {embedder} has not embedded\n"
+    assert told.out == f"would search 2 spaces for texts without a vector of {embedder}\n"
     assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dry_run": False}
     assert [item["text"] for item in ok("recall", "sofa", "--space", "alice")["items"]] == ["kitten"]
     assert ok("reindex", "--yes", "--grow")["embedded"] == 0, "only what is missing is embedded"
@@ -55,11 +55,11 @@ def test_an_embedder_that_fails_is_told_with_what_is_left(home: Path, monkeypatc
 
 def test_nobody_embeds_everything_by_accident(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten")
-    assert _told(run("reindex", "--yes")) == "there are no vectors without an embedder."
+    assert _told(run("reindex", "--yes")) == "no embedder is configured."
     use(monkeypatch, home / "tiny")
 
-    assert _told(run("reindex")) == "this needs --yes where nobody can be asked."
-    assert _told(run("reindex", terminal=True, stdin="n\n")) == "nothing was done."
+    assert _told(run("reindex")) == "this needs --yes without a terminal."
+    assert _told(run("reindex", terminal=True, stdin="n\n")) == "nothing was changed."
 
 
 def _told(done: Done) -> str:

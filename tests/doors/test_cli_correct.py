@@ -77,7 +77,8 @@ def test_a_correction_is_looked_at_first_and_asked_for(on: list[str], fact: str)
     assert run("correct", fact, "User wants green tea", "--dry-run", *on).out == "nothing would change\n"
     assert run("correct", fact, "User wants black tea", *on).code == 2
     assert [version["version"] for version in ok("log", "tea", *on)] == [1]
-    assert run("correct", fact, "User wants green tea", "--yes", *on).out == "fact:tea:1 says that already\n"
+    same = run("correct", fact, "User wants green tea", "--yes", *on)
+    assert same.out == "fact:tea:1 is unchanged: it already says this\n"
 
 
 def test_nobody_overwrites_what_they_have_not_seen(on: list[str], fact: str, document: str) -> None:
@@ -104,20 +105,20 @@ def test_what_cannot_be_corrected_is_told_what_can(on: list[str], fact: str) -> 
 
 
 def test_who_hands_in_a_secret_is_told_that_it_was_cut_out(on: list[str], fact: str) -> None:
-    assert run("add", f"the token is {TOKEN}", *on).err == "note: 1 secret was cut out\n"
+    assert run("add", f"the token is {TOKEN}", *on).err == "note: 1 secret was redacted\n"
     assert run("add", f"[REDACTED:token:ab12] and {TOKEN}", "--quiet", *on).err == ""
     assert run("correct", fact, f"{TOKEN} or password: hunter2Zq9x", "--yes", *on).err == (
-        "note: 2 secrets were cut out\n"
+        "note: 2 secrets were redacted\n"
     )
     assert "private" in run("add", "tea <private>and gin</private>", *on).err
     assert run("add", "tea \0 and [REDACTED:token:ab12]", *on).err == ""
 
 
 def test_a_key_that_is_taken_is_named_as_it_was_given(on: list[str]) -> None:
-    ok("add", "tea", "--key", "k1", *on)
-    assert run("add", "tea", "--key", "k1", *on).code == 0
+    ok("add", "tea", "--idempotency-key", "k1", *on)
+    assert run("add", "tea", "--idempotency-key", "k1", *on).code == 0
 
-    taken = run("add", "coffee", "--key", "k1", *on)
+    taken = run("add", "coffee", "--idempotency-key", "k1", *on)
 
     assert taken.code == 1
     assert "key 'k1' already belongs" in taken.err

@@ -11,9 +11,9 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.cli.frame import COMMON
+from bethink.cli.command import SHARED_OPTIONS
 from bethink.cli.root import COMMANDS
-from bethink.cli.terminal import Line, has_colour, one_line, shown, to_json, write
+from bethink.cli.terminal import OutputLine, has_colour, one_line, printable, to_json, write
 from tests.doors.cli_kit import Done, Stream, ok, run
 from tests.unit.static_files import static
 from tools.make_cli_docs import commands
@@ -24,12 +24,12 @@ LEAVES = {" ".join(path): command for path, command in commands()}
 pytestmark = pytest.mark.usefixtures("home")
 
 
-_PLACE, _WHO = {"--config", "--database"}, {"--space", "--user-id"}
+_SPACE = frozenset({"--space"})
+_LOCAL = _SPACE | {"--key"}
 NOT_OFFERED = {
-    "completion": _PLACE | _WHO,
-    "demo": _PLACE | _WHO,
-    **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve", "spaces"), _WHO),
-    **dict.fromkeys(("keys create", "keys list", "keys rotate", "keys revoke"), _WHO),
+    **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
+    **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve"), _LOCAL),
+    **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
 }
 """Options that would do nothing there."""
 
@@ -39,9 +39,9 @@ def test_every_command_has_help_and_the_common_options_that_do_something_there(n
     done = run(*name.split(), "--help")
 
     assert done.code == 0
-    every = {f"--{option.replace('_', '-')}" for option in COMMON}
+    every = {f"--{option.replace('_', '-')}" for option in SHARED_OPTIONS}
     assert {option for option in every if f"  {option} " in done.out or f", {option} " in done.out} == (
-        every - NOT_OFFERED.get(name, set())
+        every - NOT_OFFERED.get(name, frozenset())
     )
     assert done.err == ""
 
@@ -96,7 +96,7 @@ def test_no_command_is_left_out_here() -> None:
 OFFERED = [
     (name, option)
     for name in LEAVES
-    for option in ("--space", "--user-id", "--database", "--config")
+    for option in ("--space", "--database", "--config", "--key")
     if option not in NOT_OFFERED.get(name, ())
 ]
 
@@ -208,7 +208,7 @@ def test_what_nobody_foresaw_is_told_as_a_defect_and_traced_only_when_asked(monk
     def broken(*_: object) -> None:
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr("bethink.cli.place.find_place", broken)
+    monkeypatch.setattr("bethink.cli.target.find_target", broken)
 
     quiet, loud = run("status"), run("status", "--verbose")
 
@@ -222,7 +222,7 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bethink.cli.place.find_place", interrupted)
+    monkeypatch.setattr("bethink.cli.target.find_target", interrupted)
 
     assert run("status", "--json").envelope["error"]["code"] == "interrupted"
     assert run("status").code == 130
@@ -235,15 +235,8 @@ def test_an_unset_extra_is_told_with_the_line_that_installs_it(monkeypatch: pyte
     for command, extra in (("serve", "server"), ("mcp", "mcp")):
         done = run(command)
         assert done.code == 4
-        assert f"error: this needs the extra {extra}." in done.err
-        assert f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone." in done.err
-
-
-def test_user_id_is_another_word_for_space() -> None:
-    ok("add", "tea", "--user-id", "alice")
-
-    assert len(ok("sessions", "--space", "alice")) == 1
-    assert ok("sessions") == []
+        assert f"error: this command needs the extra '{extra}'." in done.err
+        assert f"pip install 'bethink[{extra}]', or '.[{extra}]' in a clone." in done.err
 
 
 ASKING = [["forget", "--everything"], ["consolidate"], ["import", "FILE"], ["keys", "revoke", "PREFIX"]]
@@ -274,7 +267,7 @@ def test_at_a_terminal_one_is_asked_and_no_is_no(words: list[str], home: Path) -
 
     declined = run(*given, stdin="n\n", terminal=True)
     assert declined.code == 1
-    assert "nothing was done" in declined.err
+    assert "nothing was changed" in declined.err
     accepted = run(*given, stdin="y\n", terminal=True)
 
     assert accepted.code == 0
@@ -334,7 +327,7 @@ def test_a_hostile_argument_comes_back_in_an_error_without_steering() -> None:
 
 @given(st.text())
 def test_what_is_shown_holds_nothing_that_steers(text: str) -> None:
-    printed = shown(text)
+    printed = printable(text)
 
     assert all(sign in "\t\n" or (ord(sign) >= 0x20 and not 0x7F <= ord(sign) <= 0x9F) for sign in printed)
     assert not set(printed) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\u200e\u200f")
@@ -350,17 +343,17 @@ def test_json_says_the_same_and_holds_nothing_that_steers(value: object) -> None
     printed = to_json(value, Stream())
 
     assert json.loads(printed) == value
-    assert shown(printed) == printed
+    assert printable(printed) == printed
 
 
 def test_there_is_colour_only_at_a_terminal_that_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     coloured, plain, piped = Stream(terminal=True), Stream(terminal=True), Stream()
 
-    write([Line("head", "bold")], coloured)
-    write([Line("head", "bold")], piped)
+    write([OutputLine("head", "bold")], coloured)
+    write([OutputLine("head", "bold")], piped)
     monkeypatch.setenv("NO_COLOR", "1")
-    write([Line("head", "bold")], plain)
+    write([OutputLine("head", "bold")], plain)
 
     assert "\x1b[1m" in coloured.text()
     assert plain.text() == piped.text() == "head\n"
@@ -370,7 +363,7 @@ def test_there_is_colour_only_at_a_terminal_that_wants_it(monkeypatch: pytest.Mo
 
 
 def test_quiet_keeps_the_data_and_drops_the_notes() -> None:
-    assert "only time" in run("keys", "create", "a").err
+    assert "not shown again" in run("keys", "create", "a").err
     quiet = run("keys", "create", "b", "--quiet")
     assert quiet.out.startswith("bt_")
     assert quiet.err == ""

@@ -1,0 +1,106 @@
+"""The command that corrects a memory: correct."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bethink.cli.add import note_redaction, read_text
+from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.refs import LIST_HINT, resolve_ref
+from bethink.cli.terminal import OutputLine
+from bethink.errors import Invalid, NotFound, Stale
+
+if TYPE_CHECKING:
+    from bethink.api.space import Space
+    from bethink.model.recall import Ref
+
+app = typer.Typer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Current:
+    """The current version of a memory, and a function that writes the next one and returns its text and version."""
+
+    text: str
+    version: int
+    write: Callable[[str], Awaitable[tuple[str, int]]]
+
+
+@command(app, effect="changes")
+async def correct(
+    ctx: CommandContext,
+    ref: Annotated[str, typer.Argument(help="A ref of a fact or a document, as recall prints it, or a path.")],
+    text: Annotated[
+        str, typer.Argument(help="The complete new text. Without one, or with -, read it from stdin.")
+    ] = "-",
+    *,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Result:
+    """Write a new version of a fact or a document. Earlier versions are kept; see 'bethink show'."""
+    old = await resolve_ref(ctx.space, ref)
+    current = await _current(ctx.space, old)
+    if current.version != old.number:
+        hint = f"Look at it with 'bethink show {old.kind}:{old.id}:{current.version}', then correct that version."
+        message = f"{old.kind} {old.id} is now at version {current.version}."
+        raise Stale(message, current=current.version, hint=hint)
+    given = read_text(text, what="the new text").rstrip("\n")
+    if not given.strip():
+        hint = "Pass a text, or write one to stdin. To remove a memory, use 'bethink forget'."
+        raise UsageError("the new text is empty.", hint=hint)
+    if dry_run:
+        data = {"ref": old, "before": current.text, "after": given, "dry_run": True}
+        return Result(data=data, lines=_changes(current.text, given) or [OutputLine("nothing would change")])
+    ctx.confirm(f"Correct {old}?", yes=yes)
+    stored, version = await current.write(given)
+    note_redaction(ctx, given, stored)
+    new = type(old)(old.kind, old.id, version)
+    line = f"{new} replaces {old}" if new != old else f"{old} is unchanged: it already says this"
+    return Result(data={"ref": new, "previous": old, "text": stored}, lines=[OutputLine(line)])
+
+
+async def _current(space: "Space", ref: "Ref") -> _Current:
+    """Return the current version of what a ref names. Raises `NotFound`, and `Invalid` for what never changes."""
+    find = {"fact": _fact, "document": _document}.get(ref.kind)
+    if find is None:
+        hint = "Correct a fact or a document instead, 'bethink add' a new text, or 'bethink forget' this one."
+        raise Invalid(f"a {ref.kind.replace('_', ' ')} cannot be corrected.", hint=hint)
+    try:
+        return await find(space, ref.id)
+    except NotFound as error:
+        error.hint = LIST_HINT
+        raise
+
+
+# A correction keeps the origin and the sources of the text before it, so that forgetting those still reaches it.
+
+
+async def _fact(space: "Space", fact_id: str) -> _Current:
+    fact = await space.facts.get(fact_id)
+
+    async def write(text: str) -> tuple[str, int]:
+        new = await space.facts.save(replace(fact, content=text, made_by=None), expected=fact.version)
+        return new.content, new.version
+
+    return _Current(text=fact.content, version=fact.version, write=write)
+
+
+async def _document(space: "Space", document_id: str) -> _Current:
+    document = await space.documents.get(document_id)
+
+    async def write(text: str) -> tuple[str, int]:
+        draft = replace(document.draft(), body=text)
+        new = await space.documents.update(document_id, draft, expected=document.version, reason="corrected")
+        return new.body, new.version
+
+    return _Current(text=document.body, version=document.version, write=write)
+
+
+def _changes(before: str, after: str) -> list[OutputLine]:
+    from difflib import ndiff  # noqa: PLC0415
+
+    styles = {"+": "green", "-": "red"}
+    lines = [line for line in ndiff(before.splitlines(), after.splitlines()) if line[:1] in styles]
+    return [OutputLine(line, styles[line[:1]]) for line in lines]

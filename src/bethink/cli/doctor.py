@@ -1,0 +1,213 @@
+"""The command that checks the installation: doctor."""
+
+import math
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
+from bethink.cli.lists import MOST
+from bethink.cli.terminal import OutputLine, many
+from bethink.errors import BethinkError
+
+if TYPE_CHECKING:
+    from bethink.cli.target import Target
+    from bethink.model.jobs import Audit
+    from bethink.settings import Settings
+
+app = typer.Typer()
+
+_LEAST_DISK = 100_000_000
+_FIRST_YEAR, _LAST_YEAR = 2026, 2100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The result of one check, and how to fix what it found."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+@command(app, opens=False, local=True, without=NO_SPACE)
+async def doctor(
+    ctx: CommandContext,
+    *,
+    online: Annotated[
+        bool, typer.Option("--online", help="Also send a request to the model and to the embedder.")
+    ] = False,
+) -> Result:
+    """Check the installation and suggest fixes."""
+    checks = [check async for check in _checks(ctx, online=online)]
+    broken = [check for check in checks if not check.ok]
+    lines: list[OutputLine] = []
+    for check in checks:
+        lines.append(OutputLine(f"{'✓' if check.ok else '✗'} {check.name}: {check.found}", "" if check.ok else "red"))
+        if not check.ok and check.fix:
+            lines.append(OutputLine(f"  fix: {check.fix}"))
+    if not broken:
+        return Result(data={"checks": checks}, lines=lines)
+    failure = Failure(
+        code="unhealthy",
+        message=f"{len(broken)} of {many(len(checks), 'check')} failed.",
+        hint=broken[0].fix or "See the lines marked with ✗.",
+    )
+    code = ExitCode.CONFIGURATION if broken[0].name in ("settings", "folder") else ExitCode.FAILURE
+    return Result(data={"checks": checks}, lines=lines, code=code, failure=failure)
+
+
+async def _checks(ctx: CommandContext, *, online: bool) -> AsyncIterator[Check]:
+    yield _clock()
+    try:
+        target = ctx.target
+    except BethinkError as error:
+        yield _failed("settings", error)
+        return
+    origins = sorted(target.settings.origins.items())
+    given = [f"{name} ({origin})" for name, origin in origins if origin != "default"]
+    yield Check(name="settings", ok=True, found=f"{target.file or 'no file'}; set: {', '.join(given) or 'nothing'}")
+    if target.settings.module != "memory.postgres" and target.settings.database_path != ":memory:":
+        yield _folder(target.settings.database_path)
+    async for check in _database(target):
+        yield check
+    async for check in _providers(target, online=online):
+        yield check
+
+
+def _failed(name: str, error: BethinkError | OSError) -> Check:
+    if isinstance(error, OSError):
+        found = f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")
+        return Check(name=name, ok=False, found=found, fix="Check the path and its permissions.")
+    return Check(name=name, ok=False, found=Exception.__str__(error), fix=error.hint)
+
+
+def _clock() -> Check:
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    ok = _FIRST_YEAR <= now.year <= _LAST_YEAR
+    return Check(name="clock", ok=ok, found=f"{now:%Y-%m-%d %H:%M} UTC", fix="Set the clock of this machine.")
+
+
+def _folder(file: str) -> Check:
+    import os  # noqa: PLC0415
+    import shutil  # noqa: PLC0415
+
+    folder = Path(file).expanduser().parent
+    try:
+        there = next((each for each in (folder, *folder.parents) if each.exists()), Path())
+    except OSError as error:
+        return _failed("folder", error)
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        return Check(
+            name="folder",
+            ok=False,
+            found=f"cannot write to {folder}",
+            fix="Choose a database in a folder you can write to, or change its permissions.",
+        )
+    free = shutil.disk_usage(there).free
+    what = f"{folder}, {free / 1e9:.1f} GB free"
+    return Check(name="folder", ok=free >= _LEAST_DISK, found=what, fix="Free some disk space.")
+
+
+async def _database(target: "Target") -> AsyncIterator[Check]:
+    try:
+        target.must_exist()
+        async with replace(target, settings=_makeable(target.settings)).make() as memory:
+            spaces = many(len(await memory.spaces(limit=MOST)), "space")
+            yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
+            if target.settings.learn:
+                for check in _audited(await memory.audit(), target.settings):
+                    yield check
+    except (BethinkError, OSError) as error:
+        yield _failed("database", error)
+
+
+def _makeable(settings: "Settings") -> "Settings":
+    """Leave out the model and the embedder if they cannot be made: they have checks of their own."""
+    from bethink.plugins import embedder_from, model_from  # noqa: PLC0415
+
+    for name, make in (("model", model_from), ("embedder", embedder_from)):
+        try:
+            make(settings)
+        except BethinkError:
+            settings = replace(settings, **{name: ""})
+    return replace(settings, reranker="")  # nothing is ranked here
+
+
+def _cap(settings: "Settings") -> str:
+    free = math.isinf(settings.daily_spend_cap) or not settings.model_price_input + settings.model_price_output
+    cap = "no cap" if free else f"cap ${settings.daily_spend_cap:.2f} a day"
+    return cap if settings.model else f"{cap}, no model set"
+
+
+def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
+    return [
+        Check(
+            name="jobs",
+            ok=not audit.overdue,
+            found=f"{audit.overdue} overdue",
+            fix="Run 'bethink worker', or 'bethink worker --once'.",
+        ),
+        Check(
+            name="given up",
+            ok=not audit.dead,
+            found=many(audit.dead, "job"),
+            fix="See 'bethink jobs' for the reason, then retry with session.retry().",
+        ),
+        Check(
+            name="audit",
+            ok=not audit.violations,
+            found=f"{many(audit.violations, 'violation')} in a sample of {many(audit.spaces_checked, 'space')}",
+            fix="Another program has changed the database. Restore it from a backup.",
+        ),
+        Check(
+            name="spending",
+            ok=not audit.capped,
+            found=f"${audit.spent_today.cost / 1e6:.2f} today; {_cap(settings)}",
+            fix="Wait until midnight UTC, or raise daily_spend_cap.",
+        ),
+    ]
+
+
+async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
+    from bethink.plugins import embedder_from, model_from, reranker_from  # noqa: PLC0415
+
+    made_so_far: dict[str, Any] = {}
+    for name, make, none in (
+        ("model", model_from, "none: memory quotes"),
+        ("embedder", embedder_from, "none: recall searches by words"),
+    ):
+        try:
+            made: Any = make(target.settings)
+            made_so_far[name] = made
+            if made is None:
+                yield Check(name=name, ok=True, found=none)
+                continue
+            if online:
+                await _try(name, made)
+            yield Check(
+                name=name, ok=True, found=f"{made.name}, {'answers' if online else 'not contacted without --online'}"
+            )
+        except BethinkError as error:
+            yield _failed(name, error)
+    if target.settings.reranker:
+        try:
+            reranker_from(target.settings, made_so_far.get("embedder"))
+            yield Check(name="reranker", ok=True, found=target.settings.reranker)
+        except BethinkError as error:
+            yield _failed("reranker", error)
+
+
+async def _try(name: str, made: Any) -> None:
+    if name == "embedder":
+        await made.embed(["one word"])
+        return
+    from bethink.model.calls import ModelCall  # noqa: PLC0415
+
+    await made.answer(ModelCall(system="Result with one word.", prompt="Are you there?", max_tokens=16, timeout=30.0))

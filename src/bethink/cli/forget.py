@@ -1,0 +1,64 @@
+"""The command that deletes: one memory, a session, a conversation or a whole space."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.terminal import OutputLine, many
+from bethink.errors import NotFound
+
+if TYPE_CHECKING:
+    from bethink.model.records import Forgotten
+
+app = typer.Typer()
+
+_SEE_REFS = "Run 'bethink recall' to find the refs of memories, or 'bethink log' for documents, in the same space."
+_SEE_SESSIONS = "Run 'bethink sessions' to list the sessions and conversations of the space."
+_SEE_SPACES = "Run 'bethink spaces' to list the spaces."
+
+
+@command(app, effect="changes")
+async def forget(
+    ctx: CommandContext,
+    ref: Annotated[str | None, typer.Argument(help="A ref as recall prints it: kind:id:number.")] = None,
+    *,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Delete a whole session.")] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Delete a conversation, named as in 'bethink sessions'.")
+    ] = None,
+    agent: Annotated[str, typer.Option(metavar="NAME", help="The agent of the conversation.")] = "assistant",
+    everything: Annotated[bool, typer.Option("--everything", help="Delete everything in the space.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Result:
+    """Delete a memory and everything that was learnt from it. This cannot be undone."""
+    if sum(value is not None for value in (ref, session, conversation, everything or None)) != 1:
+        hint = "Pass a ref, --session, --conversation or --everything."
+        raise UsageError("forget takes exactly one thing to delete.", hint=hint)
+    what: dict[str, Any] = {"ref": ref, "session_id": session, "everything": everything}
+    if conversation is not None:
+        what |= {"conversation": conversation, "agent": agent}
+    try:
+        gone = await ctx.space.forget(dry_run=True, **what)
+    except NotFound as error:
+        error.hint = _SEE_REFS if ref is not None else _SEE_SPACES if everything else _SEE_SESSIONS
+        raise
+    if not dry_run:
+        ctx.confirm(f"Delete {counted(gone)} from space {ctx.space_name}?", yes=yes)
+        gone = await ctx.space.forget(**what)
+    state = "would be forgotten" if dry_run else "forgotten"
+    return Result(data=gone, lines=[OutputLine(f"{state}: {counted(gone)}")])
+
+
+def counted(gone: "Forgotten") -> str:
+    """List what is deleted, with counts."""
+    kinds = {
+        ("message", "messages"): gone.messages,
+        ("fact", "facts"): gone.facts,
+        ("session memory", "session memories"): gone.session_memories,
+        ("version of a document", "versions of documents"): gone.documents,
+        ("thread", "threads"): gone.threads,
+    }
+    parts = [many(count, *words) for words, count in kinds.items() if count]
+    return ", ".join(parts) or "nothing"

@@ -1,0 +1,169 @@
+"""Commands that read memory: recall and show."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.export import is_empty
+from bethink.cli.refs import resolve_ref
+from bethink.cli.terminal import OutputLine, columns, many, one_line, when
+
+if TYPE_CHECKING:
+    from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
+
+app = typer.Typer()
+
+_WIDTH = 100
+_NAMED = 3
+
+
+@command(app)
+async def recall(
+    ctx: CommandContext,
+    question: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
+    *,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show why each result was found, and what was left out.")
+    ] = False,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Answer from what was known at this time.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="How many tokens the results may take.", min=1)
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many results to show.", min=1, max=1_000)] = 10,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Search only message, fact, session_memory or document. Repeatable."),
+    ] = None,
+) -> Result:
+    """Search memory for the answer to a question. Each result comes with its ref."""
+    kinds = parse_kinds(kind)
+    found = await ctx.space.recall(question, limit=limit, budget=budget, as_of=as_of, kinds=kinds, explain=explain)
+    if found.missing:
+        empty = not found.items and await is_empty(ctx.space)
+        why = f"space {ctx.space_name!r} is empty; 'bethink spaces' lists the spaces" if empty else found.missing
+        ctx.note(f"note: {why}")
+    return Result(data=found, lines=list(recall_lines(found, explain=explain)))
+
+
+@command(app)
+async def show(
+    ctx: CommandContext,
+    ref: Annotated[str, typer.Argument(help="A ref as recall prints it, kind:id:number, or the path of a document.")],
+) -> Result:
+    """Show a memory with its sources, its versions and where it was used."""
+    lineage = await ctx.space.explain(await resolve_ref(ctx.space, ref))
+    return Result(data=lineage, lines=list(lineage_lines(lineage)))
+
+
+def parse_kinds(words: list[str] | None) -> "tuple[RefKind, ...]":
+    """Parse kinds of memory; without any, return all."""
+    from bethink.model.recall import RefKind  # noqa: PLC0415
+
+    unknown = [word for word in words or () if word not in set(RefKind)]
+    if unknown:
+        raise UsageError(f"unknown kind {unknown[0]!r}.", hint=f"Use one of {', '.join(RefKind)}.")
+    return tuple(map(RefKind, words)) if words else tuple(RefKind)
+
+
+def recall_lines(found: "Recall", *, explain: bool = False) -> Iterator[OutputLine]:
+    """Format what was recalled."""
+    for item in found.items:
+        yield OutputLine(f"{item.score:.2f}  {when(item.at)}  {_who(item)}", "bold")
+        for text in item.text.splitlines():
+            yield OutputLine(f"      {text}")
+        yield OutputLine(f"      {item.ref}", "dim")
+        if explain:
+            reasons = next((each for each in found.candidates if each.ref == item.ref), None)
+            yield from _reasons(reasons)
+            for excerpt in item.excerpts:
+                yield OutputLine(f"      from: {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
+    if explain:
+        yield from _left_out(found)
+
+
+def _who(item: "Recalled") -> str:
+    known = item.speaker is None or item.origin in (item.speaker, f"tool:{item.speaker}")
+    return one_line(f"{item.ref.kind} from {item.origin}{'' if known else f' ({item.speaker})'}")
+
+
+def _reasons(candidate: "Candidate | None") -> Iterator[OutputLine]:
+    if candidate is None:
+        return
+    signals = sorted(candidate.signals.items(), key=lambda pair: -abs(pair[1].added))
+    parts: list[str] = []
+    total = shown = 0.0
+    for name, signal in signals:
+        total += signal.added
+        # Each is rounded with those before it, so that what is printed adds up to the score.
+        hundredths = round(total, 2) - shown
+        shown += hundredths
+        if abs(hundredths) >= 0.005:
+            parts.append(f"{name} {hundredths:+.2f}")
+    if parts:
+        yield OutputLine(f"      why: {', '.join(parts)}")
+
+
+def _left_out(found: "Recall") -> Iterator[OutputLine]:
+    counts: dict[str, int] = {}
+    for candidate in found.candidates:
+        counts[candidate.fate] = counts.get(candidate.fate, 0) + 1
+        if (
+            candidate.ref.kind == "fact"
+            and candidate.fate in ("superseded", "ended")
+            and counts[candidate.fate] <= _NAMED
+        ):
+            yield OutputLine(f"left out: {one_line(candidate.text, _WIDTH)} ({candidate.fate})")
+    counts.pop("shown", None)
+    if counts:
+        words = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in sorted(counts.items()))
+        yield OutputLine(f"left out in all: {words}")
+
+
+def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
+    """Format where a memory comes from, its versions, and where it was shown."""
+    yield OutputLine(str(lineage.ref), "bold")
+    for text in (lineage.text if lineage.text is not None else "(erased)").splitlines():
+        yield OutputLine(f"  {text}")
+    facts = {
+        "origin": lineage.origin,
+        "at": when(lineage.at),
+        "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
+        "written by": lineage.written_by,
+        "superseded by": lineage.superseded_by and str(lineage.superseded_by),
+        "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
+    }
+    yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
+    quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
+    for excerpt, name in zip(lineage.sources, quoted, strict=True):
+        yield OutputLine(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
+        yield OutputLine(f"          {name}", "dim")
+    yield from _refs("rests on", [ref for ref in lineage.rests_on if str(ref) not in quoted])
+    yield from _refs("used in", lineage.used_in)
+    for version in lineage.versions:
+        until = when(version.until) if version.until is not None else "now"
+        yield OutputLine(
+            f"  version {version.ref.number}  {when(version.since)} to {until}  {one_line(version.text, _WIDTH)}"
+        )
+    for job in lineage.jobs:
+        yield OutputLine(f"  job  {job.kind} {job.outcome or job.status} {when(job.finished_at)}")
+    for showing in lineage.shown:
+        to = f" to {showing.session_id}" if showing.session_id else ""
+        yield OutputLine(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
+
+
+def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:
+    """List refs; of many versions of one document, only the newest."""
+    newest = {(ref.kind, ref.id): ref for ref in sorted(refs, key=lambda ref: ref.number) if ref.kind == "document"}
+    for ref in refs:
+        if newest.get((ref.kind, ref.id), ref) == ref:
+            earlier = sum(other.id == ref.id for other in refs) - 1 if ref.kind == "document" else 0
+            more = f" and {many(earlier, 'earlier version')}" if earlier else ""
+            yield OutputLine(f"  {what}  {ref}{more}")
+
+
+def _model(name: str) -> str:
+    return "no model" if name == "none" else name

@@ -1,0 +1,68 @@
+"""Commands that serve memory to other programs: serve and mcp."""
+
+import signal
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from bethink.cli.command import NO_SPACE, CommandContext, Result, command
+from bethink.errors import Misconfigured, Unavailable
+
+app = typer.Typer()
+
+
+@command(app, effect="creates", opens=False, local=True, without=NO_SPACE)
+def serve(
+    ctx: CommandContext,
+    *,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.  [default: from the settings]")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
+    ] = None,
+) -> Result:
+    """Run the HTTP server until stopped."""
+    try:
+        from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise _missing("server", error) from error
+    given: dict[str, Any] = {"server_host": host, "server_port": port}
+    settings = replace(ctx.target.settings, **{name: value for name, value in given.items() if value is not None})
+    # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
+    signal.signal(signal.SIGTERM, _exit)
+    try:
+        serve_http(settings, ready=lambda address: ctx.note(f"serving at {address}; stop with Ctrl-C"))
+    except SystemExit as error:
+        if error.code:
+            raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
+    return Result()
+
+
+def _exit(number: int, frame: object) -> None:
+    del number, frame
+    raise SystemExit(0)
+
+
+@command(app, effect="creates", opens=False, protocol=True)
+async def mcp(
+    ctx: CommandContext,
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tools that write or delete.")] = False,
+    no_erase: Annotated[bool, typer.Option("--no-erase", help="Offer no tools that delete.")] = False,
+) -> Result:
+    """Serve one space as MCP tools over stdin and stdout. It ends when stdin is closed."""
+    try:
+        import bethink.mcp.server  # noqa: PLC0415 - an extra
+        from bethink.mcp.stdio import run_stdio  # noqa: PLC0415
+    except ImportError as error:
+        raise _missing("mcp", error) from error
+    _ = bethink.mcp.server
+    memory = ctx.target.make(stays=True)
+    await run_stdio(memory, space=ctx.space_name, may_write=not read_only, may_erase=not (read_only or no_erase))
+    return Result()
+
+
+def _missing(extra: str, error: ImportError) -> Misconfigured:
+    ours = not error.name or error.name.startswith("bethink")
+    what = f"this command needs the extra {extra!r}{'' if ours else f': {error.name} is not installed'}."
+    return Misconfigured(what, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")

@@ -1,0 +1,122 @@
+"""Finds the settings and the database or server of a command, and connects to it."""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from bethink.cli.command import is_server
+from bethink.errors import Misconfigured, NotFound
+from bethink.settings import Settings, config_folder, data_folder, load_settings, settings_of
+
+if TYPE_CHECKING:
+    from bethink.memory import Memory
+
+SECRETS = ("embedder_api_key", "key", "model_api_key", "redaction_key")
+_DEFAULT = "the default"
+_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
+_QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
+_PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The settings in force, the file that they come from, and what named the database."""
+
+    settings: Settings
+    file: str | None
+    named_by: str
+    server: str = ""
+
+    @property
+    def address(self) -> str:
+        """The database or server, without its password."""
+        if self.server:
+            return masked(self.server)
+        postgres = self.settings.module == "memory.postgres"
+        return masked(self.settings.postgres_dsn) if postgres else self.settings.database_path
+
+    def must_exist(self) -> None:
+        """Raise `NotFound` if the database file is missing, so that a command that only reads creates none."""
+        path = self.settings.database_path
+        postgres = self.settings.module == "memory.postgres"
+        if self.server or not self.settings.enabled or postgres or path == ":memory:":
+            return
+        if Path(path).expanduser().exists():
+            return
+        if self.named_by == _DEFAULT:
+            check_folder(Path(path).parent)
+            hint = "Run 'bethink add' or 'bethink init' to create it, or 'bethink demo --keep demo.db' to try Bethink."
+            raise NotFound(f"there is no memory yet: {path} does not exist.", hint=hint)
+        hint = "Check the path. 'bethink add' with the same options creates the database."
+        raise NotFound(f"no database at {path} ({self.named_by}).", hint=hint)
+
+    def make(self, *, stays: bool = False) -> "Memory":
+        """Return the memory, for the caller to open. With `stays`, learn in the background while it is open.
+
+        Raises:
+            Misconfigured: if memory is switched off, or the database has no address.
+        """
+        from bethink.build import connect  # noqa: PLC0415 - it loads the databases
+
+        settings = self.settings
+        if not settings.enabled:
+            raise Misconfigured("memory is switched off.", hint=f"Set enabled = true ({settings.origins['enabled']}).")
+        if self.server:
+            return self._remote()
+        if settings.module == "memory.postgres" and not settings.postgres_dsn:
+            raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass --database.")
+        if self.named_by == _DEFAULT:
+            check_folder(Path(settings.database_path).parent)
+        # Most commands end at once: learning is left to `worker`, not to a thread that would be cut off.
+        return connect(settings=settings if stays else replace(settings, learn_at_start=False))
+
+    def _remote(self) -> "Memory":
+        from bethink.build import connect  # noqa: PLC0415 - as above
+
+        if not self.settings.key:
+            hint = "Pass --key or set BETHINK_KEY. 'bethink keys create' makes a key where the server runs."
+            raise Misconfigured(f"{self.address} needs a key.", hint=hint)
+        return connect(self.server, key=self.settings.key)
+
+
+def find_target(config: str | None, database: str | None, key: str | None = None) -> Target:
+    """Read the settings from a file and the environment; --database and --key come first."""
+    file = config or os.environ.get("BETHINK_CONFIG") or _default_file()
+    given = settings_of("" if is_server(database) else database or "") | ({"key": key} if key else {})
+    settings = load_settings(file, **given)  # pyright: ignore[reportArgumentType]
+    if database is not None and is_server(database):
+        return Target(settings=settings, file=file, named_by="argument", server=database)
+    if settings.module == "memory.postgres":
+        return Target(settings=settings, file=file, named_by=settings.origins["postgres_dsn"])
+    if settings.database_path:
+        name = "sqlite_path" if settings.sqlite_path else "data_dir"
+        return Target(settings=settings, file=file, named_by=settings.origins[name])
+    origins = MappingProxyType({**settings.origins, "data_dir": _DEFAULT})
+    settings = replace(settings, data_dir=str(data_folder()), origins=origins)
+    return Target(settings=settings, file=file, named_by=_DEFAULT)
+
+
+def _default_file() -> str | None:
+    try:
+        path = config_folder() / "bethink.toml"
+    except Misconfigured:  # a user without a home folder has no settings there
+        return None
+    return str(path) if path.is_file() else None
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `Misconfigured` if the default folder does not exist and cannot be created."""
+    if folder.is_dir():
+        return
+    parent = next((each for each in folder.parents if each.exists()), folder)
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        hint = "Set HOME to a folder you can write to, or choose a database with --database."
+        raise Misconfigured(f"cannot create the default folder {folder}.", hint=hint)
+
+
+def masked(value: str) -> str:
+    """Return an address without the passwords and keys in it."""
+    return _PASSWORD_WORD.sub(r"\1***", _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value)))

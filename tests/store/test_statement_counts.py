@@ -1,0 +1,177 @@
+"""How many statements a call takes, counted: it must not grow with what is stored."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+import bethink
+from bethink.documents import changes, tree
+from bethink.mcp import Grant, make_server
+from bethink.model.documents import DocumentDraft, Provenance
+from bethink.model.jobs import JobKind, JobStatus
+from bethink.store import facts, jobs
+from bethink.store.db import Database, Tx
+from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
+from bethink.store.engines.sqlite import SqliteTx
+from bethink.store.sql import Dialect, Query, queries
+from tests.doors.mcp_kit import structure
+from tests.rooms.learn_kit import worker
+
+DOCUMENTS = 102
+JOBS = 20_000
+ACROSS = ("count_jobs", "count_overdue", "sample_spaces", "spent")
+"""The queries of an audit that look at all spaces at once."""
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The text of every statement that runs, on either database."""
+    ran: list[str] = []
+
+    def counted(method: Callable[[Any, Query, list[object]], Any]) -> Callable[[Any, Query, list[object]], Any]:
+        def call(tx: Any, query: Query, values: list[object]) -> Any:
+            ran.append(query.text)
+            return method(tx, query, values)
+
+        return call
+
+    for engine in (SqliteTx, PostgresTx):
+        for name in ("_run", "_fetch"):
+            monkeypatch.setattr(engine, name, counted(getattr(engine, name)))
+    return ran
+
+
+async def _grow(memory: bethink.Memory) -> None:
+    """Store 102 documents, 100 facts and 12 sessions."""
+
+    def body(tx: Tx) -> None:
+        by = Provenance()
+        top = tree.create(tx, DocumentDraft(slug="memory", title="Memory"), space="alice", by=by)
+        people = tree.create(tx, DocumentDraft(slug="people", title="P", parent=top.id), space="alice", by=by)
+        for number in range(DOCUMENTS - 2):
+            draft = DocumentDraft(slug=f"p{number:03}", title=f"Person {number}", body="x", parent=people.id)
+            tree.create(tx, draft, space="alice", by=by)
+            facts.put(tx, space="alice", fact=bethink.Fact(id=f"fact-{number:03}", content=f"fact {number}"))
+
+    await memory.local().parts.database.transact(body, space="alice")
+    for number in range(12):
+        await memory.space("alice").remember("hello", conversation=f"chat-{number}")
+
+
+async def test_a_tree_is_read_with_a_few_statements(memory: bethink.Memory, statements: list[str]) -> None:
+    await _grow(memory)
+    statements.clear()
+
+    found = await memory.space("alice").documents.tree()
+
+    assert len(found) == DOCUMENTS
+    assert found["~/memory/people/p007"].title == "Person 7"
+    assert 1 <= len(statements) <= 5, statements
+
+
+async def test_a_consolidation_reads_its_documents_with_a_few_statements(
+    memory: bethink.Memory, database: Database, statements: list[str]
+) -> None:
+    await _grow(memory)
+    statements.clear()
+
+    shelf = await database.transact(lambda tx: changes.shelf(tx, space="alice"), space="alice", read=True)
+
+    assert len(shelf.documents) == DOCUMENTS
+    assert 1 <= len(statements) <= 5, statements
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "listed"),
+    [
+        ("list_memories", {"limit": 100}, 20),
+        ("list_memories", {"kind": "fact", "limit": 100}, 20),
+        ("timeline", {"limit": 100}, 12),
+    ],
+)
+async def test_a_list_over_mcp_takes_a_few_statements(
+    memory: bethink.Memory, statements: list[str], tool: str, arguments: dict[str, object], listed: int
+) -> None:
+    await _grow(memory)
+    async with Client(make_server(memory, grant=lambda: Grant(space="alice"))) as client:
+        statements.clear()
+        found = structure(await client.call_tool(tool, arguments))
+
+    assert len(found["items"]) >= listed
+    assert 1 <= len(statements) <= 10, statements
+
+
+async def test_the_resources_over_mcp_are_listed_with_a_few_statements(
+    memory: bethink.Memory, statements: list[str]
+) -> None:
+    await _grow(memory)
+    async with Client(make_server(memory, grant=lambda: Grant(space="alice"))) as client:
+        statements.clear()
+        found = await client.list_resources()
+
+    assert len(found.resources) == DOCUMENTS
+    assert 1 <= len(statements) <= 10, statements
+
+
+async def _finish_many(database: Database) -> None:
+    """Make a backlog of jobs that are done, and a few that are not."""
+    series = (
+        f"generate_series(1, {JOBS}) AS n"
+        if database.dialect is Dialect.POSTGRES
+        else f"(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {JOBS}) SELECT n FROM s) s"
+    )
+
+    def body(tx: Tx) -> None:
+        jobs.ensure_space(tx, space="alice")
+        tx.script(
+            "INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at) "
+            f"SELECT 'alice', 'extract', 'done-' || n, n, 'done', NULL FROM {series}"
+        )
+        for number in range(3):
+            jobs.queue(tx, space="alice", kind=JobKind.EXTRACT, key=f"queued-{number}", watermark=1)
+        jobs.await_quiet(tx, space="alice", session_id="quiet", due=tx.now)
+
+    await database.transact(body, space="alice")
+
+
+async def test_an_audit_counts_the_jobs_that_are_not_done(database: Database, statements: list[str]) -> None:
+    await _finish_many(database)
+    statements.clear()
+
+    found = await worker(database, None).audit()
+
+    assert found.counts == {
+        JobKind.EXTRACT: {JobStatus.QUEUED: 3, JobStatus.WAITING: 1},
+        JobKind.INDEX: {JobStatus.QUEUED: 1},
+    }
+    assert 1 <= len(statements) <= 10, statements
+
+
+async def test_no_query_of_an_audit_reads_all_jobs(fresh_dsn: str) -> None:
+    database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn, pool_size=1))
+    await database.open()
+    await _finish_many(database)
+    values = {"kind": "'extract'", "before": "1", "limit": "20", "day": "1"}
+
+    def plan(tx: Tx, name: str) -> str:
+        query = queries(Dialect.POSTGRES)[name]
+        given = ", ".join(values[each] for each in query.parameters)
+        tx.script(f"PREPARE {name} AS {query.text}")
+        text = f"EXPLAIN EXECUTE {name} ({given})" if given else f"EXPLAIN EXECUTE {name}"
+        return "\n".join(row["QUERY PLAN"] for row in tx._fetch(Query(name=name, text=text, parameters=()), []))
+
+    def plans(tx: Tx) -> dict[str, str]:
+        tx.script(f"INSERT INTO spending SELECT n, 0, 1, 1, 1, 1 FROM generate_series(1, {JOBS}) AS n")
+        tx.script("ANALYZE jobs; ANALYZE spending")
+        return {name: plan(tx, name) for name in ACROSS}
+
+    found = await database.transact(plans)
+    await database.close()
+
+    for name, text in found.items():
+        assert "Index" in text, (name, text)
+        assert "Seq Scan" not in text, (name, text)
+    assert "jobs_marked" in found["count_jobs"]
+    assert "jobs_quiet" in found["count_jobs"]

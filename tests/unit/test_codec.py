@@ -1,0 +1,343 @@
+"""Requests and results as JSON: what is written is read back, and what does not fit is refused."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from bethink import codec
+from bethink.client.calls import queried
+from bethink.errors import Invalid, Misconfigured
+from bethink.model.documents import Author, DocumentDraft, Provenance
+from bethink.model.jobs import JobKind, JobStatus
+from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.records import Message, Origin
+from bethink.model.verbs import VERBS, documents, facts, memory, service, sessions, threads
+from bethink.model.verbs.base import Request, Verb
+from tests.requests_kit import DRAFT, FULL, NOON
+
+_NAMES = st.text("abcxyz-_:ä", min_size=1, max_size=8)
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(st.characters(codec="utf-8"), max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_TEXTS, inner, max_size=2),
+    max_leaves=3,
+)
+_KNOWN: dict[Any, st.SearchStrategy[Any]] = {
+    str: _TEXTS,
+    int: st.integers(0, 2**53 - 1),
+    bool: st.booleans(),
+    float: st.floats(0, 1),
+    datetime: st.datetimes(timezones=st.just(UTC)),
+    Any: _JSON,
+    object: _JSON,
+    Ref: st.builds(Ref, st.sampled_from(list(RefKind)), _NAMES, st.integers(0, 2**63 - 1)),
+    Origin: st.sampled_from([Origin("user"), Origin("tool:search"), Origin("import")]),
+    DocumentDraft: st.builds(
+        DocumentDraft, slug=st.just("a"), title=st.just("A"), links=st.lists(_NAMES, max_size=2).map(tuple)
+    ),
+    Message: st.builds(
+        Message,
+        role=st.sampled_from(["user", "tool"]),
+        content=_TEXTS,
+        tool_calls=st.lists(st.dictionaries(_TEXTS, _JSON, max_size=2), max_size=2),
+        metadata=st.dictionaries(_TEXTS, _JSON, max_size=2),
+    ),
+}
+_DEPTH = 3
+
+
+def anything(kind: Any, depth: int = _DEPTH) -> st.SearchStrategy[Any]:
+    """Values of a type, from how it is declared."""
+    if isinstance(kind, NewType):
+        return anything(kind.__supertype__, depth)
+    if kind in _KNOWN:
+        return _KNOWN[kind]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        first = anything(next(each for each in inner if each is not NoneType), depth)
+        return st.none() | first if NoneType in inner else first
+    if origin is not None:
+        return collected(origin, inner, depth)
+    if issubclass(kind, StrEnum):
+        return st.sampled_from(list(kind))
+    hints = get_type_hints(kind)
+    asked = [
+        each for each in fields(kind) if depth > 0 or (each.default is MISSING and each.default_factory is MISSING)
+    ]
+    return st.builds(kind, **{each.name: anything(hints[each.name], depth - 1) for each in asked})
+
+
+def collected(origin: Any, inner: tuple[Any, ...], depth: int) -> st.SearchStrategy[Any]:
+    if origin is Counter:
+        return st.dictionaries(_TEXTS, st.integers(1, 9), max_size=2).map(Counter[str])
+    if issubclass(origin, Mapping):
+        return st.dictionaries(anything(inner[0], depth), anything(inner[1], depth), max_size=2)
+    if origin is frozenset:
+        return st.frozensets(anything(inner[0], depth), max_size=2)
+    listed = st.lists(anything(inner[0], depth), max_size=2)
+    return listed.map(tuple) if origin is tuple else listed
+
+
+ANSWERING = [verb for verb in VERBS if verb.result is not None]
+
+
+@pytest.mark.parametrize("verb", ANSWERING, ids=lambda verb: verb.name)
+@settings(
+    max_examples=5,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # a whole record is quickly read, and slow to shrink
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+@given(data=st.data())
+def test_every_result_is_an_object_and_is_read_as_what_it_was(verb: Verb[Any, Any], data: st.DataObject) -> None:
+    value = data.draw(anything(verb.result))
+    written = codec.encode_result(verb, value)
+
+    assert isinstance(json.loads(written), dict)
+    assert codec.decode_result(verb, written) == value
+
+
+def test_a_verb_without_a_result_has_no_body() -> None:
+    silent = [verb for verb in VERBS if verb.result is None]
+
+    assert {verb.status for verb in silent} == {204}
+    for verb in silent:
+        assert codec.encode_result(verb, None) == b""
+        assert codec.decode_result(verb, b"") is None
+
+
+def decoded(verb: Verb[Any, Any], request: Request, **more: Any) -> Request:
+    """A request as it comes out at the other end."""
+    path, given = codec.encode_request(verb, request)
+    given |= more
+    if verb.http_method in ("GET", "DELETE"):
+        return codec.decode_query(verb, path, from_query(given))
+    return codec.decode_body(verb, path, json.dumps(given).encode())
+
+
+def from_query(given: Mapping[str, object]) -> dict[str, str]:
+    from urllib.parse import parse_qsl  # noqa: PLC0415 - for this alone
+
+    return dict(parse_qsl(queried(given).removeprefix("?"), keep_blank_values=True))
+
+
+def test_there_is_an_example_of_every_request_with_every_field() -> None:
+    assert [verb.name for verb, _ in FULL] == [verb.name for verb in VERBS]
+    chosen = {"session_id", "conversation", "thread_id", "everything"}  # forget names exactly one thing
+    for verb, request in FULL:
+        path, given = codec.encode_request(verb, request)
+        left = {each.name for each in fields(verb.request)} - {*path, *given, *codec.local_fields(verb.request)}
+        assert left == (chosen if verb is memory.FORGET else set()), verb.name
+
+
+@pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
+def test_every_request_is_read_as_what_it_was(verb: Verb[Any, Any], request_: Request) -> None:
+    assert decoded(verb, request_) == request_.from_outside()
+
+
+@pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
+def test_a_field_that_no_request_has_is_refused_by_its_name(verb: Verb[Any, Any], request_: Request) -> None:
+    with pytest.raises(codec.Unreadable) as refused:
+        decoded(verb, request_, mood="fine")
+
+    assert [each["at"] for each in refused.value.errors] == ["mood"]
+
+
+@pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
+def test_a_name_in_the_path_is_not_overruled_by_the_body_or_the_query(verb: Verb[Any, Any], request_: Request) -> None:
+    for name, value in codec.encode_request(verb, request_)[0].items():
+        assert decoded(verb, request_, **{name: value}) == request_.from_outside()
+        with pytest.raises(codec.Unreadable, match="in the path") as refused:
+            decoded(verb, request_, **{name: "fact:other:1" if name == "ref" else "other"})
+        assert refused.value.errors[0]["at"] == name
+
+
+@pytest.mark.parametrize("body", [b"", b"  ", b"{}", b" { } ", b"\n{\t}\n"])
+def test_an_empty_body_is_a_request_without_fields(body: bytes) -> None:
+    assert codec.decode_body(sessions.END, {"session_id": "ses_1"}, body) == sessions.SessionRequest(session_id="ses_1")
+    assert codec.decode_body(service.LEARN, {}, body) == service.LearnRequest()
+
+
+def test_names_in_the_path_are_put_before_what_the_body_has() -> None:
+    path = {"session_id": 'a"b\\ä'}
+
+    assert codec.decode_body(sessions.RESET, path, b' {"emergency": true} ') == sessions.ResetRequest(
+        session_id='a"b\\ä', emergency=True
+    )
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"null", b"3", b'"x"', b"{", b'{"emergency": true', b"{}}", b'{"a":1}{}', b"\xff", b"{'a': 1}"]
+)
+def test_what_is_not_an_object_is_refused(body: bytes) -> None:
+    with pytest.raises(codec.Unreadable):
+        codec.decode_body(sessions.RESET, {"session_id": "ses_1"}, body)
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ({"question": "q", "limit": 0}, "limit"),
+        ({"question": "q", "limit": "5"}, "limit"),
+        ({"question": "q", "limit": True}, "limit"),
+        ({"question": 5}, "question"),
+        ({}, "question"),
+        ({"question": "q", "kinds": ["note"]}, "kinds"),
+        ({"question": "q", "kinds": "fact"}, "kinds"),
+        ({"question": "q", "as_of": "yesterday"}, "as_of"),
+        ({"question": "q", "as_of": 7}, "as_of"),
+        ({"question": "q", "explain": 1}, "explain"),
+        ({"question": "q", "session_id": "a\nb"}, "session_id"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_where_it_stands(body: dict[str, Any], at: str) -> None:
+    with pytest.raises(codec.Unreadable) as refused:
+        codec.decode_body(memory.RECALL, {}, json.dumps(body).encode())
+
+    assert at in f"{refused.value.errors[0]['at']} {refused.value}"
+
+
+def test_what_was_refused_is_not_repeated() -> None:
+    with pytest.raises(codec.Unreadable) as refused:
+        codec.decode_body(memory.RECALL, {}, b'{"question": ["hunter2"], "hunter3": 1}')
+
+    assert "hunter2" not in str(refused.value.errors)
+
+
+BY = Provenance(author=Author(kind="job", token=7))
+
+
+@pytest.mark.parametrize(
+    ("verb", "request_"),
+    [
+        (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, by=BY)),
+        (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(document_id="d", draft=DRAFT, expected=1, by=BY)),
+    ],
+)
+def test_who_wrote_something_is_neither_sent_nor_read(verb: Verb[Any, Any], request_: Request) -> None:
+    assert codec.local_fields(verb.request) == ("by",)
+    assert "by" not in codec.encode_request(verb, request_)[1]
+    assert getattr(decoded(verb, request_), "by", None) is None
+    with pytest.raises(codec.Unreadable) as refused:
+        decoded(verb, request_, by=codec.dump(BY))
+    assert refused.value.errors[0]["at"] == "by"
+
+
+def test_only_the_author_of_a_document_is_kept_from_callers() -> None:
+    hidden = {verb.name: found for verb in VERBS if (found := codec.local_fields(verb.request))}
+
+    assert hidden == {"documents.create": ("by",), "documents.update": ("by",)}
+
+
+def test_a_fact_from_outside_is_an_import_and_an_event_of_the_engine_is_refused() -> None:
+    body = b'{"fact": {"id": "f", "content": "tea", "origin": "user"}}'
+    assert codec.decode_body(facts.SAVE_FACT, {}, body).fact.origin == "import"
+    with pytest.raises(Invalid, match="reserved for the engine"):
+        codec.decode_body(
+            threads.DISPATCH, {"thread_id": "t"}, b'{"event": {"type": "MEMORY_TRUNCATE", "payload": {}}}'
+        )
+
+
+def test_a_text_stands_for_a_message_of_the_user() -> None:
+    request = codec.decode_body(memory.REMEMBER, {}, b'{"messages": "tea"}')
+
+    assert request.messages == (Message(role="user", content="tea"),)
+    for wrong in (b'{"messages": " "}', b'{"messages": []}', b'{"messages": [3]}', b'{"messages": {"role": "user"}}'):
+        with pytest.raises(codec.Unreadable):
+            codec.decode_body(memory.REMEMBER, {}, wrong)
+
+
+def test_a_time_is_written_in_utc_and_a_day_means_its_end() -> None:
+    _, given = codec.encode_request(facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON))
+    assert given == {"as_of": "2026-03-01T12:30:15.123456Z"}
+    end = datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=UTC)
+    for text, wanted in {"2026-03-01": end, "2026-03-01T13:30:15.123456+01:00": NOON}.items():
+        assert codec.decode_query(facts.LIST_FACTS, {}, {"as_of": text}).as_of == wanted
+        body = json.dumps({"query": "tea", "as_of": text}).encode()
+        assert codec.decode_body(facts.SEARCH_FACTS, {}, body).as_of == wanted
+
+
+def test_what_a_newer_server_adds_is_passed_over() -> None:
+    body: dict[str, Any] = {"question": "q", "mood": "fine", "items": []}
+
+    assert codec.decode_result(memory.RECALL, json.dumps(body).encode()).question == "q"
+    assert codec.decode_result(facts.COUNT_FACTS, b'{"result": 3, "more": true}') == 3
+
+
+def test_a_word_that_only_a_newer_server_knows_is_kept() -> None:
+    job: dict[str, Any] = {
+        "space": "alice", "kind": "dream", "key": "k", "status": "paused", "queued_at": "2026-03-01T12:00:00Z",
+        "due_at": None, "token": 1, "worker": None, "attempts": 0, "input_watermark": 0, "success_watermark": None,
+        "started_at": None, "finished_at": None, "outcome": None, "last_error": None,
+        "usage": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0},
+    }  # fmt: skip
+    candidate: dict[str, Any] = {
+        "ref": "note:n1:2", "text": "tea", "signals": {}, "score": 1.0, "ranks": {}, "fate": "postponed",
+        "because_of": None,
+    }  # fmt: skip
+
+    [read] = codec.decode_result(memory.JOBS, json.dumps({"items": [job]}).encode())
+    assert (read.kind, read.status) == ("dream", "paused")
+    assert not read.kind.known
+    assert JobKind.EXTRACT.known
+    assert JobStatus("paused") == JobStatus("paused") != JobStatus.DONE
+    found = codec.decode_result(memory.RECALL, json.dumps({"question": "q", "candidates": [candidate]}).encode())
+    [kept] = found.candidates
+    assert (kept.ref, kept.ref.kind, kept.ref.id, kept.fate) == ("note:n1:2", "note", "n1", "postponed")
+    assert Fate("postponed").value == "postponed"
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        (memory.RECALL, {}, {"question": "q", "kinds": ["note"]}),
+        (service.LEARN, {}, {"only": ["dream"]}),
+        (memory.USED, {}, {"refs": ["fact:f:1", "note:n1:2"]}),
+        (memory.FORGET, {}, {"ref": "note:n1:2"}),
+        (memory.EXPLAIN, {"ref": "note:n1:2"}, {}),
+    ],
+    ids=lambda given: given.name if isinstance(given, Verb) else "",
+)
+def test_a_request_knows_its_words(verb: Verb[Any, Any], path: dict[str, str], body: dict[str, Any]) -> None:
+    with pytest.raises(codec.Unreadable, match="cannot be"):
+        codec.decode_body(verb, path, json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"3", b'"x"', b"[]", b"{}", b'{"space": 1}', b"<html>", b'{"items": []}', b"\xff"]
+)
+@pytest.mark.parametrize("verb", [threads.GET_THREAD, facts.COUNT_FACTS, memory.RECALL])
+def test_an_answer_that_is_something_else_is_told_as_such(verb: Verb[Any, Any], body: bytes) -> None:
+    with pytest.raises(Misconfigured, match=verb.name):
+        codec.decode_result(verb, body)
+
+
+@pytest.mark.parametrize("wrong", [b"abc", object(), (each for each in "ab"), {1: "a"}, {"a": b"b"}, float("nan")])
+async def test_what_a_memory_would_refuse_is_not_sent_as_something_else(wrong: object) -> None:
+    from bethink.client.remote import Remote  # noqa: PLC0415 - for this alone
+
+    message = Message(role="user", content="Hello.", metadata={"told": wrong})
+    remote = Remote("http://127.0.0.1:9", key="k", retries=0)
+    await remote.open()
+    try:
+        with pytest.raises(Invalid):
+            await remote.run(memory.REMEMBER, "alice", memory.RememberRequest(messages=(message,)))
+    finally:
+        await remote.close()
+
+
+def test_every_request_and_result_is_described_with_the_names_of_its_classes() -> None:
+    described, definitions = codec.schemas()
+
+    assert {name for name, _ in described} == {verb.name for verb in VERBS}
+    assert {"Recall", "RecallRequest", "RefKind"} <= definitions.keys()
+    assert not [name for name in definitions if "__" in name]

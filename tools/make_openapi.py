@@ -1,0 +1,31 @@
+"""Writes docs/reference/openapi.json from the table of verbs; with --check it only compares."""
+
+import json
+import sys
+from pathlib import Path
+
+import bethink
+from bethink.server import ServerOptions, create_app
+
+PATH = Path(__file__).parent.parent / "docs" / "reference" / "openapi.json"
+
+
+def made() -> str:
+    """Return the document as it is committed."""
+    document = create_app(bethink.connect(":memory:"), options=ServerOptions(mcp=False)).openapi()
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def main() -> int:
+    text = made()
+    if "--check" in sys.argv[1:]:
+        current = PATH.read_text(encoding="utf-8") if PATH.exists() else ""
+        if current != text:
+            print(f"{PATH.name} is out of date: run python -m tools.make_openapi")
+        return int(current != text)
+    PATH.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
