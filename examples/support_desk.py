@@ -41,12 +41,7 @@ STORY = (
 SPECIAL = {
     12: ("Our delivery address is 5 Quay Street.", "Delivery address is 5 Quay Street", "detail", "address"),
     60: ("Please answer in short sentences.", "Answer in short sentences", "instruction", None),
-    150: (
-        "We moved: the delivery address is 9 Mill ConnectionThread.",
-        "Delivery address is 9 Mill ConnectionThread",
-        "detail",
-        "address",
-    ),
+    150: ("We moved: the delivery address is 9 Mill Lane.", "Delivery address is 9 Mill Lane", "detail", "address"),
     195: ("The pump in hall 3 is broken.", "The pump in hall 3 is broken", "event", None),
 }
 

@@ -19,7 +19,7 @@ from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
 from bethink.store import jobs
 from bethink.store.db import Database
 
-if TYPE_CHECKING:  # each is loaded by the first request that needs it: most processes need few of them
+if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most processes use few of them
     from bethink.audit.keys import KeyService
     from bethink.background import Background
     from bethink.log.history import History
@@ -39,7 +39,7 @@ _log = logger("memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a local memory is made of. `build.py` puts them together."""
+    """The components of a local memory. `build.py` creates them."""
 
     database: Database
     redactor: Redactor
@@ -56,7 +56,7 @@ class Handlers(dict[str, Handler]):
     """The functions that carry out verbs, by the verb's name."""
 
     def on(self, verb: Verb[RequestT, ResultT], handler: Callable[[str, RequestT], Awaitable[ResultT]]) -> "Handlers":
-        """Let a function carry out a verb. It is given the space and the request."""
+        """Register the function that carries out a verb. It receives the space and the request."""
         self[verb.name] = handler
         return self
 
@@ -147,7 +147,7 @@ class Local(Backend):
         )
 
     def keys(self) -> "KeyService":
-        """Return the keys of the installation. It is one object: it remembers for a moment which keys are valid."""
+        """Return the keys of the installation. It is always the same object, which caches which keys are valid."""
         if self._keys is None:
             from bethink.audit.keys import KeyService  # noqa: PLC0415 - see above
 
@@ -155,11 +155,11 @@ class Local(Backend):
         return self._keys
 
     async def advance(self, space: str, thread_id: str) -> None:
-        """Process the events that wait in a thread. It never raises: what made them is stored already."""
+        """Process the waiting events of a thread. It never raises: their messages are already stored."""
         try:
             await self.working(space).advance(thread_id)
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
-            _log.error("thread %s could not go on: %s", thread_id, type(error).__name__)
+            _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
 
     def opened(self, session: SessionInfo) -> None:
         """Learn in the background from earlier sessions, now that one was opened."""
@@ -175,7 +175,7 @@ class Local(Backend):
         return await worker.run_once(only=request.only)
 
     async def audit(self, space: str, request: Empty) -> Audit:
-        """Count what waits, what was spent, and what must never be."""
+        """Count jobs, spending, and violations of invariants."""
         del space, request
         return await self.worker().audit()
 
@@ -253,7 +253,7 @@ def _sessions(local: Local) -> Handlers:
 
 
 def _recall(local: Local) -> Handlers:
-    # A searcher is made for each request: an embedder that was missing may be there by now.
+    # A searcher is created for each request: an embedder that was missing may be available by now.
     made = local.parts.searcher
     return (
         Handlers()

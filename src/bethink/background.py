@@ -1,4 +1,4 @@
-"""Lets a worker run once in the background when a root session starts, without making the session wait."""
+"""Runs a worker once in the background when a root session starts, without making the session wait."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import anyio
 from bethink.errors import BethinkError, Misconfigured
 from bethink.logs import logger
 
-if TYPE_CHECKING:  # loaded when there is a session to start
+if TYPE_CHECKING:  # loaded when the first session starts
     from bethink.worker import Worker
 
 _WATCH = 0.05
@@ -17,7 +17,7 @@ _log = logger("worker")
 
 
 class Background:
-    """Owns a thread with an event loop of its own, so that it serves blocking and async callers alike."""
+    """Owns a thread with its own event loop, so that it serves blocking and async callers alike."""
 
     def __init__(self, make: "Callable[[], Worker]") -> None:
         self._make = make
@@ -27,7 +27,7 @@ class Background:
         self._told = False
 
     def begin(self) -> None:
-        """Start a run, unless one is going on: that one will find what this one would have found."""
+        """Start a run, unless one is in progress: that one will find the same work."""
         with self._guard:
             if self._stopping.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -35,13 +35,13 @@ class Background:
             self._thread.start()
 
     def wait(self) -> None:
-        """Wait for a run that is going on."""
+        """Wait for a run in progress."""
         thread = self._thread
         if thread is not None:
             thread.join()
 
     def end(self) -> None:
-        """Stop a run that is going on and hand back what it claimed; it will be done by the next."""
+        """Stop a run in progress and release its claims; the next run does the work."""
         with self._guard:
             self._stopping.set()
         self.wait()
@@ -51,12 +51,12 @@ class Background:
         try:
             anyio.run(self._run)
         except* Misconfigured as errors:
-            # It stays so until somebody mends it: the next session need not say it again.
+            # It stays this way until someone fixes it: do not log it again for the next session.
             if not self._told:
-                _log.warning("what is marked waits to be learnt: %s", errors.exceptions[0])
+                _log.warning("marked sessions are not learnt from: %s", errors.exceptions[0])
             self._told = True
         except* BethinkError as errors:
-            _log.error("the run at the start of a session failed: %s", type(errors.exceptions[0]).__name__)
+            _log.error("learning at the start of a session failed: %s", type(errors.exceptions[0]).__name__)
 
     async def _run(self) -> None:
         async with anyio.create_task_group() as tasks:

@@ -19,7 +19,6 @@ from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
 from bethink.settings import Settings, data_folder, load_settings, settings_of
 from bethink.store.db import Clock, Database, system_clock
-from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
 if TYPE_CHECKING:  # loaded by whoever makes one
     from bethink.recall.search import Searcher
@@ -36,6 +35,8 @@ def _open_sqlite(settings: Settings, clock: Clock = system_clock) -> Database:
 
 def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> Database:
     """Return the database in a SQLite file, not yet open."""
+    from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415 - a client needs no driver
+
     return SqliteDatabase(
         SqliteOptions(
             path=path,
@@ -162,7 +163,7 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
     return open_database(settings, clock)
 
 
-def memory_from(
+def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     settings: Settings,
     *,
     database: Database | None = None,

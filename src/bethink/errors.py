@@ -1,29 +1,29 @@
-"""What can go wrong on purpose, as one tree; every error says what to do next.
+"""All errors that Bethink raises on purpose, as one tree. Every error says what to do next.
 
 BethinkError
 ├── Invalid            the value cannot be stored as it is
-├── NotFound           nothing here by that name
-├── Conflict           the request and what is stored disagree
+├── NotFound           nothing with that name exists
+├── Conflict           the request contradicts what is stored
 │   ├── Duplicate      a key that must be unique is taken
-│   ├── LostClaim      another worker holds the job now
+│   ├── LostClaim      another worker has claimed the job
 │   ├── SessionEnded   the session no longer takes messages
 │   └── Stale          someone else wrote a newer version
-├── Denied             the key does not open this
+├── Denied             the key does not allow this
 ├── Misconfigured      the settings or the database role cannot work
-├── ModelError         a model did not do its part
-│   ├── ModelUnavailable  it cannot be reached, or refuses us for now
+├── ModelError         a model call failed
+│   ├── ModelUnavailable  it cannot be reached, or rejects calls for now
 │   ├── ModelTimeout   it did not answer in time
-│   └── BadAnswer      it answered with something that cannot be used
-└── StoreError         the database said no
+│   └── BadAnswer      its answer cannot be used
+└── StoreError         the database reported an error
     ├── Corrupt        what is stored cannot be read
-    ├── OutcomeUnknown the database was lost while committing: the change may or may not be stored
+    ├── OutcomeUnknown the connection was lost while committing: the change may or may not be stored
     └── Unavailable    the database cannot be used right now, and nothing was written
-        └── Busy       another writer held it for too long
+        └── Busy       another writer locked it for too long
 """
 
 
 class BethinkError(Exception):
-    """Root of the tree. `hint` is the next step, in one sentence."""
+    """The base class of all errors. `hint` is the next step, in one sentence."""
 
     default_hint = ""
 
@@ -41,13 +41,13 @@ class Invalid(BethinkError, ValueError):
 
 
 class NotFound(BethinkError, LookupError):
-    """Nothing here by that name."""
+    """Nothing with that name exists."""
 
-    default_hint = "Check the space and the id: an id is only ever looked up inside its own space."
+    default_hint = "Check the space and the id: an id is only looked up inside its own space."
 
 
 class Conflict(BethinkError):
-    """The request and what is stored disagree."""
+    """The request contradicts what is stored."""
 
 
 class Duplicate(Conflict):
@@ -55,19 +55,19 @@ class Duplicate(Conflict):
 
 
 class LostClaim(Conflict):
-    """Another worker holds the job now, or someone else did what it was for. Nothing was written."""
+    """Another worker has claimed the job, or its work was already done. Nothing was written."""
 
 
 class SessionEnded(Conflict):
     """The session no longer takes messages."""
 
-    default_hint = "Call open_session for the same conversation and append to the session it returns."
+    default_hint = "Call space.session() with the same conversation and append to the session it returns."
 
 
 class Stale(Conflict):
-    """Someone else wrote a newer version than the one that was read; `current` is its number, None if it is gone."""
+    """A newer version than the one that was read exists; `current` is its number, or None if it is gone."""
 
-    default_hint = "Read it again, and write what you want changed on top of that."
+    default_hint = "Read it again and apply your change to the current version."
 
     def __init__(self, message: str, *, current: int | None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -75,9 +75,9 @@ class Stale(Conflict):
 
 
 class Denied(BethinkError):
-    """The key does not open this: it is unknown, expired, revoked, or lacks the scope."""
+    """The key does not allow this: it is unknown, expired or revoked, or lacks the scope."""
 
-    default_hint = "Use a key that is good and has the scope; whoever runs the server can make one."
+    default_hint = "Use a valid key that has the scope; the operator of the server can create one."
 
 
 class Misconfigured(BethinkError):
@@ -85,13 +85,13 @@ class Misconfigured(BethinkError):
 
 
 class ModelError(BethinkError):
-    """A model did not do its part."""
+    """A model call failed."""
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be reached, or refuses us for now. `retry_after` is in seconds, where it said so."""
+    """The model cannot be reached, or rejects calls for now. `retry_after` is in seconds, if the model gave it."""
 
-    default_hint = "Check the model's address, its key and its limits; what was to be learnt is tried again later."
+    default_hint = "Check the model's URL, its key and its limits. Background jobs are retried later."
 
     def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -103,32 +103,32 @@ class ModelTimeout(ModelError):
 
 
 class BadAnswer(ModelError):
-    """The model answered with something that cannot be used."""
+    """The answer of the model cannot be used."""
 
 
 class StoreError(BethinkError):
-    """The database said no."""
+    """The database reported an error."""
 
 
 class Corrupt(StoreError):
     """What is stored cannot be read."""
 
-    default_hint = "Check the path; if this was your memory, stop writing to it and restore it from a backup."
+    default_hint = "Check the path. If this is your memory, stop writing to it and restore it from a backup."
 
 
 class Unavailable(StoreError):
-    """The database cannot be used right now, and nothing was written. Where that is uncertain: `OutcomeUnknown`."""
+    """The database cannot be used right now, and nothing was written. If that is uncertain: `OutcomeUnknown`."""
 
-    default_hint = "Nothing was written; the same call may be made again."
+    default_hint = "Nothing was written; retry the call."
 
 
 class Busy(Unavailable):
-    """Another writer held the database for too long."""
+    """Another writer locked the database for too long."""
 
 
 class OutcomeUnknown(StoreError):
-    """The database was lost while committing: the change may or may not be stored. Not an `Unavailable`."""
+    """The connection was lost while committing: the change may or may not be stored. Not an `Unavailable`."""
 
     default_hint = (
-        "Append again only with idempotency keys, which are not stored twice; read before you repeat anything else."
+        "Repeat an append only with its idempotency keys; before you repeat anything else, check what is stored."
     )

@@ -1,4 +1,4 @@
-"""The sockets: small protocols for your own model, embedder, reranker, redactor or token counter.
+"""Extension points: small protocols for your own model, embedder, reranker, redactor or token counter.
 
 Pass an object to `connect`, or register a factory as an entry point; see docs/reference/extend.md.
 """
@@ -10,7 +10,7 @@ from bethink.model.calls import ModelAnswer, ModelCall
 
 
 class Redactor(Protocol):
-    """Cuts secrets out of a text. Called on every text before it is first written; must not wait."""
+    """Removes secrets from a text. It is called on every text before it is first written, and must not block."""
 
     def redact(self, text: str) -> str:
         """Return `text` with its secrets replaced."""
@@ -18,7 +18,7 @@ class Redactor(Protocol):
 
 
 class Tokens(Protocol):
-    """Says how many tokens a text costs. Must be pure: the same text always costs the same."""
+    """Counts the tokens of a text. It must be pure: the same text always has the same count."""
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
@@ -30,33 +30,33 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """Say which model this is, as it is recorded with everything it makes."""
+        """Return the name of the model, which is recorded with everything it creates."""
         ...
 
     @property
     def window(self) -> int:
-        """Say how many tokens fit into one call, question and answer together."""
+        """Return how many tokens fit into one call, question and answer together."""
         ...
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once, without trying again. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
+        """Ask once, without retrying. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
         ...
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one length, near each other where the texts mean much the same.
+    """Converts texts to vectors of one length, so that texts with similar meaning are close to each other.
 
     It is never called inside a transaction, and may be called from another event loop.
     """
 
     @property
     def name(self) -> str:
-        """Say which embedder this is; vectors of another name are never compared with its own."""
+        """Return the name of the embedder; vectors of different names are never compared."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Say how many numbers a vector has."""
+        """Return how many numbers a vector has."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
@@ -65,13 +65,13 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Judges again how well the best few candidates answer a question. It is never called inside a transaction."""
+    """Scores again how well the best few candidates answer a question. It is never called inside a transaction."""
 
     @property
     def name(self) -> str:
-        """Say which reranker this is."""
+        """Return the name of the reranker."""
         ...
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return a score for each text, in order; only their order and distances count."""
+        """Return a score for each text, in order; only their order and distances matter."""
         ...

@@ -1,4 +1,4 @@
-"""What the handles of the API share: who carries a request out, and in which space."""
+"""The base of all API handles: the backend that carries requests out, and the space."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Backend(ABC):
     """Carries out requests: in this process, on a server, or not at all.
 
-    Wrap one in a class of your own to trace, meter or refuse what passes through.
+    Wrap one in your own class to trace, meter or refuse requests.
     """
 
     async def open(self) -> None:  # noqa: B027 - not every backend has something to open
@@ -37,7 +37,7 @@ class Backend(ABC):
         """Return the part of memory that works in this process.
 
         Raises:
-            Unavailable: where there is none.
+            Unavailable: if there is no database in this process.
         """
         raise Unavailable(
             "this needs a database in this process.", hint="Open a file or PostgreSQL instead of a server."
@@ -47,7 +47,7 @@ class Backend(ABC):
         """Return the history that an agent works on.
 
         Raises:
-            Unavailable: where there is no database in this process.
+            Unavailable: if there is no database in this process.
         """
         return self.local().live(space, conversation, agent=agent)
 
@@ -78,7 +78,7 @@ class SpaceHandle(Handle):
     def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background.
 
-        Where memory is switched off it only keeps the messages at hand. It needs a database in this process.
+        If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
         """
         return self._backend.live(self._space, conversation, agent=agent)
 
@@ -91,7 +91,7 @@ class SpaceHandle(Handle):
 
 
 class SessionHandle(Handle):
-    """A handle on one session. It stays good when the session ends; `info` is how it stood when it was read."""
+    """A handle on one session. It stays valid when the session ends; `info` is a snapshot from when it was read."""
 
     def __init__(self, backend: Backend, info: SessionInfo) -> None:
         super().__init__(backend, info.space)
@@ -118,5 +118,5 @@ class SessionHandle(Handle):
 
 
 def tuple_of(values: Iterable[T]) -> tuple[T, ...]:
-    """Take a snapshot of a collection. One text is not a collection, and is left for the request to refuse."""
+    """Take a snapshot of a collection. A single text is not a collection, and is left for the request to refuse."""
     return cast("tuple[T, ...]", values) if isinstance(values, str) else tuple(values)

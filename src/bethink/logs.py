@@ -1,15 +1,15 @@
-"""Where every logger of Bethink comes from, so that no record leaves one before secrets are cut out of it."""
+"""Creates every logger of Bethink, so that secrets are removed from each record before it is emitted."""
 
 import logging
 from typing import Any, Protocol, cast
 
-_LEFT_OUT = "a log record could not be redacted, so it is left out"
+_LEFT_OUT = "omitted a log record that could not be redacted"
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What every record has; whatever else is in one was given as `extra`."""
+"""The attributes of every record; all others were passed as `extra`."""
 
 
 class Redacts(Protocol):
-    """Cuts secrets out of a text."""
+    """Removes secrets from a text."""
 
     def redact(self, text: str) -> str:
         """Return the text without its secrets."""
@@ -17,15 +17,15 @@ class Redacts(Protocol):
 
 
 class RedactingFilter(logging.Filter):
-    """Redacts what is logged: the message, tracebacks, and what was given as `extra`. It lets every record pass."""
+    """Redacts log records: the message, tracebacks, and `extra`. It lets every record pass."""
 
     def __init__(self, *redactors: Redacts) -> None:
         super().__init__()
-        # The newest of each kind is enough: two of one kind cut out the same.
+        # The newest of each kind is enough: two of one kind remove the same secrets.
         self._redactors: dict[type, Redacts] = {type(each): each for each in redactors}
 
     def add(self, redactor: Redacts) -> None:
-        """Redact with this one as well."""
+        """Also redact with this redactor."""
         self._redactors = {**self._redactors, type(redactor): redactor}
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -58,7 +58,7 @@ class RedactingFilter(logging.Filter):
                 return {self._cut(key): self._cut(each) for key, each in cast("dict[Any, Any]", value).items()}
             case list() | tuple():
                 return [self._cut(each) for each in cast("list[Any]", value)]
-            case _:  # a formatter would write it as text
+            case _:  # a formatter would convert it to text
                 return self._redact(str(value))
 
     def _redact(self, text: str) -> str:
@@ -71,9 +71,9 @@ _net = RedactingFilter()
 
 
 def logger(name: str = "") -> logging.Logger:
-    """Return the logger `bethink`, or the one of a part of it, such as `bethink.recall`.
+    """Return the logger `bethink`, or a child of it, such as `bethink.recall`.
 
-    Each has the filter itself: a record passes the filters of the logger it was given to, and of no parent.
+    Each has the filter itself, because a record does not pass the filters of parent loggers.
     """
     found = logging.getLogger(f"bethink.{name}" if name else "bethink")
     found.addFilter(_net)
@@ -81,5 +81,5 @@ def logger(name: str = "") -> logging.Logger:
 
 
 def redact_logs(redactor: Redacts) -> None:
-    """Let every logger of ours, also those yet to be made, cut out what this redactor does."""
+    """Apply a redactor to every Bethink logger, including those created later."""
     _net.add(redactor)

@@ -1,4 +1,4 @@
-"""Memory: where everything begins. It opens, closes, and gives out spaces."""
+"""Memory: the entry point. It opens, closes, and returns handles on spaces."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Memory(MemoryVerbs):
-    """A memory on a file, in PostgreSQL or on a server. Open it with `async with`; share it between tasks."""
+    """A memory in a file, in PostgreSQL or on a server. Open it with `async with`; share it between tasks."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
 
     async def open(self) -> None:
-        """Open the database, or get ready to call the server. Entering an `async with` block does this."""
+        """Open the database, or prepare to call the server. Entering an `async with` block does this."""
         await self._backend.open()
 
     async def close(self) -> None:
@@ -38,12 +38,12 @@ class Memory(MemoryVerbs):
 
     @property
     def backend(self) -> Backend:
-        """What carries out the requests."""
+        """The backend that carries out the requests."""
         return self._backend
 
     @property
     def keys(self) -> "Keys":
-        """The keys that open this memory to callers of a server."""
+        """The API keys that give callers of a server access to this memory."""
         from bethink.api.keys import Keys  # noqa: PLC0415 - only servers have keys
 
         return Keys(self._backend)
@@ -55,7 +55,7 @@ class Memory(MemoryVerbs):
             name: The name of an end user, a project or a team: 1 to 200 printable characters.
 
         Raises:
-            Invalid: for another name.
+            Invalid: for any other name.
         """
         return Space(self._backend, checked_name(name, "a space"))
 
@@ -71,6 +71,6 @@ class Memory(MemoryVerbs):
         """Learn from everything that is marked from now on, until cancelled. Any number of processes may do this.
 
         Raises:
-            Unavailable: where there is nothing to learn from in this process.
+            Unavailable: if there is nothing to learn from in this process.
         """
         await self._backend.local().worker().run()

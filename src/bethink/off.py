@@ -22,13 +22,13 @@ _WHY = "memory is switched off"
 
 
 class Off(Backend):
-    """Answers as an empty memory would. Code that works with memory also works without it."""
+    """Answers like an empty memory, so that code written for a memory also works without it."""
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
         """Return what an empty memory returns.
 
         Raises:
-            NotFound: for a verb that returns one named thing.
+            NotFound: for a verb that returns one item by its name.
             Unavailable: for a verb whose result would have to be made up, such as a new key.
         """
         made = _RESULTS.get(verb.name)
@@ -44,7 +44,7 @@ class Off(Backend):
         raise Unavailable(f"{_WHY}.", hint="Set enabled = true.")
 
     def local(self) -> "Local":
-        """Raise `Unavailable`: there is nothing in this process to work on."""
+        """Raise `Unavailable`: there is no database in this process."""
         raise Unavailable(f"{_WHY}.", hint="Set enabled = true.")
 
     def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":

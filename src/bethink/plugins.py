@@ -1,4 +1,4 @@
-"""Finds the models, embedders and rerankers that the settings name: ours, or those of an installed package."""
+"""Finds the models, embedders and rerankers that the settings name: built-in, or from an installed package."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class _Named(NamedTuple, Generic[T]):
-    """What a setting names: how it is made, the extra that has its client, and its name there."""
+    """What a setting names: its factory, the extra that has its client, and its name there."""
 
     make: Callable[[Settings, str], T]
     extra: str
@@ -19,9 +19,9 @@ class _Named(NamedTuple, Generic[T]):
 
 
 class Providers:
-    """The model, embedder and reranker of a memory, each made when it is first asked for.
+    """The model, embedder and reranker of a memory, each created when it is first needed.
 
-    Only a name that says nothing is refused at once. What could not be made is tried again by the next who asks.
+    Only an unknown name is refused at once. What could not be created is tried again on the next request.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Providers:
             reranker_from(settings, embedder)
 
     def tokens(self) -> Tokens:
-        """Return what counts tokens: as passed in, else an estimate."""
+        """Return the token counter that was passed in, or an estimate."""
         if self._tokens is None:
             from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415 - when first counted
 
@@ -64,7 +64,7 @@ class Providers:
         return self._embedder
 
     def searching(self) -> tuple[Embedder | None, Reranker | None]:
-        """Return what recall asks. An embedder that cannot be made is one that says why: words find without it."""
+        """Return what recall uses. An embedder that cannot be created reports why when used: words still match."""
         try:
             embedder = self.embedder()
         except Misconfigured as error:
@@ -73,7 +73,7 @@ class Providers:
 
 
 class _Absent:
-    """Stands where an embedder should be, and tells whoever asks it why it is not there."""
+    """Replaces an embedder that could not be created, and raises the reason when it is used."""
 
     def __init__(self, name: str, why: Misconfigured) -> None:
         self.name = name
@@ -91,7 +91,7 @@ class _Absent:
 
 
 def _registered(group: str, name: str) -> Callable[[Settings, str], Any] | None:
-    """Return the factory that an installed package registers under a name, if any does."""
+    """Return the factory that an installed package registers under a name, if any."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - for names that are not ours
 
     for found in entry_points(group=group, name=name):
@@ -106,7 +106,7 @@ def _known(ours: Mapping[str, object], group: str) -> str:
 
 
 def model_from(settings: Settings) -> Model | None:
-    """Build the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
+    """Create the model that the settings name as `openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`, if any."""
     return _made(_model_named(settings), settings)
 
 
@@ -118,7 +118,8 @@ def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
     except ImportError as error:
         extra = named.extra
         raise Misconfigured(
-            f"{extra} needs its client.", hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone."
+            f"the client library for {extra} is not installed.",
+            hint=f"pip install 'bethink[{extra}]', or '.[{extra}]' from a clone.",
         ) from error
 
 
@@ -129,7 +130,7 @@ def _model_named(settings: Settings) -> "_Named[Model] | None":
     make = _MODELS.get(provider) or _registered("bethink.models", provider)
     if make is None or not name:
         raise Misconfigured(
-            f"model = {settings.model!r} names no provider and model.",
+            f"model = {settings.model!r} does not name a provider and a model.",
             hint=f"Write PROVIDER:NAME, where PROVIDER is {_known(_MODELS, 'bethink.models')}.",
         )
     return _Named(make, provider, name)
@@ -169,9 +170,9 @@ _MODELS: dict[str, Callable[[Settings, str], Model]] = {
 
 
 def embedder_from(settings: Settings) -> Embedder | None:
-    """Build the embedder that the settings name as `static:FOLDER`, `onnx:FOLDER` or `openai:NAME`, if any.
+    """Create the embedder that the settings name as `static:FOLDER`, `onnx:FOLDER` or `openai:NAME`, if any.
 
-    A model in a folder is looked for now and read when it is first used; none is ever downloaded.
+    A model in a folder is checked now and read when it is first used; nothing is ever downloaded.
     """
     return _made(_embedder_named(settings), settings)
 
@@ -183,18 +184,18 @@ def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
     make = _EMBEDDERS.get(kind) or _registered("bethink.embedders", kind)
     if make is None or not name:
         raise Misconfigured(
-            f"embedder = {settings.embedder!r} names no kind and model.",
+            f"embedder = {settings.embedder!r} does not name a kind and a model.",
             hint=f"Write KIND:NAME, where KIND is {_known(_EMBEDDERS, 'bethink.embedders')}.",
         )
     return _Named(make, kind, name)
 
 
 def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:
-    """Build the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
+    """Create the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
     if not settings.reranker:
         return None
     if settings.reranker != "tokens":
-        raise Misconfigured(f"reranker = {settings.reranker!r} is none.", hint="Use tokens, or leave it empty.")
+        raise Misconfigured(f"unknown reranker {settings.reranker!r}.", hint="Use tokens, or leave it empty.")
     from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who rerank
     from bethink.providers.token_reranker import TokenReranker  # noqa: PLC0415
 

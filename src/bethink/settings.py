@@ -144,7 +144,16 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     **arguments: object,
 ) -> Settings:
-    """Read the settings. `file` defaults to what BETHINK_CONFIG names; an unknown name is an error."""
+    """Read the settings: from a file, then from the environment, then from arguments. The last one counts.
+
+    Args:
+        file: A file in TOML; the one that BETHINK_CONFIG names, if left out.
+        environ: Variables to read instead of those of this process.
+        arguments: Single settings, by name.
+
+    Raises:
+        Misconfigured: for an unknown setting or a value that cannot be used.
+    """
     environ = os.environ if environ is None else environ
     file = file or environ.get(_FILE)
     values: dict[str, object] = dict(_PLAIN)

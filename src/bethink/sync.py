@@ -107,7 +107,7 @@ def connect(
 
 
 class History(Blocking[AsyncHistory]):
-    """What was said in the conversations of one agent. Safe to share between tasks."""
+    """The messages in the conversations of one agent. Safe to share between tasks."""
 
     @property
     def space(self) -> str:
@@ -125,15 +125,15 @@ class History(Blocking[AsyncHistory]):
         return self._inner.kind
 
     def append(self, key: str, message: Message | Mapping[str, object]) -> int:
-        """Add a message to the active session of a conversation, opening one if needed; return its number."""
+        """Append a message to the active session of a conversation, opening one if needed, and return its number."""
         return self._run(lambda: self._inner.append(key, message))
 
     def recent(self, key: str, n: int) -> list[Record]:
-        """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
+        """Return the newest `n` messages in the order they were said; empty if `n` is zero or less."""
         return self._run(lambda: self._inner.recent(key, n))
 
     def all(self, key: str) -> list[Record]:
-        """Return every message of a conversation in the order it was said."""
+        """Return every message of a conversation in the order they were said."""
         return self._run(lambda: self._inner.all(key))
 
     def length(self, key: str) -> int:
@@ -141,7 +141,7 @@ class History(Blocking[AsyncHistory]):
         return self._run(lambda: self._inner.length(key))
 
     def set_summary(self, key: str, summary: str) -> None:
-        """Store the summary of a conversation, replacing the one before."""
+        """Store the summary of a conversation, replacing the previous one."""
         return self._run(lambda: self._inner.set_summary(key, summary))
 
     def get_summary(self, key: str) -> str:
@@ -150,14 +150,14 @@ class History(Blocking[AsyncHistory]):
 
 
 class LiveHistory(BlockingContext[AsyncLiveHistory]):
-    """The last messages of a conversation, kept in memory and written behind the caller's back.
+    """The last messages of a conversation, kept in memory and stored in the background.
 
-    Storing never raises here: failures are logged and counted. Without a history it only remembers.
+    Storing never raises here: failures are logged and counted. Without a history, messages are only kept in memory.
     """
 
     @property
     def messages(self) -> list[Message]:
-        """What the agent sees now, oldest first."""
+        """The messages that the agent sees now, the oldest first."""
         return self._inner.messages
 
     @property
@@ -166,55 +166,59 @@ class LiveHistory(BlockingContext[AsyncLiveHistory]):
         return self._inner.failures
 
     def append(self, message: Message | Mapping[str, object]) -> None:
-        """Add a message to what the agent sees, drop the oldest past the limit, and have it stored behind.
+        """Append a message, drop the oldest beyond the limit, and store it in the background.
 
         It waits only while a thousand messages are still to be stored.
+
+        Raises:
+            Unavailable: outside of its `with` block.
         """
         return self._run(lambda: self._inner.append(message))
 
 
 class Marks(Blocking[AsyncMarks]):
-    """Which sessions have something to learn, and how far each was learnt from; `Memory.learn` sees to both."""
+    """Which sessions have something to learn, and how far each was learnt from. `Memory.learn` handles both."""
 
     def find_invalidated(self, limit: int = 10) -> list[SessionInfo]:
-        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
+        """Return up to `limit` marked sessions of all spaces, the oldest mark first."""
         return self._run(lambda: self._inner.find_invalidated(limit))
 
     def invalidate(self, session: SessionInfo, number: int) -> bool:
-        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
+        """Set or raise the mark of a session. Returns False if it is already there or higher. It is never lowered."""
         return self._run(lambda: self._inner.invalidate(session, number))
 
     def mark_processed(self, session: SessionInfo, *, until: int, expected: int) -> bool:
-        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
+        """Clear the mark and set `processed_until` if the mark is still `expected`; otherwise change nothing."""
         return self._run(lambda: self._inner.mark_processed(session, until=until, expected=expected))
 
     def count_since(self, session: SessionInfo, number: int) -> int:
-        """Count the messages of a session that follow a number."""
+        """Count the messages of a session after a number."""
         return self._run(lambda: self._inner.count_since(session, number))
 
     def max_number(self, session: SessionInfo) -> int | None:
-        """Return the number of the last message of a session, or None if it holds none."""
+        """Return the number of the last message of a session, or None if it has none."""
         return self._run(lambda: self._inner.max_number(session))
 
 
 class Vectors(Blocking[AsyncVectors]):
-    """The vectors of one embedder, which workers make and which can always be made anew."""
+    """The vectors of one embedder. Workers create them, and they can always be rebuilt."""
 
     def reindex(self, *, progress: Callable[[int], None] | None = None) -> VectorIndex:
-        """Promise to embed what is not yet, in every space, for an embedder that may be new here; workers do it.
+        """Queue the embedding of every text that has no vector of this embedder yet. Workers do it.
 
-        With `progress` it waits for them, and says how many spaces are left. Raises `Misconfigured` without pgvector.
+        With `progress`, wait for them and call it with the number of spaces left. Raises `Misconfigured` without
+        pgvector.
         """
         return self._run(lambda: self._inner.reindex(progress=progress))
 
     def left(self) -> int:
-        """Count the spaces that are still to be indexed."""
+        """Return the number of spaces that still have to be indexed."""
         return self._run(lambda: self._inner.left())
 
     def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
-        """Build an HNSW index for a space that has more than `above` vectors, while it is used; say whether it did.
+        """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        Only PostgreSQL has such. It takes seconds for each ten thousand vectors, and makes writing them slower.
+        PostgreSQL only. It takes seconds for every ten thousand vectors, and makes writing vectors slower.
         """
         return self._run(lambda: self._inner.grow(space=space, above=above))
 
@@ -950,7 +954,7 @@ class Session(Blocking[AsyncSession]):
         return Session(self._run(lambda: self._inner.end()), self._loop)
 
     def retry(self) -> bool:
-        """Learn from the session again after that failed. Returns False if it had not failed.
+        """Learn from the session again after learning failed. Returns False if it had not failed.
 
         With a model, also learns again from a session that was only quoted because there was none.
 
@@ -1029,7 +1033,7 @@ class Session(Blocking[AsyncSession]):
             dry_run: Count what would go, and remove nothing.
 
         Raises:
-            NotFound: if the space has no such thing.
+            NotFound: if the space has nothing by that name.
         """
         return self._run(lambda: self._inner.forget(dry_run=dry_run))
 
@@ -1049,7 +1053,7 @@ class Space(Blocking[AsyncSpace]):
     def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background.
 
-        Where memory is switched off it only keeps the messages at hand. It needs a database in this process.
+        If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
         """
         return LiveHistory(self._inner.live(conversation, agent=agent), self._loop)
 
@@ -1214,7 +1218,7 @@ class Space(Blocking[AsyncSpace]):
             dry_run: Count what would go, and remove nothing.
 
         Raises:
-            NotFound: if the space has no such thing.
+            NotFound: if the space has nothing by that name.
         """
         return self._run(
             lambda: self._inner.forget(
@@ -1335,7 +1339,7 @@ class Keys(Blocking[AsyncKeys]):
 
 
 class Memory(BlockingOwner[AsyncMemory]):
-    """A memory on a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+    """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
 
     def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.
@@ -1347,7 +1351,7 @@ class Memory(BlockingOwner[AsyncMemory]):
         return self._run(lambda: self._inner.spaces(limit=limit, after=after))
 
     def audit(self) -> Audit:
-        """Count the jobs that are not done by status, what was spent today, and violations of what must always hold."""
+        """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
         return self._run(lambda: self._inner.audit())
 
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
@@ -1362,7 +1366,7 @@ class Memory(BlockingOwner[AsyncMemory]):
 
     @property
     def keys(self) -> "Keys":
-        """The keys that open this memory to callers of a server."""
+        """The API keys that give callers of a server access to this memory."""
         return Keys(self._inner.keys, self._loop)
 
     def space(self, name: str) -> "Space":
@@ -1372,7 +1376,7 @@ class Memory(BlockingOwner[AsyncMemory]):
             name: The name of an end user, a project or a team: 1 to 200 printable characters.
 
         Raises:
-            Invalid: for another name.
+            Invalid: for any other name.
         """
         return Space(self._inner.space(name), self._loop)
 
@@ -1388,6 +1392,6 @@ class Memory(BlockingOwner[AsyncMemory]):
         """Learn from everything that is marked from now on, until cancelled. Any number of processes may do this.
 
         Raises:
-            Unavailable: where there is nothing to learn from in this process.
+            Unavailable: if there is nothing to learn from in this process.
         """
         return self._run(lambda: self._inner.work())

@@ -1,4 +1,4 @@
-"""Runs what capture promised: claims jobs, keeps their leases, and contains whatever goes wrong with one."""
+"""Runs queued jobs: claims them, renews their leases, and contains their failures."""
 
 import os
 import random
@@ -25,26 +25,26 @@ _log = logger("worker")
 
 
 class Handler(Protocol):
-    """Does one kind of job. `process` ends the claim itself, in the transaction that stores what came of it."""
+    """Does one kind of job. `process` ends the claim itself, in the transaction that stores the result."""
 
     async def process(self, claim: Claim) -> Learnt:
-        """Do the job. Whatever it raises but `LostClaim` is a failed attempt."""
+        """Do the job. Any exception except `LostClaim` is a failed attempt."""
         ...
 
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a claim that came to nothing, if it still holds; try again after `delay`."""
+        """End a failed claim if it is still valid, and retry after `delay`."""
         ...
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Look at what nobody promised, and say whether there is work after all."""
+        """Check a session that has no queued job, and return whether there is work after all."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions:
-    """How a worker works. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
+    """The options of a worker. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
 
     interval: float = 30.0
     batch: int = 10
@@ -60,22 +60,22 @@ class WorkerOptions:
 
 @dataclass(slots=True)
 class Rest:
-    """Until when a model or embedder that is away is left alone; workers of one process may share it."""
+    """Until when an unavailable model or embedder is not called; workers of one process may share it."""
 
     until: dict[bool, float] = field(default_factory=dict[bool, float])
 
     def rests(self, kind: JobKind) -> bool:
-        """Say whether what a kind of job needs is left alone now."""
+        """Return whether jobs of a kind are paused now."""
         return time.monotonic() < self.until.get(kind is JobKind.INDEX, 0.0)
 
     def begin(self, kind: JobKind, seconds: float) -> None:
-        """Leave it alone for so long: an embedder that is away keeps no model from learning, and the other way."""
+        """Pause jobs of a kind: an unavailable embedder does not stop learning, and the other way round."""
         embeds = kind is JobKind.INDEX
         self.until[embeds] = max(self.until.get(embeds, 0.0), time.monotonic() + seconds)
 
 
 class Worker:
-    """Any number of these may run, in any number of processes: claims keep them apart."""
+    """Any number of workers may run, in any number of processes: claims keep them apart."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Worker:
         self._capped_on: int | None = None
 
     async def run(self) -> None:
-        """Work until stopped or cancelled: every 30 seconds or so, and at once when work is promised."""
+        """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued."""
         while not self._stopped:
             try:
                 if self._has_more(await self.run_once()):
@@ -109,33 +109,33 @@ class Worker:
                             drains.start_soon(self._drain)
                 await self._pause()
             except StoreError as error:
-                _log.error("the database is not to be had: %s", type(error).__name__)
+                _log.error("the database is unavailable: %s", type(error).__name__)
                 await anyio.sleep(min(self.options.interval, 5.0) * _jitter())
 
     async def _drain(self) -> None:
-        # Two of these at a time: one claims while the other waits for its last jobs. They share the cap.
+        # Two at a time: one claims while the other waits for its last jobs. They share the cap.
         try:
             while not self._stopped and self._has_more(await self.run_once()):
                 pass
         except StoreError as error:
-            _log.error("the database is not to be had: %s", type(error).__name__)
+            _log.error("the database is unavailable: %s", type(error).__name__)
 
     def _has_more(self, report: RunReport) -> bool:
         return report.claimed > 0
 
     def stop(self) -> None:
-        """Finish what is running and claim nothing more. May be called from any thread; there is no way back."""
+        """Finish what is running and claim nothing more, for good. May be called from any thread."""
         self._stopped = True
 
     @property
     def has_model(self) -> bool:
-        """Say whether sessions are learnt from with a model, and not only quoted."""
+        """Return whether sessions are learnt from with a model, and not only quoted."""
         return getattr(self._handlers.get(JobKind.EXTRACT), "model", None) is not None
 
     async def run_once(self, *, only: Collection[JobKind] | None = None) -> RunReport:
-        """Claim what is due and do it, marked sessions first, then quiet ones; then settle what spaces have learnt.
+        """Claim and do what is due: marked sessions first, then idle ones, then the consolidation of spaces.
 
-        Raises what keeps this worker from a kind of job once the others are done.
+        If one kind of job cannot run, raises the reason once the others are done.
         """
         report = RunReport()
         asked = [kind for kind in JobKind if only is None or kind in only]
@@ -153,7 +153,7 @@ class Worker:
         return report
 
     async def audit(self, *, spaces: int = 20) -> Audit:
-        """Count what is overdue, what was given up, and, in a sample of spaces, what must never be."""
+        """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""
         late = timedelta(seconds=2 * self.options.interval)
 
         def across(tx: Tx) -> tuple[dict[JobKind, dict[JobStatus, int]], tuple[int, int], list[str], Usage]:
@@ -183,16 +183,16 @@ class Worker:
         )
 
     async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int | None:
-        """Claim some jobs and do them; return how many there were, or None if something stands in the way."""
+        """Claim some jobs and do them. Returns how many there were, or None if something prevents it."""
         held = await self._hindrance(kind)
         if held is not None:
             report.held = held
             return None
         lease = timedelta(seconds=self.options.lease)
         self._turn += 1
-        tried = self._turn % _TURNS == 0  # what was tried before must not wait for ever behind what is new
+        tried = self._turn % _TURNS == 0  # retries must not wait forever behind new jobs
         claims: list[Claim] = []
-        with anyio.CancelScope(shield=True):  # who is cancelled now must still know what to hand back
+        with anyio.CancelScope(shield=True):  # when cancelled here, the claims must still be known to be released
             claims = await self._database.transact(
                 lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)
             )
@@ -238,7 +238,7 @@ class Worker:
         delay = self.options.retry_first * _jitter()
         status, attempts = JobStatus.FAILED, None
         if isinstance(error, StoreError) or self._is_away(error, started):
-            # No fault of this session: it keeps its attempts, and an absent model gets a rest from all of them.
+            # Not the fault of this session: it keeps its attempts, and all calls to the model are paused.
             attempts = claim.attempts - 1
             if isinstance(error, ModelError):
                 delay = max(delay, _asked_to_wait(error) * (_jitter() + 0.2))
@@ -254,7 +254,7 @@ class Worker:
         )
 
     def _is_away(self, error: Exception, started: float) -> bool:
-        # A model that answers others and lets only this one wait is not away.
+        # A model that answers other calls and only lets this one time out is not unavailable.
         slow = isinstance(error, ModelTimeout) and self._answered < started
         return isinstance(error, ModelUnavailable) or slow
 
@@ -264,10 +264,10 @@ class Worker:
         try:
             await handler.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
         except Exception as second:  # noqa: BLE001 - the worker's loop: the lease will end
-            _log.error("the failure of %s could not be written down: %s", claim.key, type(second).__name__)
+            _log.error("could not record the failure of %s: %s", claim.key, type(second).__name__)
 
     async def _bury(self, handler: Handler, claim: Claim) -> None:
-        # It was claimed as often as allowed and never ended: whoever held it died of it.
+        # It was claimed as often as allowed and never ended: its workers probably crashed on it.
         await self._give_up(handler, claim, status=JobStatus.DEAD, delay=timedelta(), attempts=None, error="crashed")
 
     async def _beat(self, held: _Held) -> None:
@@ -287,7 +287,7 @@ class Worker:
                     held[claim].cancel()
 
     async def _release(self, left: list[Claim]) -> None:
-        """Hand back what was claimed and not ended, as when the worker is stopped: that is nobody's failure."""
+        """Release claims that were not ended, as when the worker is stopped. This does not count as a failure."""
         if not left:
             return
 
@@ -301,7 +301,7 @@ class Worker:
             try:
                 await self._database.transact(body, repeatable=True)
             except StoreError as error:
-                _log.warning("claims could not be handed back, their leases will end: %s", type(error).__name__)
+                _log.warning("could not release claims, which will expire: %s", type(error).__name__)
 
     async def _scan(self, kind: JobKind, handler: Handler, report: RunReport) -> int:
         due = await self._database.transact(
@@ -330,13 +330,13 @@ class Worker:
             return None
         if self._capped_on != day:
             self._capped_on = day
-            _log.warning("the daily spend cap of $%.2f is reached: learning goes on after midnight, UTC", cap / 1e6)
+            _log.warning("the daily spend cap of $%.2f is reached: learning continues after midnight UTC", cap / 1e6)
         return "spend_cap"
 
     async def _pause(self) -> None:
         until = time.monotonic() + self.options.interval * _jitter()
         since = await self._database.start_listening()
-        if await self._any_due():  # promised while this worker was busy
+        if await self._any_due():  # queued while this worker was busy
             return
         while not self._stopped and (left := until - time.monotonic()) > 0:
             if await self._database.wait_for_work(min(left, 1.0), since=since):
@@ -355,7 +355,7 @@ class Worker:
 
 def _asked_to_wait(error: ModelError) -> float:
     wait = error.retry_after if isinstance(error, ModelUnavailable) else None
-    # Whatever a model says, a day is enough; what is no number is none.
+    # Whatever a model asks for, a day is the maximum, and NaN counts as nothing.
     return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0
 
 

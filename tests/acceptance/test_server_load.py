@@ -75,7 +75,8 @@ async def test_bare_statements_store_and_find_what_the_verbs_would(fresh_dsn: st
         stored = 0
         for space in world.names():
             [entry] = await memory.space(space).sessions()
-            records = await entry.session.read()
+            session = await memory.space(space).get_session(entry.session.id)
+            records = await session.read()
             assert [record.number for record in records] == list(range(1, len(records) + 1))
             assert entry.session.last_number == entry.session.invalidated_at == len(records)
             stored += len(records) - BEFORE

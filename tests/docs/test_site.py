@@ -123,8 +123,8 @@ def test_the_reference_of_python_is_what_the_source_says() -> None:
 
 def test_the_page_of_troubles_has_every_check_of_the_doctor_and_every_error() -> None:
     page = DOCS / "howto" / "troubleshooting.md"
-    health = (ROOT / "src" / "bethink" / "cli" / "health.py").read_text(encoding="utf-8")
-    checks = {*re.findall(r'name="([a-z ]+)"', health), *re.findall(r'_failed\("([a-z ]+)"', health)}
+    doctor = (ROOT / "src" / "bethink" / "cli" / "doctor.py").read_text(encoding="utf-8")
+    checks = {*re.findall(r'name="([a-z ]+)"', doctor), *re.findall(r'_failed\("([a-z ]+)"', doctor)}
     kinds = [name for name, kind in vars(errors).items() if isinstance(kind, type) and name != "BethinkError"]
 
     assert {"database", "spending", "given up"} <= checks

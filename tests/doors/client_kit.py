@@ -13,6 +13,7 @@ import anyio
 import uvicorn
 
 import bethink
+from bethink.client.remote import Remote
 from bethink.model.access import Scope
 from bethink.server.app import create_app
 from tests.conftest import Quiet
@@ -20,9 +21,9 @@ from tests.conftest import Quiet
 KEY = "bt_0123456789ab.secret"
 
 
-def connected(target: str) -> bethink.Memory:
+def connected(target: str, *, key: str = "") -> bethink.Memory:
     """A memory that does nothing by itself."""
-    return bethink.connect(target, redactor=Quiet(), learn_at_start=False)
+    return bethink.connect(target, key=key, redactor=Quiet(), learn_at_start=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +133,8 @@ class Pauses:
         self.seconds.append(seconds)
 
 
-def client_of(url: str, *, key: str = KEY, retries: int = 5) -> tuple[bethink.Client, Pauses]:
-    """A client that does not wait between its attempts."""
-    client, pauses = bethink.Client(url, key=key, retries=retries), Pauses()
-    client._calls._pause = pauses
-    return client, pauses
+def client_of(url: str, *, key: str = KEY, retries: int = 5) -> tuple[bethink.Memory, Pauses]:
+    """A memory on a server that does not wait between its attempts."""
+    remote, pauses = Remote(url, key=key, retries=retries), Pauses()
+    remote._calls._pause = pauses
+    return bethink.Memory(remote), pauses

@@ -142,7 +142,7 @@ METRICS = "metrics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryOperation:
+class Operation:
     """One operation that needs a key."""
 
     method: str
@@ -174,13 +174,13 @@ def openapi() -> dict[str, Any]:
     return create_app(bethink.connect(":memory:"), options=PLAIN).openapi()
 
 
-def operations() -> list[MemoryOperation]:
+def operations() -> list[Operation]:
     """Every verb of the table, and the metrics."""
     rows = [(verb.http_method, f"/v1{verb.path}", verb.name, _scopes(verb), verb.everywhere) for verb in VERBS]
     rows.append(("GET", "/metrics", METRICS, (Scope.READ,), True))
     paths = openapi()["paths"]
     return [
-        MemoryOperation(
+        Operation(
             method=method,
             path=path,
             name=name,

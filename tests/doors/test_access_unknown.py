@@ -8,7 +8,7 @@ import pytest
 
 from bethink.errors import Unavailable
 from bethink.model.access import NewKey, Scope
-from bethink.store.api_keys import Kept
+from bethink.store.api_keys import StoredKey
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 from tests.doors.conftest import KeyRing, Timer
@@ -109,7 +109,7 @@ async def test_what_is_remembered_of_strangers_is_bounded(keys: KeyRing, monkeyp
     monkeypatch.setattr("bethink.audit.keys._MOST_REMEMBERED", 3)
     looked: list[str] = []
 
-    def nobody(tx: Tx, *, prefix: str) -> Kept | None:
+    def nobody(tx: Tx, *, prefix: str) -> StoredKey | None:
         del tx
         looked.append(prefix)
         return None

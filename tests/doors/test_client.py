@@ -1,25 +1,24 @@
+"""One API for a file, a database and a server: the same tests run in this process and over HTTP."""
+
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import bethink
 import bethink.sync
-from bethink import Client, Fact, Memory, Message, conversation_key
-from bethink.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, SessionEnded, Stale
-from bethink.model.documents import DocumentDraft
+from bethink import Fact, FactKind, Memory, Message, RefKind, Space, conversation_key
+from bethink.errors import Conflict, Denied, Duplicate, Invalid, Misconfigured, NotFound, SessionEnded, Stale
+from bethink.model.access import Scope
+from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.moments import from_micros
-from bethink.model.recall import RefKind
-from bethink.model.records import FactKind
 from bethink.model.working import Event, EventType, Mode
 from tests.conftest import KEY
-from tests.doors.client_kit import Served, connected, serving
+from tests.doors.client_kit import Served, client_of, connected, serving
 
 
 @pytest.fixture
@@ -28,60 +27,64 @@ def served(target: str) -> Iterator[Served]:
         yield server
 
 
+@pytest.fixture(params=["file", "server"])
+def place(request: pytest.FixtureRequest, target: str) -> Served:
+    """What `connect` takes: a database in this process, then a server on it, with its key."""
+    return Served(url=target, key="") if request.param == "file" else request.getfixturevalue("served")
+
+
 @pytest.fixture
-async def client(served: Served) -> AsyncIterator[Client]:
-    async with Client(served.url, key=served.key) as opened:
+async def memory(place: Served) -> AsyncIterator[Memory]:
+    """The same handles, whichever it is."""
+    async with connected(place.url, key=place.key) as opened:
         yield opened
 
 
 @pytest.fixture
-async def beside(target: str, served: Served) -> AsyncIterator[Memory]:
-    """The same database, by the library."""
-    async with connected(target) as memory:
-        yield memory
+def alice(memory: Memory) -> Space:
+    return memory.space("alice")
 
 
-async def test_what_is_remembered_through_the_client_is_what_the_library_finds(client: Client, beside: Memory) -> None:
-    stored = await client.space("alice").remember("Anna plays the cello on Fridays")
+@pytest.fixture
+async def beside(target: str, memory: Memory) -> AsyncIterator[Memory]:
+    """The same database, opened once more in this process."""
+    async with connected(target) as opened:
+        yield opened
 
-    assert await beside.space("alice").get_session(session_id=stored.session.id) == stored.session
-    [record] = await stored.session.read()
+
+@pytest.fixture
+def hers(beside: Memory) -> Space:
+    """The space of Alice, by the other way."""
+    return beside.space("alice")
+
+
+async def test_what_is_remembered_is_found_in_the_database(alice: Space, hers: Space) -> None:
+    stored = await alice.remember("Anna plays the cello on Fridays")
+    session = await alice.get_session(stored.session.id)
+
+    assert session.info == (await hers.get_session(session.id)).info
+    [record] = await session.read()
     assert record.message.content == "Anna plays the cello on Fridays"
-    assert await stored.session.read() == [record]
-    recalled = await client.space("alice").recall("Who plays the cello?", explain=True)
-    assert recalled == await beside.space("alice").recall("Who plays the cello?", explain=True)
+    assert await (await hers.get_session(session.id)).read() == [record]
+    recalled = await alice.recall("Who plays the cello?", explain=True)
+    assert recalled == await hers.recall("Who plays the cello?", explain=True)
     assert recalled.items[0].ref == stored.refs[0]
     assert recalled.candidates
 
 
-async def test_an_address_that_is_not_the_servers_own_is_misconfigured(served: Served) -> None:
-    async with Client(f"{served.url}/v1", key=served.key, retries=0) as lost:
-        with pytest.raises(Misconfigured) as wrong:
-            await lost.space("alice").recall("Who plays the cello?")
-        with pytest.raises(Misconfigured):
-            await lost.space("alice").remember("Anna plays the cello")
-
-    assert "without /v1" in wrong.value.hint
-
-
-async def test_who_sends_far_too_much_hears_why_it_was_refused(client: Client) -> None:
-    with pytest.raises(Invalid, match="Bytes of a body"):
-        await client.space("alice").facts.save(Fact(id="long", content="x" * 7_500_000), expected=1)
-
-
-async def test_a_conversation_goes_by_a_plain_name(client: Client, beside: Memory) -> None:
-    session = await client.space("alice").session("hello")
-    stored = await client.space("alice").remember("The mat is blue.", conversation="hello")
+async def test_a_conversation_goes_by_a_plain_name(alice: Space, hers: Space) -> None:
+    session = await alice.session("hello")
+    stored = await alice.remember("The mat is blue.", conversation="hello")
 
     assert stored.session.id == session.id
-    assert [entry.conversation for entry in await client.space("alice").sessions()] == ["hello"]
-    assert (await beside.space("alice").session("hello")).id == session.id
-    with pytest.raises(Invalid, match="cannot name a conversation"):
-        await client.space("alice").session("")
-    assert (await client.space("alice").forget(conversation="hello")).messages == 1
+    assert [entry.conversation for entry in await alice.sessions()] == ["hello"]
+    assert (await hers.session("hello")).id == session.id
+    with pytest.raises(Invalid, match="conversation must be"):
+        await alice.session("")
+    assert (await alice.forget(conversation="hello")).messages == 1
 
 
-async def test_a_message_travels_with_everything_it_says(client: Client, beside: Memory) -> None:
+async def test_a_message_travels_with_everything_it_says(alice: Space, beside: Memory) -> None:
     message = Message(
         role="tool",
         name="search",
@@ -95,7 +98,7 @@ async def test_a_message_travels_with_everything_it_says(client: Client, beside:
         trace_parent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         said_at=from_micros(1_700_000_000_000_000),
     )
-    session = await client.space("alice").session(KEY, agent="scout")
+    session = await alice.session(KEY, agent="scout")
     other = await beside.space("bob").session(KEY)
 
     assert await session.append([message, {"role": "assistant", "content": None}]) == [1, 2]
@@ -104,50 +107,46 @@ async def test_a_message_travels_with_everything_it_says(client: Client, beside:
     first, second = await session.read()
     assert [first.message] == [record.message for record in await other.read()]
     assert second.message.content == ""
-    assert second.message.idempotency_key is not None
 
 
-async def test_a_name_arrives_as_it_was_given(client: Client, beside: Memory) -> None:
-    for name in ("..", ".", "ä %2e", "a?b#c&d=e"):
-        assert (await client.space(name).remember("tea")).session.space == name
-        await client.space(name).facts.save(Fact(id=name, content="tea"))
-        assert await client.space(name).facts.get(name) == await beside.space(name).facts.get(name)
+async def test_a_name_arrives_as_it_was_given(memory: Memory, beside: Memory) -> None:
+    for name in ("..", ".", "ä %2e", "a?b#c&d=e", "a/b"):
+        assert (await memory.space(name).remember("tea")).session.space == name
+        await memory.space(name).facts.save(Fact(id=name, content="tea"))
+        assert await memory.space(name).facts.get(name) == await beside.space(name).facts.get(name)
 
 
-async def test_what_was_sent_twice_is_there_once(client: Client) -> None:
-    session = await client.space("alice").session(KEY)
-    stored = await client.space("alice").remember("tea", session_id=session.id, idempotency_key="käse 1")
+async def test_what_was_sent_twice_is_there_once(alice: Space) -> None:
+    session = await alice.session(KEY)
+    stored = await alice.remember("tea", session_id=session.id, idempotency_key="käse 1")
 
-    assert (await client.remember("tea", session=session, idempotency_key="käse 1")).refs == stored.refs
+    assert (await alice.remember("tea", session_id=session.id, idempotency_key="käse 1")).refs == stored.refs
     assert [record.message.idempotency_key for record in await session.read()] == ["käse 1:0"]
 
 
-async def test_a_session_is_led_through_its_life(client: Client, beside: Memory) -> None:
-    session = await client.space("alice").session(KEY, kind=bethink.AgentKind.SUBAGENT)
-    assert session == await beside.space("alice").get_session(session_id=session.id)
+async def test_a_session_is_led_through_its_life(alice: Space, hers: Space) -> None:
+    session = await alice.session(KEY, kind=bethink.AgentKind.SUBAGENT)
+    assert session.info == (await hers.get_session(session.id)).info
     assert not await session.end_turn()
     assert not await session.idle()
     assert not await session.retry()
     following = await session.reset(emergency=True)
-    assert (await client.space("alice").get_session(session_id=session.id)) == await beside.space("alice").get_session(
-        session_id=session.id
-    )
+    assert (await alice.get_session(session.id)).info == (await hers.get_session(session.id)).info
     last = await following.compacted()
     ended = await last.end()
 
-    assert ended.end_reason == "closed"
-    assert [entry.session.id for entry in await client.space("alice").sessions()] == [last.id, following.id, session.id]
-    assert await client.space("alice").sessions(before=last.id, limit=1) == await beside.space("alice").sessions(
-        before=last.id, limit=1
-    )
+    assert ended.info.end_reason == "closed"
+    assert [entry.session.id for entry in await alice.sessions()] == [last.id, following.id, session.id]
+    assert await alice.sessions(before=last.id, limit=1) == await hers.sessions(before=last.id, limit=1)
     assert await session.summary() is None
     with pytest.raises(SessionEnded) as refused:
         await ended.append([{"role": "user", "content": "late"}])
     assert refused.value.hint == SessionEnded.default_hint
+    assert (await session.forget(dry_run=True)).messages == 0
 
 
-async def test_a_long_session_is_read_page_by_page(client: Client) -> None:
-    session = await client.space("alice").session(KEY)
+async def test_a_long_session_is_read_page_by_page(alice: Space) -> None:
+    session = await alice.session(KEY)
     for hundred in range(5):
         await session.append([{"role": "user", "content": f"{hundred} {each}"} for each in range(100)])
 
@@ -156,97 +155,100 @@ async def test_a_long_session_is_read_page_by_page(client: Client) -> None:
     assert await session.read(after=500) == []
 
 
-async def test_what_was_shown_used_and_cited_is_told(client: Client, beside: Memory) -> None:
-    stored = await client.space("alice").remember("The cello is in the attic")
-    session = stored.session
-    block = await client.space("alice").context(question="cello", session_id=session.id)
-    recalled = await client.space("alice").recall("cello", session_id=session.id)
+async def test_what_was_shown_used_and_cited_is_told(alice: Space, hers: Space) -> None:
+    stored = await alice.remember("The cello is in the attic")
+    session = await alice.get_session(stored.session.id)
+    block = await session.context("cello")
+    recalled = await session.recall("cello")
 
     assert block.text
-    assert block == await beside.space("alice").context(question="cello")
-    assert await client.space("alice").shown(session_id=session.id) == await beside.space("alice").shown(
-        session_id=session.id
-    )
-    assert len(await client.space("alice").shown(session_id=session.id)) == 2
-    assert await client.space("alice").used(stored.refs) == await beside.space("alice").used(stored.refs) == 1
+    assert block == await hers.context("cello")
+    assert await session.shown() == await hers.shown(session_id=session.id)
+    assert len(await session.shown()) == 2
+    assert await alice.used(stored.refs) == await hers.used(stored.refs) == 1
     assert await session.cited(f"It is in the attic [{recalled.items[0].label}].")
-    lineage = await client.space("alice").explain(stored.refs[0])
-    assert lineage == await beside.space("alice").explain(str(stored.refs[0]))
+    lineage = await alice.explain(stored.refs[0])
+    assert lineage == await hers.explain(str(stored.refs[0]))
     assert lineage.usage is not None
 
 
-async def test_memory_as_of_a_day_is_the_same_through_both(client: Client, beside: Memory) -> None:
-    await client.space("alice").remember("The cello is in the attic")
+async def test_memory_as_of_a_day_is_the_same_through_both(alice: Space, hers: Space) -> None:
+    await alice.remember("The cello is in the attic")
 
     for when in ("2020-01-01", "2100-01-01T00:00:00+01:00", datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC)):
-        asked: dict[str, Any] = {
-            "space": "alice",
-            "as_of": when,
-            "kinds": [RefKind.MESSAGE],
-            "origins": ["user"],
-            "budget": 100,
-        }
-        assert await client.recall("cello", **asked) == await beside.recall("cello", **asked)
-    assert not await client.space("alice").recall("cello", as_of="2020-01-01")
+        found, other = [
+            await each.recall("cello", as_of=when, kinds=[RefKind.MESSAGE], origins=["user"], budget=100)
+            for each in (alice, hers)
+        ]
+        assert found == other
+    assert not await alice.recall("cello", as_of="2020-01-01")
 
 
-async def test_forgetting_counts_first_and_then_forgets(client: Client, beside: Memory) -> None:
-    stored = await client.space("alice").remember("tea")
-    await client.space("alice").remember("coffee", conversation=conversation_key(channel="c", chat="a:b%"))
-
-    counted = await client.space("alice").forget(everything=True, dry_run=True)
-    assert counted == await beside.space("alice").forget(everything=True, dry_run=True)
-    assert counted.messages == 2
-    assert (await client.space("alice").forget(stored.refs[0])).messages == 1
+async def test_forgetting_counts_first_and_then_forgets(alice: Space, hers: Space) -> None:
+    stored = await alice.remember("tea")
     key = conversation_key(channel="c", chat="a:b%")
-    assert (await client.space("alice").forget(conversation=key)).messages == 1
+    await alice.remember("coffee", conversation=key)
+
+    counted = await alice.forget(everything=True, dry_run=True)
+    assert counted == await hers.forget(everything=True, dry_run=True)
+    assert counted.messages == 2
+    assert (await alice.forget(stored.refs[0])).messages == 1
+    assert (await alice.forget(conversation=key)).messages == 1
     with pytest.raises(NotFound):
-        await client.space("alice").explain(stored.refs[0])
+        await alice.explain(stored.refs[0])
 
 
-async def test_facts_are_written_and_read_alike(client: Client, beside: Memory) -> None:
-    facts, local = client.space("alice").facts, beside.space("alice").facts
+async def test_facts_are_written_and_read_alike(alice: Space, hers: Space) -> None:
+    facts, local = alice.facts, hers.facts
     for name in ("f1", "f2", "f3"):
-        await facts.index(
+        await facts.save(
             Fact(id=name, content=f"tea {name}", tags=("drink",), metadata={"k": "v"}, kind=FactKind.DECISION)
         )
-    await facts.index(Fact(id="f1", content="tea again"))
+    again = await facts.save(Fact(id="f1", content="tea again"))
 
-    assert facts.space == "alice"
-    assert await facts.get("f1") == await local.get("f1")
+    assert again == await facts.get("f1") == await local.get("f1")
+    assert again.version == 2
     assert await facts.all() == await local.all()
     assert [fact.id for fact in await facts.all(after="f1", limit=1)] == ["f2"]
-    assert await facts.search("tea", 2) == await local.search("tea", 2)
-    assert [fact.version for fact in await facts.versions("f1")] == [1, 2]
+    assert await facts.search("tea", limit=2) == await local.search("tea", limit=2)
+    assert [fact.id for fact in await facts.by_metadata("k", "v")] == ["f2", "f3"]
+    assert await facts.count() == 3
+    assert await facts.versions("f1") == await local.versions("f1")
+    assert len(await facts.versions("f1")) == 2
     assert await facts.sources("f1") == []
-    await facts.delete("f2")
+    with pytest.raises(Stale) as stale:
+        await facts.save(Fact(id="f1", content="late"), expected=1)
+    assert stale.value.current == 2
+    assert (await alice.forget("fact:f2:0")).facts == 1
     with pytest.raises(NotFound):
         await facts.get("f2")
 
 
-async def test_documents_are_written_and_read_alike(client: Client, beside: Memory) -> None:
-    tree, local = client.space("alice").documents, beside.space("alice").documents
-    top = await tree.create(DocumentDraft(slug="memory", title="Memory", body="All."), document_id="top")
-    assert top is not None
+async def test_documents_are_written_and_read_alike(alice: Space, hers: Space) -> None:
+    tree, local = alice.documents, hers.documents
+    await tree.create(DocumentDraft(slug="memory", title="Memory", body="All."), document_id="top")
     child = await tree.create(DocumentDraft(slug="people", title="People", parent="top", body="Anna", links=("top",)))
-    assert child is not None
     await tree.update("top", DocumentDraft(slug="memory", title="Memory", body="More."), expected=1)
 
     with pytest.raises(Stale) as stale:
         await tree.update("top", DocumentDraft(slug="memory", title="Memory", body="Late."), expected=1)
     assert stale.value.current == 2
+    with pytest.raises(Duplicate):
+        await tree.create(DocumentDraft(slug="other", title="Other"), document_id="top")
+    with pytest.raises(Duplicate):
+        await tree.create(DocumentDraft(slug="memory", title="Memory"))
     assert await tree.tree() == await local.tree()
     assert await tree.find("~/memory/people") == await local.find("~/memory/people") == await tree.get(child.id)
     assert await tree.find("~/nowhere") is None
     assert await tree.find("people") is None
     assert await tree.children("top") == await local.children("top")
-    assert await tree.history("top") == await local.history("top")
+    assert await tree.versions("top") == await local.versions("top")
     assert await tree.diff("top", 1, 2) == await local.diff("top", 1, 2)
     assert await tree.sources("top", 1) == []
-    assert await tree.search("Anna", 3) == await local.search("Anna", 3)
+    assert await tree.search("Anna", limit=3) == await local.search("Anna", limit=3)
     assert await tree.files() == await local.files()
-    assert await tree.change_sets() == []
-    await tree.redact("top", 1)
+    assert await tree.changes() == []
+    assert (await alice.forget("document:top:1", version_only=True)).documents == 1
     await tree.delete(child.id, expected=1)
     assert await tree.restore(child.id, 1, expected=None) == await local.get(child.id)
     for settle in (tree.approve, tree.reject, tree.undo):
@@ -254,102 +256,146 @@ async def test_documents_are_written_and_read_alike(client: Client, beside: Memo
             await settle("no run")
 
 
-async def test_working_memory_is_stepped_through_alike(client: Client, beside: Memory) -> None:
-    desk, local = client.local().working("alice"), beside.local().working("alice")
-    thread = await desk.open_thread(mode=Mode.STEPPING)
-    queued = await desk.dispatch(thread.id, Event(type=EventType.USER_MESSAGE, payload={"text": "tea"}))
+async def test_working_memory_is_stepped_through_alike(alice: Space, hers: Space) -> None:
+    threads, local = alice.threads, hers.threads
+    thread = await threads.open(mode=Mode.STEPPING)
+    event = Event(type=EventType.USER_MESSAGE, payload={"text": "tea"})
+    queued = await threads.dispatch(thread.id, event)
     assert queued.processed == ()
-    stepped = await desk.step(thread.id)
+    assert [each.event for each in await threads.queue(thread.id)] == [event]
+    stepped = await threads.step(thread.id)
     assert stepped.event_processed
     assert stepped.dispatch_result is not None
     assert stepped.dispatch_result.added_chunks
 
-    assert await desk.get_thread(thread.id) == await local.get_thread(thread.id)
-    assert (await desk.current_state(thread.id)).chunks == (await local.current_state(thread.id)).chunks
-    assert await desk.history(thread.id) == [
-        replace(info, operations=tuple(info.operations)) for info in await local.history(thread.id)
-    ]
-    assert await desk.diff(thread.id, 0, 1) == await local.diff(thread.id, 0, 1)
-    assert await desk.prompt(thread.id, budget=100) == await local.prompt(thread.id, budget=100)
-    fork = await desk.fork(thread.id, at=1, into="copy")
-    assert await desk.threads(after="") == await local.threads()
-    assert await desk.get_mode(thread.id) is Mode.STEPPING
-    assert (await desk.set_mode(thread.id, Mode.AUTO)).thread.mode is Mode.AUTO
+    assert await threads.get(thread.id) == await local.get(thread.id)
+    assert await threads.state(thread.id) == await local.state(thread.id)
+    assert await threads.state(thread.id, 0) == await local.state(thread.id, 0)
+    assert await threads.states(thread.id) == await local.states(thread.id)
+    assert await threads.replay(thread.id) == list((await local.state(thread.id)).chunks)
+    assert await threads.diff(thread.id, 0, 1) == await local.diff(thread.id, 0, 1)
+    assert await threads.prompt(thread.id, budget=100) == await local.prompt(thread.id, budget=100)
+    assert await threads.usage(thread.id) == await local.usage(thread.id)
+    assert await threads.failed_events(thread.id) == []
+    fork = await threads.fork(thread.id, at=1, into="copy")
+    assert await threads.all(after="") == await local.all()
+    assert (await threads.set_mode(thread.id, Mode.AUTO)).thread.mode is Mode.AUTO
     with pytest.raises(Conflict):
-        await desk.step(thread.id)
-    assert not await desk.has_pending_compaction(thread.id)
-    assert not await desk.has_pending_truncation(thread.id)
-    await desk.delete_thread(fork.id)
+        await threads.step(thread.id)
+    assert (await alice.forget(thread_id=fork.id)).threads == 1
     with pytest.raises(NotFound):
-        await desk.get_thread(fork.id)
+        await threads.get(fork.id)
 
 
-async def test_the_service_itself_is_seen_alike(client: Client, beside: Memory) -> None:
+async def test_the_installation_is_seen_alike(memory: Memory, beside: Memory) -> None:
     for name in ("alice", "bob", "carol"):
-        await client.space(name).remember("tea is nice in the morning")
-    await client.space("alice").consolidate()
+        await memory.space(name).remember("tea is nice in the morning")
+    await memory.space("alice").consolidate()
 
-    assert await client.spaces() == ["alice", "bob", "carol"]
-    assert await client.spaces(after="alice", limit=1) == ["bob"]
-    assert await client.audit() == await beside.audit()
-    assert await client.space("alice").jobs() == await beside.space("alice").jobs() != []
-    report = await client.learn()
+    assert await memory.spaces() == ["alice", "bob", "carol"]
+    assert await memory.spaces(after="alice", limit=1) == ["bob"]
+    assert await memory.audit() == await beside.audit()
+    assert await memory.space("alice").jobs() == await beside.space("alice").jobs() != []
+    report = await memory.learn()
     assert report.claimed == sum(report.outcomes.values())
-    assert await client.audit() == await beside.audit()
+    assert await memory.audit() == await beside.audit()
 
 
-async def test_keys_are_made_rotated_and_revoked(client: Client, beside: Memory, served: Served) -> None:
-    access = client.keys
-    made = await access.create(name="reader", scopes=["read"], spaces=["alice"])
-    assert await access.list() == await beside.keys.list()
-    await client.space("alice").remember("tea")
+async def test_what_cannot_be_is_refused_alike(memory: Memory) -> None:
+    alice = memory.space("alice")
+    stored = await alice.remember("tea")
+    session = await alice.get_session(stored.session.id)
 
-    async with Client(served.url, key=made.key) as reader:
-        assert await reader.space("alice").recall("tea")
-        with pytest.raises(Denied):
-            await reader.space("alice").remember("coffee")
-        with pytest.raises(NotFound):
-            await reader.space("bob").recall("tea")
-        with pytest.raises(Denied):
-            await reader.spaces()
-    again = await access.rotate(made.info.prefix, overlap=0)
+    with pytest.raises(Invalid):
+        await alice.recall("tea", as_of="yesterday")
+    with pytest.raises(Invalid, match="limit"):
+        await alice.recall("tea", limit=0)
+    with pytest.raises(Invalid):
+        await alice.forget()
+    with pytest.raises(Invalid):
+        await session.append([{"role": "nobody", "content": "x"}])
+    for odd in (float("nan"), b"bytes", {1: "a"}):
+        with pytest.raises(Invalid):
+            await session.append([{"role": "user", "content": "x", "metadata": {"n": odd}}])
+    with pytest.raises(NotFound):
+        await alice.get_session("ses_none")
+
+
+async def test_keys_are_made_rotated_and_revoked(memory: Memory, beside: Memory) -> None:
+    made = await memory.keys.create("reader", [Scope.READ], spaces=["alice"])
+    assert await memory.keys.all() == await beside.keys.all()
+    again = await memory.keys.rotate(made.info.prefix, overlap=0)
     assert again.info.spaces == {"alice"}
-    await access.revoke(again.info.prefix)
-    async with Client(served.url, key=again.key) as reader:
+    await memory.keys.revoke(again.info.prefix)
+    [revoked] = [each for each in await beside.keys.all() if each.prefix == again.info.prefix]
+    assert revoked.revoked_at is not None
+    with pytest.raises(NotFound):
+        await memory.keys.revoke("0123456789ab")
+
+
+async def test_a_key_opens_what_it_allows_and_no_more(served: Served) -> None:
+    async with bethink.connect(served.url, key=served.key) as client:
+        made = await client.keys.create("reader", [Scope.READ], spaces=["alice"])
+        await client.space("alice").remember("tea")
+        async with bethink.connect(served.url, key=made.key) as reader:
+            assert await reader.space("alice").recall("tea")
+            with pytest.raises(Denied):
+                await reader.space("alice").remember("coffee")
+            with pytest.raises(NotFound):
+                await reader.space("bob").recall("tea")
+            with pytest.raises(Denied):
+                await reader.spaces()
+        again = await client.keys.rotate(made.info.prefix, overlap=0)
+        await client.keys.revoke(again.info.prefix)
+    async with bethink.connect(served.url, key=again.key) as reader:
         with pytest.raises(Denied):
             await reader.space("alice").recall("tea")
 
 
-async def test_what_cannot_be_is_refused_as_the_library_refuses_it(client: Client, beside: Memory) -> None:
-    stored = await client.space("alice").remember("tea")
-    for memory in (client, beside):
-        with pytest.raises(Invalid):
-            await memory.recall("tea")
-        with pytest.raises(Invalid):
-            await memory.space("alice").recall("tea")
-        with pytest.raises(Invalid):
-            await memory.space("bob").recall("tea", session_id=stored.session.id)
-        with pytest.raises(Invalid):
-            await memory.space("alice").recall("tea", as_of="yesterday")
-        with pytest.raises(Invalid):
-            await memory.space("alice").forget()
-        with pytest.raises(Invalid):
-            await stored.session.append([{"role": "nobody", "content": "x"}])
-        with pytest.raises(Invalid):
-            await stored.session.append([{"role": "user", "content": "x", "metadata": {"n": float("nan")}}])
-        with pytest.raises(NotFound):
-            await memory.space("alice").get_session(session_id="ses_none")
+async def test_messages_that_are_sent_get_a_key_so_that_they_can_be_sent_again(served: Served) -> None:
+    async with bethink.connect(served.url, key=served.key) as client:
+        session = await client.space("alice").session(KEY)
+        await session.append("tea")
+        [record] = await session.read()
+
+    assert record.message.idempotency_key is not None
 
 
-def test_the_blocking_client_does_what_the_other_does(served: Served) -> None:
-    with bethink.sync.Client(served.url, key=served.key) as client:
-        stored = client.space("alice").remember("Anna plays the cello")
-        assert client.space("alice").recall("cello").items[0].ref == stored.refs[0]
-        client.space("alice").facts.save(Fact(id="f", content="tea"))
-        assert [fact.id for fact in client.space("alice").facts.list()] == ["f"]
-        assert client.space("alice").documents.tree() == {}
-        assert client.local().working("alice").open_thread("t").id == "t"
-        assert "tests" in {info.name for info in client.keys.list()}
+async def test_who_writes_a_document_on_a_server_is_its_user(served: Served) -> None:
+    by = Provenance(author=Author(kind="job", token=7))
+    async with bethink.connect(served.url, key=served.key) as client:
+        made = await client.space("alice").documents.create(DocumentDraft(slug="a", title="A"), by=by)
+
+    assert made.author.kind == "user"
+
+
+async def test_an_address_that_is_not_the_servers_own_is_misconfigured(served: Served) -> None:
+    lost, _ = client_of(f"{served.url}/v1", key=served.key, retries=0)
+    async with lost:
+        with pytest.raises(Misconfigured) as wrong:
+            await lost.space("alice").recall("Who plays the cello?")
+        with pytest.raises(Misconfigured):
+            await lost.space("alice").remember("Anna plays the cello")
+
+    assert "without /v1" in wrong.value.hint
+
+
+async def test_who_sends_far_too_much_hears_why_it_was_refused(served: Served) -> None:
+    async with bethink.connect(served.url, key=served.key) as client:
+        with pytest.raises(Invalid, match="body is larger"):
+            await client.space("alice").facts.save(Fact(id="long", content="x" * 7_500_000), expected=1)
+
+
+def test_the_blocking_api_is_the_same_on_a_server(served: Served) -> None:
+    with bethink.sync.connect(served.url, key=served.key) as memory:
+        alice = memory.space("alice")
+        stored = alice.remember("Anna plays the cello")
+        assert alice.recall("cello").items[0].ref == stored.refs[0]
+        alice.facts.save(Fact(id="f", content="tea"))
+        assert [fact.id for fact in alice.facts.all()] == ["f"]
+        assert alice.documents.tree() == {}
+        assert alice.threads.open("t").id == "t"
+        assert "tests" in {info.name for info in memory.keys.all()}
 
 
 def test_the_snippet_of_the_page_does_the_same_with_a_server(served: Served, tmp_path: Path) -> None:

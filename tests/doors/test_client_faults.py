@@ -2,10 +2,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
-from bethink import Client, Session
+import bethink
+from bethink import Memory, Session
+from bethink.client.remote import Remote
 from bethink.errors import (
     BethinkError,
     Busy,
@@ -20,29 +23,37 @@ from bethink.errors import (
     Stale,
     Unavailable,
 )
+from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
+from bethink.model.records import SessionInfo
+from bethink.model.verbs.base import Request, Retry, Verb
 from tests.doors.client_kit import GONE, KEY, Answer, client_of, problem, scripted
+from tests.requests_kit import FULL
 
-SESSION = Session(
+INFO = SessionInfo(
     space="alice", id="ses_1", conversation_id="c", agent_id="a", ordinal=1, learns=True, created_at=from_micros(1)
 )
-STORED = Answer(status=201, body={"numbers": [1]})
+STORED = Answer(status=201, body={"items": [1]})
 NOTHING = Answer(status=200, body={"question": "q"})
 BUSY = problem(503, "Busy")
 
-Verb = Callable[[Client], Awaitable[object]]
+Call = Callable[[Memory], Awaitable[object]]
 
 
-def append(client: Client) -> Awaitable[object]:
-    return SESSION.append([{"role": "user", "content": "tea"}])
+def session_of(client: Memory) -> Session:
+    return Session(client.backend, INFO)
 
 
-def recall(client: Client) -> Awaitable[object]:
+def append(client: Memory) -> Awaitable[object]:
+    return session_of(client).append([{"role": "user", "content": "tea"}])
+
+
+def recall(client: Memory) -> Awaitable[object]:
     return client.space("alice").recall("q")
 
 
-def forget(client: Client) -> Awaitable[object]:
+def forget(client: Memory) -> Awaitable[object]:
     return client.space("alice").forget(everything=True)
 
 
@@ -54,7 +65,7 @@ async def test_a_message_whose_answer_was_lost_is_sent_again_with_the_same_key()
 
     first, second, third = server.requests
     assert first == second == third
-    assert first[2]["messages"][0]["idempotency_key"].startswith("call_")
+    assert first[2]["idempotency_key"].startswith("req_")
     assert len(pauses.seconds) == 2
     assert 0 < pauses.seconds[0] < pauses.seconds[1] * 2
 
@@ -66,32 +77,66 @@ async def test_two_calls_have_two_keys() -> None:
             await append(client)
             await append(client)
 
-    first, second = (request[2]["messages"][0]["idempotency_key"] for request in server.requests)
+    first, second = (request[2]["idempotency_key"] for request in server.requests)
     assert first != second
 
 
-ONLY_ONCE: list[Verb] = [
+@pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
+async def test_a_verb_whose_answer_is_lost_is_sent_again_as_far_as_the_table_allows(
+    verb: Verb[Any, Any], request_: Request
+) -> None:
+    may = request_.retry(verb.retry)
+    with scripted([GONE]) as server:
+        client, _ = client_of(server.url, retries=2)
+        async with client:
+            with pytest.raises(Unavailable if may is Retry.SAFE else OutcomeUnknown):
+                await client.backend.run(verb, "alice" if verb.in_space else "", request_)
+
+    assert len(server.requests) == (1 if may is Retry.ONCE else 3)
+    assert all(each == server.requests[0] for each in server.requests)
+
+
+ONLY_ONCE: list[Call] = [
     forget,
     lambda client: client.space("alice").used(["fact:f:1"]),
-    lambda client: SESSION.cited("x"),
-    lambda client: client.space("alice").recall("q", session_id=SESSION.id),
-    lambda client: client.space("alice").context(session_id=SESSION.id),
-    lambda client: SESSION.idle(),
-    lambda client: client.space("alice").facts.delete("f"),
+    lambda client: session_of(client).cited("x"),
+    lambda client: session_of(client).recall("q"),
+    lambda client: session_of(client).context(),
+    lambda client: client.space("alice").forget("fact:f:0"),
     lambda client: client.space("alice").documents.create(DocumentDraft(slug="a", title="A")),
-    lambda client: client.keys.create(name="n", scopes=["read"]),
+    lambda client: client.keys.create("n", [Scope.READ]),
 ]
 
 
-@pytest.mark.parametrize("verb", ONLY_ONCE)
-async def test_what_must_not_be_done_twice_is_not_sent_again_when_its_outcome_is_unknown(verb: Verb) -> None:
+@pytest.mark.parametrize("call", ONLY_ONCE)
+async def test_what_must_not_be_done_twice_is_not_sent_again_when_its_outcome_is_unknown(call: Call) -> None:
     with scripted([GONE]) as server:
         client, _ = client_of(server.url)
         async with client:
             with pytest.raises(OutcomeUnknown):
-                await verb(client)
+                await call(client)
 
     assert len(server.requests) == 1
+
+
+async def test_counting_what_would_be_forgotten_is_a_read() -> None:
+    with scripted([GONE, Answer(status=200, body={"messages": 2, "dry_run": True})]) as server:
+        client, _ = client_of(server.url)
+        async with client:
+            assert (await client.space("alice").forget(everything=True, dry_run=True)).messages == 2
+
+    assert len(server.requests) == 2
+
+
+async def test_a_thread_that_is_opened_twice_for_a_lost_answer_is_one_thread() -> None:
+    with scripted([GONE]) as server:
+        client, _ = client_of(server.url, retries=1)
+        async with client:
+            with pytest.raises(OutcomeUnknown):
+                await client.space("alice").threads.open()
+
+    first, second = (request[2]["thread_id"] for request in server.requests)
+    assert first == second
 
 
 async def test_a_refusal_that_did_nothing_lets_anything_be_sent_again() -> None:
@@ -283,17 +328,22 @@ async def test_no_name_steps_out_of_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "key"), [("memory.example", KEY), ("ftp://x", KEY), ("http://x", ""), ("http://x", "a\nb")]
+    ("url", "key"), [("ftp://x", KEY), ("http://x", ""), ("http://x", "a\nb"), ("https://x", "schlüssel")]
 )
 def test_an_address_or_a_key_that_cannot_be_is_refused_without_repeating_it(url: str, key: str) -> None:
     with pytest.raises(Misconfigured) as wrong:
-        Client(url, key=key)
+        bethink.connect(url, key=key)
 
     assert not key or key not in str(wrong.value)
 
 
+def test_a_remote_is_given_an_address() -> None:
+    with pytest.raises(Misconfigured, match="https://"):
+        Remote("memory.example", key=KEY)
+
+
 async def test_a_client_that_is_not_open_says_so() -> None:
-    client = Client("http://127.0.0.1:9", key=KEY)
+    client = bethink.connect("http://127.0.0.1:9", key=KEY)
     with pytest.raises(Unavailable, match="not open"):
         await recall(client)
 
@@ -307,22 +357,36 @@ async def test_opening_and_closing_twice_does_no_harm() -> None:
         await client.close()
 
 
-def test_importing_the_client_loads_nothing_heavy() -> None:
-    code = (
-        "import bethink, sys, json; bethink.Client('http://x', key='k');"
-        "print(json.dumps([name for name in ('httpx2', 'pydantic', 'apsw', 'bethink.store.db', 'bethink.memory')"
-        " if name in sys.modules]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("bethink.connect('http://x', key='k')", ["httpx2", "fastapi", "psycopg", "apsw", "bethink.recall.search"]),
+        ("from bethink.client.remote import Remote", ["httpx2", "apsw", "bethink.store.db", "bethink.backend"]),
+    ],
+)
+def test_a_client_loads_nothing_that_it_does_not_need(code: str, heavy: list[str]) -> None:
+    look = f"import bethink, sys, json; {code}; print(json.dumps([name for name in {heavy} if name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
 
     assert json.loads(done.stdout) == []
+
+
+async def test_what_needs_a_database_in_this_process_says_so() -> None:
+    client = bethink.connect("http://127.0.0.1:9", key=KEY)
+    alice = client.space("alice")
+
+    for ask in (client.local, alice.history, alice.working, lambda: alice.live("talk")):
+        with pytest.raises(Unavailable, match="database in this process"):
+            ask()
+    with pytest.raises(Unavailable, match="database in this process"):
+        await client.work()
 
 
 def test_without_its_package_the_client_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['httpx2'] = None\n"
-        "import anyio, bethink\n"
-        "try:\n    anyio.run(bethink.Client('http://x', key='k').open)\n"
+        "import anyio, bethink, bethink.errors\n"
+        "try:\n    anyio.run(bethink.connect('http://x', key='k').open)\n"
         "except bethink.errors.Misconfigured as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -101,6 +101,18 @@ async def test_ids_of_another_space_are_not_there(served: Served) -> None:
             assert answer.status in (404, 409), operation.name
 
 
+async def test_the_ledger_of_a_space_never_names_a_session_of_another(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    await furnish(served.memory, "bob", "budgerigar")
+    bob = await served.key_for(spaces=["bob"])
+    body = {"question": "what does the parrot like?", "session_id": things.session_id}
+
+    for verb in ("recall", "context"):
+        assert (await served("POST", f"/v1/spaces/bob/{verb}", body, key=bob)).status == 404
+    assert (await served("GET", f"/v1/spaces/bob/shown?session_id={things.session_id}", key=bob)).status == 404
+    assert (await served("GET", "/v1/spaces/bob/shown", key=bob)).json() == {"items": []}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wall", [Wall.BOTH, Wall.QUERIES, Wall.ROWS])
 async def test_either_wall_alone_keeps_spaces_apart_on_postgresql(

@@ -151,12 +151,12 @@ async def test_an_error_of_ours_keeps_its_next_step() -> None:
     memory = bethink.Memory(Failing(Busy("another writer held the file.")))
     async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("recall", {"question": "x"}))
-        with pytest.raises(MCPError, match="the same call may be made again"):
+        with pytest.raises(MCPError, match="retry the call"):
             await client.get_prompt("load_context", {})
-        with pytest.raises(MCPError, match="the same call may be made again"):
+        with pytest.raises(MCPError, match="retry the call"):
             await client.read_resource("memory://fact:x:1")
 
-    assert said.endswith("another writer held the file. Nothing was written; the same call may be made again.")
+    assert said.endswith("another writer held the file. Nothing was written; retry the call.")
 
 
 async def test_a_memory_that_is_switched_off_is_empty() -> None:

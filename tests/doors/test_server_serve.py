@@ -1,5 +1,6 @@
 """The server as a process of its own, on loopback."""
 
+import asyncio  # noqa: TID251 - what uvicorn serves with
 import json
 import os
 import signal
@@ -153,6 +154,26 @@ def test_every_address_of_a_name_is_listened_at_or_none_is() -> None:
     for each in listen("127.0.0.1", 0):
         with each:
             assert each.getsockname()[0] == "127.0.0.1"
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    async def connected() -> int:
+        [listener] = listen("127.0.0.1", 0)
+        nodelay: list[int] = []
+
+        class Connection(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                server_side: socket.socket = transport.get_extra_info("socket")
+                nodelay.append(server_side.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+                transport.close()
+
+        async with await asyncio.get_running_loop().create_server(Connection, sock=listener):
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            await reader.read()
+            writer.close()
+        return nodelay[0]
+
+    assert asyncio.run(connected()) == 1
 
 
 def test_the_settings_say_what_the_server_takes() -> None:

@@ -1,16 +1,23 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 import bethink
-from bethink import AgentStores, Fact, Settings, build, conversation_key, load_settings
-from bethink.errors import Invalid, Misconfigured
+import bethink.sync
+from bethink import Fact, Settings, build, conversation_key, load_settings
+from bethink.compat.agent_stores import AgentStores, open_history_store, services
+from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound, Unavailable
+from bethink.model.verbs.base import Request, Verb
+from bethink.off import Off
 from bethink.settings import AgentSettings
 from bethink.store.engines.sqlite import SqliteDatabase
 from tests.conftest import KEY, Quiet, many
+from tests.doors.cli_kit import run
+from tests.requests_kit import FULL
 
 
 @pytest.mark.spec("S4.2", "S4.56")
@@ -19,7 +26,7 @@ async def test_the_default_module_is_sqlite_under_its_name(tmp_path: Path) -> No
 
     assert settings.module == "memory.sqlite"
     assert set(build.MODULES) == {"memory.sqlite", "memory.postgres"}
-    assert isinstance(build.MODULES["memory.sqlite"](settings), SqliteDatabase)
+    assert isinstance(build.database_from(settings), SqliteDatabase)
     with pytest.raises(Misconfigured, match=r"memory\.sqlite, memory\.postgres"):
         build.memory_from(Settings(module="memory.redis"))
 
@@ -28,10 +35,10 @@ async def test_the_default_module_is_sqlite_under_its_name(tmp_path: Path) -> No
 async def test_the_shared_module_keeps_history_and_facts_in_one_file_of_the_data_folder(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with build.memory_from(Settings(data_dir=str(data)), redactor=Quiet()) as memory:
-        services = build.services(memory, space="alice")
-        assert set(services) == {"memory.history", "memory.store"}
-        await services["memory.history"].append(KEY, {"role": "user", "content": "x"})
-        await services["memory.store"].index(Fact(id="f", content="y"))
+        found = services(memory, space="alice")
+        assert set(found) == {"memory.history", "memory.store"}
+        await found["memory.history"].append(KEY, {"role": "user", "content": "x"})
+        await found["memory.store"].save(Fact(id="f", content="y"))
         assert await memory.local().history("alice").length(KEY) == 1
         assert await memory.space("alice").facts.count() == 1
 
@@ -40,12 +47,12 @@ async def test_the_shared_module_keeps_history_and_facts_in_one_file_of_the_data
 
 @pytest.mark.spec("S4.61")
 async def test_a_history_store_opens_from_a_path_alone_and_closes(tmp_path: Path) -> None:
-    history, database = await build.open_history_store(tmp_path / "solo" / "memory.db")
+    history, database = await open_history_store(tmp_path / "solo" / "memory.db")
     await history.append(KEY, {"role": "user", "content": "x"})
     assert await history.length(KEY) == 1
     await database.close()
 
-    again, database = await build.open_history_store(tmp_path / "solo" / "memory.db")
+    again, database = await open_history_store(tmp_path / "solo" / "memory.db")
     assert await again.length(KEY) == 1
     await database.close()
 
@@ -159,42 +166,65 @@ async def test_memory_that_is_off_or_has_nowhere_to_be_resolves_to_nothing(tmp_p
 
 
 @pytest.mark.spec("S4.3", "S4.66")
-@pytest.mark.parametrize(
-    "settings", [Settings(), Settings(enabled=False, sqlite_path="x.db"), Settings(module="memory.postgres")]
-)
-async def test_every_verb_of_a_memory_without_a_database_does_nothing_and_fails_nothing(settings: Settings) -> None:
-    async with build.memory_from(settings, redactor=Quiet()) as memory:
-        assert memory.enabled is False
-        session = await memory.space("alice").session(KEY)
+async def test_a_memory_that_is_switched_off_stores_nothing_and_fails_nothing(tmp_path: Path) -> None:
+    async with bethink.connect(tmp_path / "m.db", enabled=False) as memory:
+        alice = memory.space("alice")
+        stored = await alice.remember("Hello.")
+        assert stored.refs == ()
+        assert await alice.sessions() == []
+        found = await alice.recall("Hello?")
+        assert (found.items, found.missing) == ((), "memory is switched off")
+        assert not await alice.context("Hello?")
+        session = await alice.session(KEY)
         assert await session.append(many(9)) == []
         assert await session.read() == []
-        assert await session.reset() == session
-        assert await session.compacted() == session
-        assert await session.end() == session
-        assert await memory.space("alice").get_session(session_id=session.id) is None
-        assert (
-            await memory.local().marks().count_since(session, 0),
-            await memory.local().marks().max_number(session),
-        ) == (0, None)
+        assert await session.reset() == await session.compacted() == await session.end() == session
         assert (await session.idle(), await session.end_turn()) == (False, False)
-        assert await memory.local().marks().invalidate(session, 1) is False
-        assert await memory.local().marks().mark_processed(session, until=1, expected=1) is False
-        assert await memory.local().marks().find_invalidated() == []
-        history, facts = memory.local().history("alice"), memory.space("alice").facts
-        assert await history.append(KEY, {"role": "user", "content": "x"}) is None
-        await history.set_summary(KEY, "s")
-        assert (await history.all(KEY), await history.get_summary(KEY), await history.length(KEY)) == ([], "", 0)
-        assert await history.purge(KEY) == 0
-        await facts.index(Fact(id="f", content="x"))
-        await facts.delete("f")
-        assert (await facts.search("x", 5), await facts.search_by_metadata("k", "v"), await facts.length()) == (
-            [],
-            [],
-            0,
-        )
-        async with memory.local().live("alice", KEY) as live:
+        assert await session.cited("Tea [1].") == "Tea [1]."
+        facts = alice.facts
+        assert (await facts.search("x"), await facts.by_metadata("k", "v"), await facts.count()) == ([], [], 0)
+        assert (await alice.forget(everything=True)).messages == 0
+        assert await memory.spaces() == []
+        async with alice.live(KEY) as live:
             await live.append({"role": "user", "content": "held"})
             assert [message.content for message in live.messages] == ["held"]
+        with pytest.raises(Unavailable, match="switched off"):
+            memory.local()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
+async def test_a_memory_that_is_switched_off_answers_every_verb_or_says_why_not(
+    verb: Verb[Any, Any], request_: Request
+) -> None:
+    refusals: list[BethinkError] = []
+    try:
+        await Off().run(verb, "alice", request_)
+    except (NotFound, Unavailable) as refused:
+        refusals.append(refused)
+
+    assert all("switched off" in str(each) and each.hint == "Set enabled = true." for each in refusals)
+
+
+@pytest.mark.parametrize("target", ["", "m.db", "postgresql://h/d", "https://memory.example"])
+def test_any_memory_can_be_switched_off(target: str) -> None:
+    assert isinstance(bethink.connect(target, enabled=False).backend, Off)
+
+
+def test_without_anything_configured_a_memory_is_the_file_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("BETHINK_") and "TEST" not in name]:
+        monkeypatch.delenv(name)
+    with bethink.sync.connect(learn_at_start=False) as memory:
+        memory.space("me").remember("I keep bees.")
+
+    assert (tmp_path / "data" / "bethink" / "memory.db").exists()
+    assert "I keep bees." in run("recall", "What do I keep?", "--space", "me").out
 
 
 async def test_connect_takes_a_path_a_postgres_address_or_nothing(
@@ -206,7 +236,7 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
             assert await session.append(many(1)) == [1]
     monkeypatch.setenv("BETHINK_SQLITE_PATH", str(tmp_path / "from-env.db"))
     async with bethink.connect(redactor=Quiet()) as memory:
-        assert memory.enabled
+        assert await memory.spaces() == []
     assert (tmp_path / "from-env.db").exists()
 
 
@@ -218,8 +248,7 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
 def test_a_target_is_known_by_how_it_is_written(target: str, module: str) -> None:
     memory = bethink.connect(target, redactor=Quiet())
 
-    assert memory._database is not None
-    assert memory._database.dialect == module
+    assert memory.local().parts.database.dialect == module
 
 
 def test_an_address_of_something_else_is_refused_without_telling_its_password() -> None:
@@ -229,9 +258,9 @@ def test_an_address_of_something_else_is_refused_without_telling_its_password() 
 
 
 def test_a_memory_that_stores_nothing_says_so_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
-    bethink.connect(data_dir="")
+    bethink.connect(enabled=False)
 
-    assert [record.message for record in caplog.records] == ["nothing will be remembered: memory is without a place"]
+    assert [record.message for record in caplog.records] == ["memory is switched off: nothing will be stored"]
 
 
 def test_postgres_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -
 
 @pytest.mark.parametrize("wrong", ["minilm", "onnx", "onnx:", ":x", "torch:x", "Static:x"])
 def test_an_embedder_that_is_none_is_refused_with_those_there_are(wrong: str) -> None:
-    with pytest.raises(Misconfigured, match="static: or onnx: and a folder, or openai:"):
+    with pytest.raises(Misconfigured, match="KIND:NAME, where KIND is onnx, openai, static"):
         embedder_from(Settings(embedder=wrong))
 
 

@@ -50,6 +50,7 @@ async def test_opening_a_root_session_learns_from_what_is_marked_in_the_backgrou
         await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
         await memory.space("alice").session(chat(2))
+        session = await memory.space("alice").get_session(session.id)
 
         async def remembered() -> bool:
             return await session.summary() is not None
@@ -126,7 +127,7 @@ def test_a_model_is_named_by_provider_and_name() -> None:
     assert (local.name, local.window) == ("small", 4096)
     assert isinstance(model_from(Settings(model="anthropic:c", model_api_key="k")), AnthropicModel)
     for wrong in ("gpt", "openai:", "mystery:m"):
-        with pytest.raises(Misconfigured, match="names no provider"):
+        with pytest.raises(Misconfigured, match="does not name a provider"):
             model_from(Settings(model=wrong))
 
 
@@ -151,12 +152,12 @@ def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
     assert report.outcomes["failed"] == 2
     assert errors[JobKind.EXTRACT].startswith("ModelUnavailable")
     assert errors[JobKind.INDEX].startswith("ModelUnavailable")
-    assert found.missing == "vectors: the embedder is not to be had"
+    assert found.missing == "embedder unavailable; ranked by words only"
 
 
 async def test_a_name_that_is_given_stands_above_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BETHINK_MODEL", "mystery:m")
-    with pytest.raises(Misconfigured, match="'mystery:m' names no provider"):
+    with pytest.raises(Misconfigured, match="'mystery:m' does not name a provider"):
         bethink.connect(":memory:")
     async with bethink.connect(":memory:", model="", learn_at_start=False) as memory:
         await memory.space("alice").remember("My cat is called Miso.")
@@ -172,7 +173,7 @@ def unmade(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     if request.param == "key":
         return "Set OPENAI_API_KEY"
     for module in ("openai_model", "openai_embedder"):
-        monkeypatch.setitem(sys.modules, f"bethink.plugins.{module}", None)
+        monkeypatch.setitem(sys.modules, f"bethink.providers.{module}", None)
     return r"pip install 'bethink\[openai\]'"
 
 
@@ -193,7 +194,7 @@ async def test_without_what_its_model_needs_a_memory_stores_finds_and_forgets_an
         assert (await memory.space("alice").forget(everything=True)).messages == 18
 
     assert len(told) == 1
-    assert told[0].startswith("what is marked waits to be learnt: ")
+    assert told[0].startswith("marked sessions are not learnt from: ")
     assert (jobs[JobKind.EXTRACT].status, jobs[JobKind.EXTRACT].attempts) == (JobStatus.QUEUED, 0)
     assert audit.daily_cap == 5_000_000
 
@@ -215,8 +216,8 @@ async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so
         jobs = {job.kind: job for job in await memory.space("alice").jobs()}
 
     assert [item.text for item in found.items] == ["My cat is called Miso."]
-    assert found.missing == "vectors: the embedder is not to be had"
+    assert found.missing == "embedder unavailable; ranked by words only"
     [told] = caplog.records
-    assert told.message.startswith("recall goes on without vectors: ")
+    assert told.message.startswith("recall continues without vectors: ")
     assert jobs[JobKind.EXTRACT].outcome is Outcome.SUCCEEDED
     assert (jobs[JobKind.INDEX].status, jobs[JobKind.INDEX].attempts) == (JobStatus.QUEUED, 0)

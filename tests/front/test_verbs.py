@@ -35,18 +35,19 @@ async def test_messages_are_remembered_in_the_conversation_they_belong_to(memory
 
     [entry] = await memory.space("alice").sessions()
     assert entry.session == stored.session
-    assert (entry.conversation, entry.agent) == (str(KEY), "butler")
-    assert [record.message.content for record in await stored.session.read()] == ["Hello.", "Good day."]
+    assert (entry.conversation, entry.agent) == (KEY, "butler")
+    session = await memory.space("alice").get_session(stored.session.id)
+    assert [record.message.content for record in await session.read()] == ["Hello.", "Good day."]
 
 
 async def test_remembering_in_a_session_leaves_its_marks_to_whoever_keeps_it(
     memory: bethink.Memory, session: bethink.Session
 ) -> None:
-    stored = await memory.remember("Hello.", session=session)
+    stored = await memory.space("alice").remember("Hello.", session_id=session.id)
 
     assert stored.refs == (bethink.Ref.parse(f"message:{session.id}:1"),)
     assert await memory.local().marks().find_invalidated() == []
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound):
         await memory.space("bob").remember("Hello.", session_id=session.id)
 
 
@@ -54,12 +55,12 @@ async def test_a_session_that_ended_remembers_nothing_more(memory: bethink.Memor
     await session.end()
 
     with pytest.raises(SessionEnded):
-        await memory.remember("Hello.", session=session)
+        await memory.space("alice").remember("Hello.", session_id=session.id)
 
 
 async def test_a_repeated_key_names_what_is_stored_already_also_in_a_later_session(memory: bethink.Memory) -> None:
     first = await memory.space("alice").remember("Hello.", idempotency_key="evt-7")
-    await first.session.reset()
+    await (await memory.space("alice").get_session(first.session.id)).reset()
     again = await memory.space("alice").remember("Hello.", idempotency_key="evt-7")
 
     assert again.refs == first.refs
@@ -71,21 +72,21 @@ async def test_each_message_of_a_batch_gets_a_key_of_its_own(memory: bethink.Mem
     talk = [*said("one", "two"), bethink.Message(role="user", content="three", idempotency_key="mine")]
     stored = await memory.space("alice").remember(talk, idempotency_key="k")
 
-    keys = [record.message.idempotency_key for record in await stored.session.read()]
+    session = await memory.space("alice").get_session(stored.session.id)
+    keys = [record.message.idempotency_key for record in await session.read()]
     assert keys == ["k:0", "k:1", "mine"]
     assert (await memory.space("alice").remember(talk, idempotency_key="k")).refs == stored.refs
 
 
-async def test_a_user_id_is_another_word_for_a_space(memory: bethink.Memory) -> None:
+async def test_a_space_finds_what_was_said_in_it_and_nothing_else(memory: bethink.Memory) -> None:
     await memory.space("alice").remember("I live in Oslo.")
 
     assert (await memory.space("alice").recall("Oslo")).items
-    assert (await memory.space("alice").recall("Oslo")).items
+    assert not (await memory.space("bob").recall("Oslo")).items
     assert await memory.spaces() == ["alice"]
-    with pytest.raises(Invalid):
-        await memory.space("bob").recall("Oslo")
-    with pytest.raises(Invalid):
-        await memory.recall("Oslo")
+    for wrong in ("", "a\nb", "x" * 201):
+        with pytest.raises(Invalid, match="a space"):
+            memory.space(wrong)
 
 
 async def test_sessions_come_in_pages_the_newest_first(memory: bethink.Memory) -> None:
@@ -125,9 +126,8 @@ LISTERS: dict[str, Lister] = {
     "jobs": lambda memory, limit: memory.space("alice").jobs(limit=limit),
     "spaces": lambda memory, limit: memory.spaces(limit=limit),
     "shown": lambda memory, limit: memory.space("alice").shown(limit=limit),
-    "marks": lambda memory, limit: memory.local().marks().find_invalidated(limit),
-    "threads": lambda memory, limit: memory.local().working("alice").threads(limit=limit),
-    "facts": lambda memory, limit: memory.space("alice").facts.list(limit=limit),
+    "threads": lambda memory, limit: memory.space("alice").threads.all(limit=limit),
+    "facts": lambda memory, limit: memory.space("alice").facts.all(limit=limit),
     "search of facts": lambda memory, limit: memory.space("alice").facts.search("tea", limit=limit),
     "search of documents": lambda memory, limit: memory.space("alice").documents.search("tea", limit=limit),
     "change sets": lambda memory, limit: memory.space("alice").documents.changes(limit=limit),
@@ -135,15 +135,26 @@ LISTERS: dict[str, Lister] = {
 
 
 @pytest.mark.parametrize("name", LISTERS)
-async def test_a_limit_below_none_is_refused_whatever_is_listed(memory: bethink.Memory, name: str) -> None:
+async def test_a_limit_is_one_to_a_thousand_whatever_is_listed(memory: bethink.Memory, name: str) -> None:
     stored = await memory.space("alice").remember("I like tea.")
     await memory.space("alice").recall("tea", session_id=stored.session.id)
     await memory.space("alice").facts.save(bethink.Fact(id="tea", content="likes tea"))
 
+    for wrong in (0, -1, 1_001, -(2**70), 2**70):
+        with pytest.raises(Invalid, match="limit must be 1 to 1,000"):
+            await LISTERS[name](memory, wrong)
+    assert len(await LISTERS[name](memory, 1)) <= 1
+    await LISTERS[name](memory, 1_000)
+
+
+async def test_marks_are_listed_up_to_a_limit(memory: bethink.Memory) -> None:
+    await memory.space("alice").remember("I like tea.")
+
     for wrong in (-1, -(2**70), 2**70):
         with pytest.raises(Invalid, match="limit"):
-            await LISTERS[name](memory, wrong)
-    assert len(await LISTERS[name](memory, 0)) == 0
+            await memory.local().marks().find_invalidated(wrong)
+    assert await memory.local().marks().find_invalidated(0) == []
+    assert len(await memory.local().marks().find_invalidated(1)) == 1
 
 
 async def test_a_consolidation_can_be_promised_for_a_space_that_is_there(memory: bethink.Memory) -> None:
@@ -158,25 +169,23 @@ async def test_a_consolidation_can_be_promised_for_a_space_that_is_there(memory:
 async def test_a_fact_is_read_by_its_id_and_facts_come_in_pages(memory: bethink.Memory) -> None:
     facts = memory.space("alice").facts
     for name in ("c", "a", "b"):
-        await facts.index(bethink.Fact(id=name, content=f"fact {name}"))
+        await facts.save(bethink.Fact(id=name, content=f"fact {name}"))
 
     assert [each.id for each in await facts.all(limit=2)] == ["a", "b"]
     assert [each.id for each in await facts.all(limit=2, after="b")] == ["c"]
-    found = await facts.get("a")
-    assert found is not None
-    assert found.content == "fact a"
+    assert (await facts.get("a")).content == "fact a"
     with pytest.raises(NotFound):
         await memory.space("bob").facts.get("a")
 
 
 async def test_threads_come_in_pages(memory: bethink.Memory) -> None:
-    desk = memory.local().working("alice")
+    threads = memory.space("alice").threads
     for name in ("thread_b", "thread_a", "thread_c"):
-        await desk.open_thread(name)
+        await threads.open(name)
 
-    assert [each.id for each in await desk.threads(limit=2)] == ["thread_a", "thread_b"]
-    assert [each.id for each in await desk.threads(after="thread_b")] == ["thread_c"]
-    assert await memory.local().working("bob").threads() == []
+    assert [each.id for each in await threads.all(limit=2)] == ["thread_a", "thread_b"]
+    assert [each.id for each in await threads.all(after="thread_b")] == ["thread_c"]
+    assert await memory.space("bob").threads.all() == []
 
 
 async def test_a_day_in_words_looks_back_to_its_end(memory: bethink.Memory, clock: FakeClock) -> None:
@@ -218,38 +227,29 @@ def test_a_moment_is_read_from_whatever_says_when() -> None:
         bethink.Message(role="user", content="", said_at=7)  # pyright: ignore[reportArgumentType]
 
 
-async def test_where_nothing_is_stored_the_verbs_do_nothing_and_fail_nothing() -> None:
-    async with bethink.connect() as memory:
-        stored = await memory.space("alice").remember("Hello.")
-
-        assert stored.refs == ()
-        assert await memory.space("alice").sessions() == []
-        assert await memory.spaces() == []
-        assert (await memory.space("alice").forget(everything=True)).messages == 0
-        await memory.space("alice").consolidate()
-
-
 async def test_what_is_no_text_is_refused_where_one_is_asked_for(memory: bethink.Memory) -> None:
     no: Any = 42
-    calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: memory.space(no).remember("x"),
-        lambda: memory.space(no).remember("x"),
-        lambda: memory.space("u").recall(no),
-        lambda: memory.space("u").recall(cast("Any", None)),
-        lambda: memory.space("u").context(question=no),
-        lambda: memory.space("alice").session(KEY, agent=no),
-        lambda: memory.space("alice").remember("x", idempotency_key=no),
-    ]
-    for call in calls:
-        with pytest.raises(Invalid, match=r"is text, not (int|NoneType).*Give a str"):
+    alice = memory.space("alice")
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "question": lambda: alice.recall(no),
+        "session_id": lambda: alice.context(session_id=no),
+        "agent": lambda: alice.session(KEY, agent=no),
+        "conversation": lambda: alice.session(no),
+        "idempotency_key": lambda: alice.remember("x", idempotency_key=no),
+    }
+    for name, call in calls.items():
+        with pytest.raises(Invalid, match=rf"{name} must be str\. It was int"):
             await call()
-    with pytest.raises(Invalid, match="is text, not int"):
-        conversation_key(channel="c", chat=no)
+    with pytest.raises(Invalid, match="question must be str"):
+        await alice.recall(cast("Any", None))
+    for named in (lambda: memory.space(no), lambda: conversation_key(channel="c", chat=no)):
+        with pytest.raises(Invalid, match=r"is text, not int.*Give a str"):
+            named()
 
 
 @pytest.mark.parametrize("nothing", ["", "   ", "\n\t"])
 async def test_an_empty_text_is_not_remembered_and_an_empty_message_is(memory: bethink.Memory, nothing: str) -> None:
-    with pytest.raises(Invalid, match=r"nothing to remember.*Give a text"):
+    with pytest.raises(Invalid, match=r"text is empty.*Pass a text"):
         await memory.space("alice").remember(nothing)
 
     assert len((await memory.space("alice").remember([{"role": "user", "content": nothing}])).refs) == 1

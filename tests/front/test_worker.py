@@ -442,7 +442,7 @@ async def test_a_worker_outlives_a_database_that_goes_away(
         await work.run()
 
     assert calls == 2
-    assert "the database is not to be had: Unavailable" in caplog.text
+    assert "the database is unavailable: Unavailable" in caplog.text
 
 
 def test_days_are_counted_in_utc() -> None:

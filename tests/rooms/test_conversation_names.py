@@ -60,7 +60,7 @@ async def test_a_text_that_cannot_be_stored_names_no_conversation(memory: Memory
 async def test_what_is_not_text_names_no_conversation(memory: Memory) -> None:
     with pytest.raises(Invalid, match=r"conversation must be str\. It was int"):
         await memory.space("alice").session(7)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(Invalid, match="a conversation is text, not int"):
+    with pytest.raises(Invalid, match="a conversation must be text, not int"):
         await memory.local().history("alice").all(7)  # pyright: ignore[reportArgumentType]
 
 

@@ -62,7 +62,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
     report = await worker(database, model).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    assert "could not be used: the answer is not one JSON object." in model.calls[1].prompt
+    assert "could not be used: the answer is not valid JSON." in model.calls[1].prompt
     [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.usage.calls == 2
 

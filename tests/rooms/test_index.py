@@ -369,7 +369,7 @@ async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database
     assert grown is (database.dialect is Dialect.POSTGRES)
     assert not await Vectors(database, Hashed()).grow(space="alice")
     if database.dialect is Dialect.SQLITE:
-        with pytest.raises(BethinkError, match="nothing outside of transactions"):
+        with pytest.raises(BethinkError, match="cannot run statements outside of transactions"):
             await database.run_alone("VACUUM")
 
 

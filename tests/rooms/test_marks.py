@@ -324,7 +324,7 @@ async def test_a_mark_says_what_first_set_it_and_when(memory: Memory, session: S
 async def test_a_mark_beyond_the_last_record_is_refused(memory: Memory, session: Session, number: int) -> None:
     await session.append(many(4))
 
-    with pytest.raises(Invalid, match="Its last is 4"):
+    with pytest.raises(Invalid, match="The last one is 4"):
         await memory.local().marks().invalidate(session.info, number)
     assert await mark(memory, session) is None
 

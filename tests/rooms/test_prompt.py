@@ -196,7 +196,7 @@ async def test_a_message_is_acknowledged_even_if_its_thread_cannot_go_on(
 
     assert await session.append(many(4)) == [1, 2, 3, 4]
 
-    assert "could not go on: Unavailable" in caplog.text
+    assert f"could not process the events of thread {THREAD}: Unavailable" in caplog.text
     assert await desk.is_step_locked(THREAD) is False
     assert len(await session.read()) == 4
 

@@ -310,9 +310,9 @@ async def test_nothing_relevant_is_an_empty_answer_that_says_why(memory: Memory,
     assert nothing.missing == "nothing shares a word with the question"
     small = await memory.space("alice").recall("kind", budget=1)
     assert not small
-    assert small.missing == "the budget is too small for anything that was found"
+    assert small.missing == "the budget is too small for any of the matches"
     other = await memory.space("alice").recall("kind", origins=["document"])
-    assert other.missing == "what was found comes from other origins than those that were asked for"
+    assert other.missing == "all matches come from other origins than those requested"
     assert (await memory.space("alice").recall("kind")).missing is None
 
 

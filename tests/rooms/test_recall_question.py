@@ -74,7 +74,7 @@ async def test_where_only_the_question_is_found_the_answer_is_empty_and_says_so(
     found = await memory.space("alice").recall(KITE)
 
     assert not found
-    assert found.missing == "only the question itself was found, as it was asked before"
+    assert found.missing == "the only match is the question itself, asked before"
 
 
 async def test_what_only_quotes_the_question_is_no_answer_and_what_says_more_is(
@@ -158,7 +158,7 @@ async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) ->
     vain = "Could you look up for me which violin strings I ordered, I need it for the lake"
     weak = await memory.space("alice").recall(vain)
     assert not weak
-    assert weak.missing == "the best that was found is too weak; explain shows it"
+    assert weak.missing == "the best match is too weak; explain shows it"
 
 
 async def test_where_somebody_lives_now_is_what_was_said_last(memory: Memory, clock: FakeClock) -> None:

@@ -49,7 +49,7 @@ def write(path: str, body: str, *sources: str, title: str = "A title") -> dict[s
 
 @pytest.fixture
 def bench() -> SandboxedTree:
-    return SandboxedTree(DocumentTree(documents={}, sources={}), SOURCES, cut=str)
+    return SandboxedTree(DocumentTree(documents={}, sources={}), SOURCES, redact=str)
 
 
 @pytest.fixture
@@ -330,7 +330,7 @@ async def test_a_writer_that_never_ends_is_stopped(bench: SandboxedTree) -> None
         pass
 
     endless = ScriptedModel(lambda _: turn(read("~/memory")))
-    writer = Writer(model=endless, tokens=EstimatedTokens(), cut=str, limits=Limits(turns=3))
+    writer = Writer(model=endless, tokens=EstimatedTokens(), redact=str, limits=Limits(turns=3))
     await writer.work(bench, "go", recorded=(), keep=keep)
     assert len(endless.calls) == 3, "and what it wrote by then stands"
 
@@ -339,12 +339,12 @@ async def test_a_writer_that_never_ends_is_stopped(bench: SandboxedTree) -> None
             await anyio.sleep_forever()
             raise AssertionError
 
-    writer = Writer(model=Slow([]), tokens=EstimatedTokens(), cut=str, limits=Limits(seconds=0.05))
+    writer = Writer(model=Slow([]), tokens=EstimatedTokens(), redact=str, limits=Limits(seconds=0.05))
     with pytest.raises(ModelTimeout):
         await writer.work(bench, "go", recorded=(), keep=keep)
     many = turn(*[read("~/memory")] * 60, done=True)
     model = ScriptedModel([turn(*[read("~/memory")] * 60), many])
-    await Writer(model=model, tokens=EstimatedTokens(), cut=str).work(bench, "go", recorded=(), keep=keep)
+    await Writer(model=model, tokens=EstimatedTokens(), redact=str).work(bench, "go", recorded=(), keep=keep)
     assert "Only the first 40 calls" in model.calls[1].prompt
 
 

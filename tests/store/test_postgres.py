@@ -265,7 +265,7 @@ async def test_an_error_never_quotes_what_was_stored(database: PostgresDatabase)
         for name in ("a secret", "another"):
             tx.run("ensure_agent", space="alice", id="agt_1", name=name, kind="primary", now=tx.now)
 
-    with pytest.raises(Exception, match="already there") as caught:
+    with pytest.raises(Exception, match="already exists") as caught:
         await database.transact(twice, space="alice")
     assert "secret" not in str(caught.value)
     assert "agt_1" not in str(caught.value)

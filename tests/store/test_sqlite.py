@@ -256,7 +256,7 @@ async def test_an_empty_file_may_become_a_memory(tmp_path: Path) -> None:
 async def test_a_folder_that_cannot_be_made_is_a_matter_of_settings(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(Misconfigured, match="cannot be made"):
+    with pytest.raises(Misconfigured, match="cannot create"):
         await opened(tmp_path / "file" / "m.db")
 
 
@@ -385,7 +385,7 @@ def test_a_fold_that_fails_never_fails_the_commit(
 
     checkpoint._fold(Broken())  # pyright: ignore[reportArgumentType]
 
-    assert ("could not be folded" in caplog.text) is said
+    assert ("could not checkpoint the write-ahead log" in caplog.text) is said
 
 
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 25])
@@ -419,7 +419,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
     folder.close()
     folder.close()
 
-    assert "cannot be folded" in caplog.text
+    assert "cannot checkpoint the write-ahead log" in caplog.text
 
 
 async def test_words_of_very_long_texts_leave_the_full_text_too(tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def test_there_may_be_no_parts_at_all() -> None:
 @pytest.mark.parametrize(
     ("content", "more", "told"),
     [
-        ([3], {}, "no int.*objects with a type"),
-        (["x"], {}, "no str.*objects with a type"),
-        ([{"type": "image"}], {"metadata": {"parts": 1}}, "parts of its own"),
+        ([3], {}, "cannot read int.*an object with a type"),
+        (["x"], {}, "cannot read str.*an object with a type"),
+        ([{"type": "image"}], {"metadata": {"parts": 1}}, "already has the key parts"),
         ([{"type": "image"}], {"metadata": "x"}, "the metadata of a message"),
         ([{"type": "tool_use"}], {"tool_calls": 3}, "the tool_calls of a message"),
         ([{"type": "text", "text": "x"}], {"colour": "red"}, "colour"),

@@ -79,7 +79,7 @@ async def test_every_form_of_a_word_has_the_same_kin(database: Database) -> None
 
     def kin(tx: Tx, word: str) -> set[str]:
         found = read(tx, word, speakers=(), now=from_micros(NOW))
-        return {found.stems[place] for term in found.terms for place in term.kin}
+        return {found.stems[place] for term in found.terms for place in term.related}
 
     def differing(tx: Tx) -> set[str]:
         heads = [head for head, *_ in RELATED if head in groups and kin(tx, head)]
@@ -96,7 +96,7 @@ async def test_what_is_akin_stands_beside_a_word_and_not_for_it(database: Databa
 
     [term] = found.terms
     assert stems(found, term) == {"dog"}
-    akin = {found.stems[place] for place in term.kin}
+    akin = {found.stems[place] for place in term.related}
     assert {stem[:3] for stem in akin} == {"pup"}
     assert not akin & stems(found, term)
 
@@ -110,13 +110,13 @@ async def test_a_word_that_is_akin_to_another_of_the_question_counts_as_itself(
     assert set(words(found)) == {"dog", "puppy"}
     direct = [place for term in found.terms for place in term.stems]
     assert len(direct) == len(set(direct))
-    assert not {place for term in found.terms for place in term.kin} & set(direct)
+    assert not {place for term in found.terms for place in term.related} & set(direct)
 
 
 async def test_a_vague_word_has_no_kin(database: Database) -> None:
     found = await asked(database, "Please give a list")
 
-    assert [term.kin for term in found.terms] == [()] * len(found.terms)
+    assert [term.related for term in found.terms] == [()] * len(found.terms)
 
 
 async def test_a_long_question_is_read_by_its_beginning(database: Database) -> None:

@@ -49,4 +49,4 @@ def test_a_record_that_cannot_be_redacted_is_left_out_and_breaks_nobody() -> Non
     assert RedactingFilter(SecretRedactor(KEY)).filter(record)
     assert not hasattr(record, "given")
 
-    assert record.getMessage() == "a log record could not be redacted, so it is left out"
+    assert record.getMessage() == "omitted a log record that could not be redacted"

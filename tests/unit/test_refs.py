@@ -53,7 +53,7 @@ def test_a_text_that_is_not_a_ref_is_refused(text: str) -> None:
 
 
 def test_a_value_that_is_not_text_is_refused() -> None:
-    with pytest.raises(Invalid, match="a ref is text, not int"):
+    with pytest.raises(Invalid, match="a ref must be text, not int"):
         Ref.read(12)  # pyright: ignore[reportArgumentType]
 
 

@@ -30,7 +30,7 @@ def a_fact(name: str) -> Ref:
 
 def asked(*words: str, **more: object) -> ParsedQuestion:
     """A question in which every word is its own stem."""
-    terms = tuple(Term(word=word, stems=(place,), kin=(), weight=1.0) for place, word in enumerate(words))
+    terms = tuple(Term(word=word, stems=(place,), related=(), weight=1.0) for place, word in enumerate(words))
     fields: dict[str, object] = {
         "text": " ".join(words), "terms": terms, "stems": words, "quoted": (), "spans": (), "speaker": None,
         "role": None, **more,
@@ -85,7 +85,7 @@ def test_a_word_said_again_adds_less_and_in_a_long_text_it_weighs_less() -> None
 
 
 def test_kin_count_for_less_than_the_word_itself() -> None:
-    term = Term(word="dog", stems=(0,), kin=(1,), weight=1.0)
+    term = Term(word="dog", stems=(0,), related=(1,), weight=1.0)
     question = asked("dog", "puppy", terms=(term,))
 
     found = weighed(question, [match(a_fact("kin"), 0, 1), match(a_fact("word"), 1, 0)])
@@ -250,8 +250,8 @@ def test_a_long_text_covers_what_it_names_as_well_as_a_short_one() -> None:
 
 
 def test_a_word_that_only_says_when_needs_no_echo() -> None:
-    when = Term(word="yesterday", stems=(1,), kin=(), weight=1.0, dated=True)
-    terms = (Term(word="x", stems=(0,), kin=(), weight=1.0), when)
+    when = Term(word="yesterday", stems=(1,), related=(), weight=1.0, dated=True)
+    terms = (Term(word="x", stems=(0,), related=(), weight=1.0), when)
     question = asked("x", "yesterday", terms=terms)
 
     assert weighed(question, [match(a_fact("f"), 1, 0)], passages=1)[a_fact("f")].relevant

@@ -24,7 +24,7 @@ class MemoryVerbs(Handle):
         return await self._run(LIST_SPACES, ListSpacesRequest(limit=limit, after=after))
 
     async def audit(self) -> Audit:
-        """Count the jobs that are not done by status, what was spent today, and violations of what must always hold."""
+        """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
         return await self._run(AUDIT, Empty())
 
     async def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:

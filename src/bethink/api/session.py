@@ -117,7 +117,7 @@ class Session(SessionHandle):
         return Session(self._backend, await self._run(END, SessionRequest(session_id=self.id)))
 
     async def retry(self) -> bool:
-        """Learn from the session again after that failed. Returns False if it had not failed.
+        """Learn from the session again after learning failed. Returns False if it had not failed.
 
         With a model, also learns again from a session that was only quoted because there was none.
 
@@ -211,6 +211,6 @@ class Session(SessionHandle):
             dry_run: Count what would go, and remove nothing.
 
         Raises:
-            NotFound: if the space has no such thing.
+            NotFound: if the space has nothing by that name.
         """
         return await self._run(FORGET, ForgetRequest(session_id=self.id, dry_run=dry_run))

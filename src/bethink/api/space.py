@@ -229,7 +229,7 @@ class Space(SpaceHandle):
             dry_run: Count what would go, and remove nothing.
 
         Raises:
-            NotFound: if the space has no such thing.
+            NotFound: if the space has nothing by that name.
         """
         return await self._run(
             FORGET,

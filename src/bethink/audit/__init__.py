@@ -1,1 +1,1 @@
-"""Who may do what, where a memory comes from, and what was shown."""
+"""API keys, where a memory comes from, and what was shown."""

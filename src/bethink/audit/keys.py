@@ -1,4 +1,4 @@
-"""The API keys of an installation: created, found, rotated and revoked. Only their digests are kept."""
+"""The API keys of an installation: created, found, rotated and revoked. Only their digests are stored."""
 
 import hmac
 import re
@@ -22,12 +22,12 @@ from bethink.store.db import Database, Tx
 from bethink.store.keys import deployment_key
 
 REMEMBERED = 5.0
-"""Seconds for which a key that was found good is not looked up again: a revocation is felt within them."""
+"""Seconds for which a valid key is cached: a revocation by another process takes effect within them."""
 
 _MINUTE = timedelta(minutes=1)
 _MOST_REMEMBERED = 10_000
 _KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
-_NOBODY = "0" * 64
+_NO_DIGEST = "0" * 64
 
 
 class _Seen(NamedTuple):
@@ -36,7 +36,7 @@ class _Seen(NamedTuple):
 
 
 class KeyService:
-    """The keys of one installation. Share one object: it remembers for a moment which keys are valid."""
+    """The keys of one installation. Share one object: it caches for a few seconds which keys are valid."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class KeyService:
         spaces = None if request.spaces is None else frozenset(request.spaces)
         scopes = frozenset(request.scopes)
         if Scope.ADMIN in scopes and spaces is not None:
-            raise Invalid("a key for some spaces cannot have the scope admin.", hint="Leave out one of the two.")
+            raise Invalid("a key for some spaces cannot have the scope admin.", hint="Omit one of the two.")
 
         def body(tx: Tx) -> NewKey:
             lifetime = None if request.expires_at is None else to_micros(request.expires_at) - to_micros(tx.now)
             if lifetime is not None and lifetime <= 0:
-                raise Invalid("expires_at is in the past.", hint="Give a time to come.")
+                raise Invalid("expires_at is in the past.", hint="Pass a time in the future.")
             return self._made(tx, name=request.name, scopes=scopes, spaces=spaces, lifetime=lifetime)
 
         made = await (await self._prepare()).transact(body)
@@ -74,14 +74,14 @@ class KeyService:
         return made
 
     async def find(self, key: str) -> KeyInfo | None:
-        """Return what a key's text is good for; None if it is unknown, expired or revoked.
+        """Return what a key allows; None if it is unknown, expired or revoked.
 
-        Neither is looked up again for some seconds, so another process's revocation takes that long.
+        Either answer is cached for some seconds, so a revocation by another process takes that long.
         """
         parts = _KEY.fullmatch(key)
         if parts is None:
             return None
-        # Not the digest that is kept: an HMAC lets go of the interpreter, and under load it is long in coming back.
+        # Not the stored digest: an HMAC releases the interpreter lock, and under load it takes long to get it back.
         mark = blake2b(key.encode(), key=self._salt, digest_size=32).digest()
         seen = self._seen.get(mark)
         if seen is not None and self._timer() < seen.until:
@@ -91,13 +91,13 @@ class KeyService:
         await self._prepare()
         digest, revocations, makings = self._digest(key), self._revocations, self._makings
         now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
-        if not hmac.compare_digest(digest, kept.digest if kept else _NOBODY) or kept is None or not _good(kept, now):
+        if not hmac.compare_digest(digest, kept.digest if kept else _NO_DIGEST) or kept is None or not _good(kept, now):
             self._seen.pop(mark, None)
-            if makings == self._makings:  # else it may be about one that was made meanwhile
+            if makings == self._makings:  # otherwise the key may have been created meanwhile
                 self._remember_unknown(parts[1] if kept is None else mark)
             return None
         info = await self._used(self._database, kept.info, now)
-        # What was read before somebody was shut out may be about just that one.
+        # What was read before a revocation may be about the revoked key.
         return self._remember(mark, info, now) if revocations == self._revocations else info
 
     async def all(self, space: str, request: Empty) -> list[KeyInfo]:
@@ -159,7 +159,7 @@ class KeyService:
         return NewKey(key=text, info=info)
 
     async def _prepare(self) -> Database:
-        # In a transaction of its own: a key that was rolled back must not be remembered.
+        # In a separate transaction: a key that was rolled back must not be cached.
         if not self._pepper:
             self._pepper = await self._database.transact(lambda tx: deployment_key(tx, "api_keys"), repeatable=True)
         return self._database
@@ -168,7 +168,7 @@ class KeyService:
         before = now - _MINUTE
         if info.last_used_at is not None and info.last_used_at > before:
             return info
-        # A note and no more: whoever may read must not wait for a writer, or be turned away by a full disk.
+        # Best effort: a reader must not wait for a writer, or fail because the disk is full.
         with suppress(StoreError):
             await database.transact(lambda tx: api_keys.touch(tx, prefix=info.prefix, before=before), repeatable=True)
         return replace(info, last_used_at=now)
@@ -182,7 +182,7 @@ class KeyService:
         return info
 
     def _remember_unknown(self, what: bytes | str) -> None:
-        # A prefix that nobody has, or the mark of a text that is not, or no longer, a key: neither ever becomes good.
+        # An unknown prefix, or the mark of a text that is not, or no longer, a key: neither ever becomes valid.
         self._unknown.pop(what, None)
         self._unknown[what] = self._timer() + self._remembered
         if len(self._unknown) > _MOST_REMEMBERED:

@@ -12,18 +12,18 @@ from bethink.model.records import SourceMessage
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
-_FROM_A_RESULT = "Take the name from a result, and look for it in the space that result came from."
+_FROM_A_RESULT = "Use the ref of a result, in the space that the result came from."
 
 
 def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
-    """Return where a memory comes from and what became of it. Raises `NotFound` for what was never here."""
+    """Return where a memory comes from and what happened to it. Raises `NotFound` for a ref that never existed."""
     text = search.texts(tx, space=space, refs=[ref], as_of=None).get(ref)
     shown = tuple(ledger.where_shown(tx, space=space, ref=ref))
     if text is None and ref.kind is RefKind.DOCUMENT and _is_redacted(tx, space, ref):
         return _document(tx, space, Lineage(ref=ref, text=None, shown=shown))
     if text is None:
         if not shown:
-            raise NotFound(f"nothing in space {space!r} is named {ref}.", hint=_FROM_A_RESULT)
+            raise NotFound(f"no memory {ref} in space {space!r}.", hint=_FROM_A_RESULT)
         return Lineage(ref=ref, text=None, shown=shown)
     usage = ledger.usage_of(tx, space=space, ref=ref)
     found = Lineage(ref=ref, text=text.text, origin=text.origin, at=from_micros(text.at), shown=shown, usage=usage)
@@ -139,7 +139,7 @@ def _jobs_of(tx: Tx, space: str, sessions: list[str]) -> tuple[Job, ...]:
 
 
 def _source_of(tx: Tx, space: str, source: DocumentSource, at: datetime) -> Ref:
-    """Name what a document rests on; of a fact, the version that was known when the document was written."""
+    """Return a ref to what a document rests on; for a fact, the version known when the document was written."""
     number = source.number
     if source.kind is SourceKind.FACT:
         known = [each.version for each in facts.versions(tx, space=space, fact_id=source.id)

@@ -1,1 +1,1 @@
-"""Interfaces that the specification names and that nothing else here needs: each is a thin layer on the API."""
+"""Interfaces that only the specification asks for: each is a thin layer on the API."""

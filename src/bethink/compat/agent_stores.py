@@ -1,4 +1,4 @@
-"""One file for each agent: histories that are opened when they are first needed."""
+"""One file per agent: histories that are opened when they are first needed."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -29,7 +29,7 @@ Services = TypedDict("Services", {"memory.history": History, "memory.store": Fac
 
 
 def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
-    """Return the two tiers of a memory under the names that a host registers them by."""
+    """Return the two tiers of a memory under the names by which a host registers them."""
     return {
         "memory.history": memory.local().history(space, agent=agent),
         "memory.store": memory.space(space).facts,
@@ -37,7 +37,7 @@ def services(memory: Memory, *, space: str, agent: str = "assistant") -> Service
 
 
 async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
-    """Open one file as the history of one agent, with no settings at all. Close the database when done."""
+    """Open one file as the history of one agent, without any settings. Close the database when done."""
     database = sqlite_file(str(path), Settings())
     await database.open()
     return _history(database, agent, redactor_for(database)), database
@@ -48,7 +48,7 @@ def _history(database: Database, agent: str, redactor: Redactor) -> History:
 
 
 class AgentStores:
-    """One file for each agent, opened when it is first asked for and once only."""
+    """One file per agent, opened once, when it is first needed."""
 
     def __init__(self, settings: Settings, *, redactor: Redactor | None = None) -> None:
         self._settings = settings
@@ -62,7 +62,7 @@ class AgentStores:
     def path_of(self, agent: str) -> Path | None:
         """Return the path of an agent's file, or None if it has no memory."""
         if not agent or agent in (".", "..") or set(agent) & set("/\\\0"):
-            raise Invalid(f"{agent!r} cannot be an agent's folder.", hint="Use a name without slashes.")
+            raise Invalid(f"{agent!r} cannot be used as the folder of an agent.", hint="Use a name without slashes.")
         own = self._settings.agent(agent)
         if not (self._settings.enabled and own.enabled):
             return None
@@ -73,7 +73,7 @@ class AgentStores:
         return Path(self._settings.data_dir) / "agents" / agent / "memory.db"
 
     async def resolve_history(self, agent: str) -> History | None:
-        """Return an agent's history, or None if its memory is switched off or has nowhere to be.
+        """Return the history of an agent, or None if its memory is switched off or has no path.
 
         A file that failed to open is tried again next time.
         """
@@ -101,16 +101,16 @@ class AgentStores:
         think: Callable[[list[Message]], Awaitable[str]],
         send: Callable[[str], Awaitable[None]],
     ) -> str:
-        """Take one message through an agent: remembered, thought about, answered, and the answer remembered.
+        """Run one turn of an agent: store the message, get the answer, send it, and store it.
 
-        The conversation is restored when this process first meets it. An answer that could not be sent is not kept.
+        The conversation is restored when this process first sees it. An answer that could not be sent is not stored.
         """
         place = (agent, key)
         async with self._turns.setdefault(place, anyio.Lock()):
             history = await self._history_or_none(agent)
             held = self._held.pop(place, None)
             if history is not None and place in self._blind:
-                held = None  # what it held came from a time without its memory
+                held = None  # those messages date from a time without its memory
             self._blind.discard(place)
             limit = self._settings.max_history_len
             async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
@@ -131,12 +131,12 @@ class AgentStores:
         try:
             return await self.resolve_history(agent)
         except StoreError as error:
-            _log.error("agent %s goes on without its memory: %s", agent, type(error).__name__)
+            _log.error("agent %s continues without its memory: %s", agent, type(error).__name__)
             return None
 
     def _hold(self, place: tuple[str, str], messages: list[Message]) -> None:
         self._held[place] = messages
-        while len(self._held) > _MAX_HELD:  # the one not heard of for longest; it is restored when it comes back
+        while len(self._held) > _MAX_HELD:  # drop the least recently used; it is restored when needed
             oldest = next(iter(self._held))
             del self._held[oldest]
             self._turns.pop(oldest, None)

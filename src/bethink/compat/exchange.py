@@ -1,4 +1,4 @@
-"""Facts out of one exchange, a line each: for models that know no JSON schema, or for no model at all."""
+"""Extracts facts from one exchange, one per line: for models without JSON schemas, or without a model."""
 
 import re
 import time
@@ -19,15 +19,15 @@ _sequence = count(1)
 
 
 class FactExtractor(Protocol):
-    """Draws facts from what a user said and what was answered."""
+    """Extracts facts from a user's message and its answer."""
 
     async def extract(self, session_id: str, user: str, assistant: str) -> list[Fact]:
-        """Return the facts of one exchange, none if there are none."""
+        """Return the facts of one exchange, which may be none."""
         ...
 
 
 class NopExtractor:
-    """Learns nothing, for where learning facts is switched off."""
+    """Extracts nothing, for when learning facts is switched off."""
 
     async def extract(self, session_id: str, user: str, assistant: str) -> list[Fact]:
         """Return no facts."""
@@ -36,14 +36,14 @@ class NopExtractor:
 
 
 class LineExtractor:
-    """Asks a model about each exchange and takes every line of its answer for a fact. Nothing is proven or stored."""
+    """Asks a model about each exchange and treats every line of its answer as a fact. Nothing is checked or stored."""
 
     def __init__(self, model: Model, *, redactor: Redactor) -> None:
         self._model = model
         self._redactor = redactor
 
     async def extract(self, session_id: str, user: str, assistant: str) -> list[Fact]:
-        """Return one fact for each line of the answer; `NONE` means there are none. Raises `ModelError`."""
+        """Return one fact for each line of the answer; `NONE` means no facts. Raises `ModelError`."""
         exchange = self._cut(f"User: {user}\n\nAssistant: {assistant}")
         answer = await self._model.answer(ModelCall(system=prompt(PROMPT), prompt=exchange, max_tokens=1_000))
         made_by = Maker(model=answer.model, prompt=PROMPT, extractor=EXTRACTOR)

@@ -1,4 +1,4 @@
-"""Puts facts that matter to a question into a system prompt, as document 004 has it."""
+"""Puts facts that match a question into a system prompt, as document 004 of the specification describes."""
 
 from dataclasses import dataclass
 
@@ -21,9 +21,9 @@ class InjectionRequest:
 
 
 async def inject_memory(request: InjectionRequest) -> str | None:
-    """Return a section of the facts that match, in rank order until the tokens are used up.
+    """Return a section with the facts that match, by rank, until the token budget is used up.
 
-    None where there is no store or nothing relevant. `Memory.context` does more: it frames, dates and labels.
+    Returns None without a store or a match. `Memory.context` does more: it frames, dates and labels.
     """
     if request.store is None or request.max_facts < 1:
         return None

@@ -1,4 +1,4 @@
-"""Puts a run's changes into the tree, all of them or none, and takes them back."""
+"""Applies the changes of a run to the tree, all or none, and undoes them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,12 +24,12 @@ from bethink.store.db import Tx
 
 _EMPTY = "Nothing is known here any more."
 _PAST_OVERVIEWS = 10
-"""How many past versions of an overview keep their text: each says everything, and the next says it again."""
+"""How many past versions of an overview keep their text: each is complete, and the next repeats it."""
 _DATA = Origin("document")
 
 
 def shelf(tx: Tx, *, space: str) -> DocumentTree:
-    """Return the documents below `~/memory` by their paths, with what each rests on."""
+    """Return the documents below `~/memory` by path, with their sources."""
     below = f"{ROOT}/"
     found = {
         path: each for path, each in tree.everything(tx, space=space).items() if path == ROOT or path.startswith(below)
@@ -43,10 +43,11 @@ def shelf(tx: Tx, *, space: str) -> DocumentTree:
 def apply(
     tx: Tx, changes: Sequence[Change], *, space: str, author: Author, quoted: bool
 ) -> dict[str, tuple[str, int]]:  # fmt: skip
-    """Write every change, parents before children and deletions last, deepest first; say which version each became.
+    """Write every change and return the version that each became.
 
-    Raises `Stale` if one is late. What only quotes facts is trusted as the least of them; what a model put in its own
-    words, as any other text.
+    Parents are written before children; deletions come last, the deepest first. Text that only quotes facts is trusted
+    as the least of them; text that a model wrote is trusted as any other text. Raises `Stale` if a document has changed
+    meanwhile.
     """
     tree.ensure_root(tx, space=space)
     written: dict[str, tuple[str, int]] = {}
@@ -61,7 +62,7 @@ def apply(
 
 
 def take_back(tx: Tx, *, space: str, run: str) -> None:
-    """Restore every document to what it said before a run. Raises `Conflict` if one was changed again since."""
+    """Restore every document to its text before a run. Raises `Conflict` if one was changed again since."""
     written: dict[str, list[Document]] = {}
     for each in documents.written_by(tx, space=space, run=run):
         written.setdefault(each.id, []).append(each)
@@ -71,7 +72,9 @@ def take_back(tx: Tx, *, space: str, run: str) -> None:
         last = versions[-1]
         current = documents.find(tx, space=space, document_id=last.id)
         if current is None or current.version != last.version:
-            raise Conflict(f"document {last.id} was changed after {run}.", hint="Restore its version by hand.")
+            raise Conflict(
+                f"document {last.id} was changed after {run}.", hint="Restore its version with documents.restore()."
+            )
         before = [each for each in documents.versions(tx, space=space, document_id=last.id)
                   if each.version < versions[0].version]  # fmt: skip
         if before:
@@ -86,7 +89,7 @@ def take_back(tx: Tx, *, space: str, run: str) -> None:
 
 
 def _bring_back(tx: Tx, deleted: list[Document], *, space: str, run: str) -> None:
-    """Restore what was deleted, each after what it hangs on and points at."""
+    """Restore deleted documents, each after its parent and the documents it links to."""
     waiting = {each.id: each for each in deleted}
     while waiting:
         ready = [
@@ -99,7 +102,7 @@ def _bring_back(tx: Tx, deleted: list[Document], *, space: str, run: str) -> Non
 
 
 def _undoing(before: Document, run: str) -> Author:
-    # In the name of whoever wrote it: what memory derived stays derived, and will be kept up to date.
+    # With the original author: what memory derived stays derived, and is kept up to date.
     return replace(before.author, reason=f"undo {run}", run=f"undo:{run}")
 
 
@@ -119,7 +122,7 @@ def _provenance(tx: Tx, change: Change, author: Author, space: str, *, quoted: b
     told = [facts.find(tx, space=space, fact_id=each.id) for each in change.sources if each.kind is SourceKind.FACT]
     origins = [_DATA if fact is None else fact.origin for fact in told]
     if not quoted or len(origins) < len(change.sources):
-        origins.append(_DATA)  # a session memory may hold words of anyone, and so may a model's sentence
+        origins.append(_DATA)  # a session memory may repeat anyone's words, and so may a sentence of a model
     return Provenance(author=author, origin=lowest(origins or [_DATA]), sources=change.sources)
 
 
@@ -128,7 +131,7 @@ def _write(tx: Tx, change: Change, *, space: str, by: Provenance) -> Document:
     above = change.path.rpartition("/")[0]
     parent = tree.resolve(tx, space=space, path=above)
     if parent is None or not (above == ROOT or above.startswith(f"{ROOT}/")):
-        raise Invalid(f"{change.path} has no place in {ROOT}.", hint="Write its parent first.")
+        raise Invalid(f"{change.path} has no parent below {ROOT}.", hint="Write its parent first.")
     draft = replace(change.draft, parent=parent.id, slug=change.path.rpartition("/")[2])
     if change.document_id is None or change.expected is None:
         return tree.create(tx, draft, space=space, by=by)
@@ -142,7 +145,7 @@ def _delete(tx: Tx, change: Change, *, space: str, by: Provenance) -> None:
     if not held:
         tree.delete(tx, space=space, document_id=change.document_id, expected=change.expected, author=by.author)
         return
-    # Someone links to it, or hangs below it: it stays, and says nothing.
+    # Another document links to it, or is below it: it stays, without its text.
     current = tree.get(tx, space=space, document_id=change.document_id)
     empty = DocumentDraft(slug=current.slug, title=current.title, body=_EMPTY, parent=current.parent, links=())
     tree.update(tx, empty, space=space, document_id=change.document_id, expected=change.expected, by=by)

@@ -1,4 +1,4 @@
-"""Files written out from what is known: always made anew from the database, the same to the byte."""
+"""Files generated from the database. The same content gives the same bytes."""
 
 import hashlib
 import io
@@ -25,7 +25,7 @@ _OLDEST_ZIP = (1980, 1, 1, 0, 0, 0)
 
 
 def artefacts(selection: Selection, documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return every file of a space by its name: what is selected now and what was last time, the latest first."""
+    """Return every file of a space by name, with the current and the last selection, the latest first."""
     both = {each.memory.session_id: each.memory for each in (*selection.previous, *selection.current)}
     memories = sorted(both.values(), key=lambda each: (-to_micros(each.last_said), each.session_id))
     files = {_RAW: _raw_memories(memories)}
@@ -35,11 +35,11 @@ def artefacts(selection: Selection, documents: Mapping[str, Document]) -> dict[s
 
 
 def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
-    """Make a folder hold just these files, each replaced whole. A linked folder is refused, a linked file replaced."""
+    """Make a folder contain exactly these files. A symlinked folder is refused, a symlinked file is replaced."""
     root = Path(folder)
     for place in (root, root / _SUMMARIES):
         if place.is_symlink():
-            raise Misconfigured(f"{place} is a symlink.", hint="Name a folder that memory has to itself.")
+            raise Misconfigured(f"{place} is a symlink.", hint="Use a folder that only memory writes to.")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in files.items():
         _replace(root / name, text)
@@ -50,17 +50,17 @@ def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
 
 
 def folder_of(space: str) -> str:
-    """Name a folder for a space: readable, and never another's."""
+    """Return a folder name for a space: readable, and unique."""
     plain = "".join(mark if mark.isalnum() else "-" for mark in space)[:40]
     return f"{plain}-{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
 
 
 async def clear_files(folder: str | Path, space: str) -> None:
-    """Remove the files of a space: what is left to be told is written again by its next consolidation.
+    """Remove the files of a space. Its next consolidation writes whatever is left.
 
-    The folder goes, too, unless somebody put something else there: its name is the name of the space.
+    The folder is removed, too, unless it contains other files: its name is the name of the space.
     """
-    with CancelScope(shield=True):  # what they were written from is gone already, whoever waits for this or not
+    with CancelScope(shield=True):  # their sources are already gone, so finish even if the caller is cancelled
         await to_thread.run_sync(_clear, Path(folder) / folder_of(space))
 
 
@@ -83,7 +83,7 @@ def archive(files: Mapping[str, str]) -> bytes:
 
 def _replace(path: Path, text: str) -> None:
     if path.is_symlink():
-        path.unlink()  # the link goes, what it pointed at stays
+        path.unlink()  # remove the link, but keep its target
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -119,6 +119,6 @@ def _summary(memory: SessionMemory) -> str:
 
 def _stem(memory: SessionMemory) -> str:
     moment = memory.last_said.strftime("%Y-%m-%dT%H-%M-%S")
-    # The last digits of an id are random: two sessions of one second keep their files apart.
+    # The last digits of an id are random, so two sessions of the same second have different files.
     name = "".join(mark for mark in memory.session_id if mark.isalnum())[-6:]
     return "-".join(part for part in (moment, name, memory.slug) if part)

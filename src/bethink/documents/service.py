@@ -1,4 +1,4 @@
-"""Carries out the verbs of documents: read, write, compare, restore, and settle what consolidations propose."""
+"""Carries out the verbs of documents: read, write, compare, restore, and decide on proposed changes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class DocumentService:
-    """The documents of every space. A write names the version that was read; a stale one is refused."""
+    """The documents of every space. A write names the version that was read, and is refused if that is stale."""
 
     def __init__(self, database: Database, *, redactor: Redactor) -> None:
         self._database = database
@@ -128,7 +128,7 @@ class DocumentService:
         for version in (request.before, request.after):
             if version and version not in versions:
                 raise NotFound(f"document {request.document_id!r} has no version {version}.")
-        # On a thread: comparing long texts takes a while, and the event loop must go on.
+        # On a thread: comparing long texts takes a while, and must not block the event loop.
         return await to_thread.run_sync(diff_of, versions.get(request.before), versions.get(request.after))
 
     async def sources(self, space: str, request: DocumentSourcesRequest) -> list[DocumentSource]:
@@ -207,7 +207,7 @@ class DocumentService:
 
 
 def _carried(tx: Tx, space: str, request: UpdateDocumentRequest) -> Provenance:
-    # A person who changes a word takes over the rest: it must still go when what it was made of is forgotten.
+    # An editor takes over the existing text: it must still be removed when its sources are forgotten.
     by = Provenance(author=Author(reason=request.reason))
     current = documents.find(tx, space=space, document_id=request.document_id)
     if current is None or current.redacted:

@@ -1,10 +1,10 @@
-"""Writes the tree of documents and holds its rules: one name in one place, no circles, nothing pointing at nothing."""
+"""Writes the tree of documents and enforces its rules: unique paths, no cycles, no dangling links."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from operator import itemgetter
 
-from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.errors import Conflict, Duplicate, Invalid, NotFound, Stale
 from bethink.model.documents import (
     ROOT,
     Author,
@@ -26,7 +26,7 @@ _SYSTEM = Provenance(author=Author(kind="job", id="memory", reason="the root of 
 
 
 def get(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document:
-    """Return a document as it stands, or stood at a time. Raises `NotFound`."""
+    """Return a document as it is now, or was at a time. Raises `NotFound`."""
     found = documents.find(tx, space=space, document_id=document_id, as_of=as_of)
     if found is None:
         raise NotFound(f"no document {document_id!r} in space {space!r}.")
@@ -34,7 +34,7 @@ def get(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) 
 
 
 def resolve(tx: Tx, *, space: str, path: str, as_of: datetime | None = None) -> Document | None:
-    """Follow a path from the top; None where it leads nowhere."""
+    """Follow a path from the top. Returns None if it leads nowhere."""
     found: Document | None = None
     for slug in steps_of(path) or ():
         found = documents.find_in(tx, space=space, parent=found.id if found else None, slug=slug, as_of=as_of)
@@ -44,12 +44,12 @@ def resolve(tx: Tx, *, space: str, path: str, as_of: datetime | None = None) -> 
 
 
 def path_of(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> str:
-    """Write where a document is: the names on the way from the top."""
+    """Return the path of a document."""
     return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, as_of=as_of)))
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, Document]:
-    """Return every document by its path, as the tree stands or stood at a time."""
+    """Return every document by its path, as the tree is now or was at a time."""
     found = {each.id: each for each in documents.everything(tx, space=space, as_of=as_of)}
     return dict(sorted(((_path(each, found), each) for each in found.values()), key=itemgetter(0)))
 
@@ -63,7 +63,7 @@ def _path(document: Document, among: Mapping[str, Document]) -> str:
 
 
 def ensure_root(tx: Tx, *, space: str) -> Document:
-    """Return the root of what memory keeps, `~/memory`, made when it is first needed."""
+    """Return the root of the documents that memory maintains, `~/memory`, creating it if needed."""
     facts.lock(tx, space=space)
     found = resolve(tx, space=space, path=ROOT)
     if found is not None:
@@ -78,42 +78,42 @@ def create(tx: Tx, draft: DocumentDraft, *, space: str, by: Provenance, document
     facts.lock(tx, space=space)
     chosen = document_id or new_id("doc")
     if documents.last_version(tx, space=space, document_id=chosen) is not None:
-        raise Conflict(f"the id {chosen!r} was used before.", hint="Leave the id out, and one is made.")
+        raise Duplicate(f"the id {chosen!r} was used before.", hint="Omit the id to have one created.")
     _check(tx, draft, space=space, document_id=chosen)
     return _write(tx, draft, space=space, document_id=chosen, by=by)
 
 
 def update(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
-    """Write the next version, if the one that was read is still current. Changing nothing writes nothing."""
+    """Write the next version, if the one that was read is still current. Without a change, nothing is written."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
     behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
     if draft == current.draft() and set(by.sources) == set(behind):
         return current
-    _check(tx, draft, space=space, document_id=document_id)  # while it still stands where it stood
+    _check(tx, draft, space=space, document_id=document_id)  # before its current version is closed
     _close(tx, current, space=space, run=by.author.run)
     return _write(tx, draft, space=space, document_id=document_id, by=by)
 
 
 def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Author) -> None:
-    """End a document, if the version that was read is still current and nothing hangs on it."""
+    """End a document, if the version that was read is still current and nothing depends on it."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
     holding = holders(tx, space=space, document_id=document_id)
     if holding:
         raise Conflict(
-            f"document {document_id} is held by {', '.join(holding[:5])}.",
-            hint="Move or delete its children and take back the links to it first.",
+            f"other documents depend on document {document_id}: {', '.join(holding[:5])}.",
+            hint="Move or delete its children and remove the links to it first.",
         )
     _close(tx, current, space=space, run=author.run)
 
 
 def holders(tx: Tx, *, space: str, document_id: str) -> list[str]:
-    """Return what keeps a document from being deleted: its children, and what links to it on purpose."""
+    """Return what prevents the deletion of a document: its children, and documents that link to it."""
     found = documents.referrers(tx, space=space, document_id=document_id)
     return sorted({source for source, kind in found if kind is not ReferenceKind.BODY and source != document_id})
 
 
 def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int | None, author: Author) -> Document:
-    """Write an old version again as the newest; a deleted document comes back with `expected` None."""
+    """Write an old version again as the newest. For a deleted document, `expected` is None."""
     facts.lock(tx, space=space)
     wanted = next(
         (each for each in documents.versions(tx, space=space, document_id=document_id) if each.version == version), None
@@ -128,7 +128,9 @@ def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int
     if current is not None and expected is not None:
         return update(tx, wanted.draft(), space=space, document_id=document_id, expected=expected, by=by)
     if current is not None or expected is not None:
-        raise Stale(f"document {document_id} is not as you read it.", current=current.version if current else None)
+        raise Stale(
+            f"document {document_id} has changed since you read it.", current=current.version if current else None
+        )
     _check(tx, wanted.draft(), space=space, document_id=document_id)
     return _write(tx, wanted.draft(), space=space, document_id=document_id, by=by)
 
@@ -138,13 +140,13 @@ def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document
     current = get(tx, space=space, document_id=document_id)
     if current.version != expected:
         raise Stale(
-            f"document {document_id} has version {current.version}, you read {expected}.", current=current.version
+            f"document {document_id} is at version {current.version}; you read {expected}.", current=current.version
         )
     return current
 
 
 def _close(tx: Tx, current: Document, *, space: str, run: str) -> None:
-    # After it began, whatever this machine's clock says: no moment may see two versions of a document.
+    # Never before it began, whatever the clock says: no time may have two versions of a document.
     at = max(tx.now, current.valid_from + timedelta(microseconds=1))
     documents.close(tx, space=space, document_id=current.id, version=current.version, at=at, run=run)
 
@@ -166,22 +168,22 @@ def _check(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str) -> Non
     if draft.parent is not None:
         parent = documents.find(tx, space=space, document_id=draft.parent)
         if parent is None:
-            raise Invalid(f"{draft.parent!r} cannot be a parent.", hint="Hang it below a document that is there.")
+            raise Invalid(f"{draft.parent!r} cannot be a parent.", hint="Choose an existing document as its parent.")
         if any(each.id == document_id for each in _ancestry(tx, parent, space=space)):
-            raise Invalid("a document cannot hang below itself.", hint="Move its child away first.")
+            raise Invalid("a document cannot be moved below itself.", hint="Move its child elsewhere first.")
     taken = documents.find_in(tx, space=space, parent=draft.parent, slug=draft.slug)
     if taken is not None and taken.id != document_id:
-        # By whom is not said: whoever may write need not be one who may read.
-        raise Conflict(
-            f"the slug {draft.slug!r} is taken there.", hint="Choose another, or write to the document that has it."
+        # The error does not name the document: a caller that may write may lack the scope to read.
+        raise Duplicate(
+            f"the slug {draft.slug!r} is taken there.", hint="Choose another slug, or update the document that has it."
         )
     for link in draft.links:
         if link == document_id or documents.find(tx, space=space, document_id=link) is None:
-            raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that is there.")
+            raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that exists.")
 
 
 def _ancestry(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> list[Document]:
-    """Return a document and everything above it."""
+    """Return a document and all its ancestors."""
     line = [document]
     while line[-1].parent is not None:
         above = documents.find(tx, space=space, document_id=line[-1].parent, as_of=as_of)
@@ -192,7 +194,7 @@ def _ancestry(tx: Tx, document: Document, *, space: str, as_of: datetime | None 
 
 
 def _mentioned(tx: Tx, body: str, *, space: str, document_id: str) -> list[str]:
-    """Return the documents a text points at; what leads nowhere is left out."""
+    """Return the documents that a text mentions; mentions that lead nowhere are left out."""
     found: dict[str, None] = {}
     for mention in mentions_in(body):
         if mention.startswith("~/") or "/" in mention:

@@ -1,1 +1,1 @@
-"""What is known: statements with the messages they rest on."""
+"""Facts: statements with the messages they rest on."""

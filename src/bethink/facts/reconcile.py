@@ -1,4 +1,4 @@
-"""Settles a new fact among those already known: as one of them, in place of one, or beside them."""
+"""Reconciles a new fact with the known ones: it is merged, replaces one, or is added."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -12,7 +12,7 @@ from bethink.store.db import Tx
 
 
 class Settlement(StrEnum):
-    """What became of a new fact."""
+    """What happened to a new fact."""
 
     ADDED = "added"
     MERGED = "merged"
@@ -22,10 +22,10 @@ class Settlement(StrEnum):
 
 
 def reconcile(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[SourceMessage]) -> Settlement:
-    """Store a fact, or its sources with the one that says the same. Nothing is overwritten, only retired.
+    """Store a fact, or add its sources to the fact that says the same. Nothing is overwritten, only retired.
 
-    Of two that say the same, the better origin stays, but an assistant repeats: it proves nothing that is known. Of two
-    that cannot both hold, the better origin stays, too; of equal ones the later holds from its time on.
+    Of two facts that say the same, the one with the better origin stays, but an assistant's repetition proves nothing.
+    Of two that contradict each other, the better origin stays, too; of equal origins, the later holds from its time on.
     """
     same = _same(tx, fact, space=space)
     if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
@@ -62,7 +62,7 @@ def _rivals(tx: Tx, fact: Fact, *, space: str) -> list[Fact]:
 
 
 def _until(tx: Tx, fact: Fact, rival: Fact, *, space: str) -> datetime | None:
-    """Say when a rival of equal origin put an end to a fact: it came later, or was said again after it."""
+    """Return when a rival of equal origin ended a fact, because it came later or was repeated after it."""
     if rank(rival.origin) != rank(fact.origin):
         return None
     if since(rival) > since(fact):

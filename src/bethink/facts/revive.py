@@ -1,4 +1,4 @@
-"""What becomes of facts when their messages go: some go with them, and what those had retired may hold again."""
+"""Removes facts whose messages are gone, and revives the facts that those had retired."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -11,9 +11,9 @@ from bethink.store.db import Tx
 
 
 def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
-    """Remove the learnt facts that no message supports any more and those that are named, and name them all.
+    """Remove the named facts and the learnt facts without any message left, and return the ids of all.
 
-    What one had retired is retired by what came in its place; if nothing did, the best of each slot holds again.
+    What such a fact had retired is now retired by its successor; without one, the best fact of each slot is revived.
     """
     gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
@@ -46,12 +46,12 @@ def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
 
 
 def _standing(fact: Fact) -> tuple[int, datetime, datetime, int]:
-    # As where a fact is settled: the better origin, then the later one.
+    # The same order as in reconciling: the better origin, then the later one.
     return rank(fact.origin), since(fact), fact.recorded_at or EPOCH, fact.version
 
 
 def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
-    """Let a fact hold again that nothing retires any more, unless it was written anew or another holds in its place."""
+    """Revive a fact that nothing retires any more, unless it was rewritten or another fact has replaced it."""
     heir = None if facts.versions(tx, space=space, fact_id=fact.id)[-1].version == fact.version else fact.id
     if heir is None:
         rivals = facts.saying(tx, space=space, content=fact.content)

@@ -1,1 +1,1 @@
-"""The one way to delete: something goes with everything that was made of it."""
+"""The one way to delete: a memory is removed with everything that was made of it."""

@@ -1,4 +1,4 @@
-"""Forgets what was made of messages that are gone: nothing derived outlives what it was derived from."""
+"""Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
 import json
 from collections.abc import Collection
@@ -12,13 +12,13 @@ from bethink.store.db import Row, Tx
 
 
 def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
-    """Forget every message of a conversation that is locked, and what was made of them."""
+    """Forget every message of a locked conversation, and what was derived from them."""
     found = sessions.ids_of(tx, space=space, conversation=conversation)
     return forget_sessions(tx, space=space, conversation=conversation, gone=found)
 
 
 def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
-    """Forget every message of some sessions of a conversation that is locked, and what was made of them."""
+    """Forget every message of some sessions of a locked conversation, and what was derived from them."""
     sessions.settle_purged(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     removed = tx.run("forget_messages", space=space, sessions=gone)
@@ -27,9 +27,9 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
 
 
 def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> Forgotten | None:
-    """Forget one message of a conversation that is locked. None if there is no such message.
+    """Forget one message of a locked conversation. Returns None if there is no such message.
 
-    What was made of its session as a whole goes with it, and is made again when something new is said there.
+    The memory of its session is forgotten, too, and is made again when something new is said there.
     """
     rows = tx.all("facts_from_message", space=space, session=session_id, number=number)
     if not tx.run("forget_message", space=space, session=session_id, number=number):
@@ -40,7 +40,7 @@ def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, nu
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
-    """Name those of some facts that lost a source which the messages left to them do not say."""
+    """Return those facts that lost a source and are not stated by the messages left to them."""
     found: list[str] = []
     for fact_id in sorted(shaken):
         learnt = facts.learnt_version(tx, space=space, fact_id=fact_id)
@@ -53,9 +53,9 @@ def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
 def _forget_derived(
     tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int, unsaid: list[str]
 ) -> Forgotten:
-    # Whoever learns from these sessions right now has read what is gone: that claim is lost, and the job begins again.
+    # A worker that is learning from these sessions has read what is gone: it loses its claim, and the job starts over.
     tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=gone, now=tx.now)
-    # A thread and a summary go from one session of a conversation to the next, and what they hold with them.
+    # A thread and a summary move from one session of a conversation to the next, with their text.
     every = sessions.ids_of(tx, space=space, conversation=conversation)
     sessions.drop_summary(tx, space=space, conversation=conversation)
     threads = tx.run("forget_threads", space=space, sessions=every)
@@ -69,7 +69,7 @@ def _forget_derived(
 
 
 def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten | None:
-    """Forget what is remembered of a session as a whole, until it is learnt from again. None if nothing was."""
+    """Forget the memory of a session until it is learnt from again. Returns None if there is none."""
     if not tx.run("forget_session_memories", space=space, sessions=[session_id]):
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
@@ -78,7 +78,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
 
 
 def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
-    """Forget a fact with every version it had, and what models said when it was learnt. None if there is none."""
+    """Forget all versions of a fact, and the answers of models it was learnt from. Returns None if there is none."""
     facts.lock(tx, space=space)
     if tx.one("successor_of_fact", space=space, id=fact_id) is None:
         return None
@@ -89,9 +89,9 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
 
 
 def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:
-    """Take the text out of every version of a document; its place in the tree stays. None if it has no text.
+    """Remove the text from every version of a document; it stays in the tree. Returns None if it has no text.
 
-    One that was made from facts and session memories is made again from them, as long as those are there.
+    A document that was made from facts and session memories is rebuilt from them, as long as those exist.
     """
     runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
     touched = tx.run("redact_versions", space=space, id=document_id)
@@ -105,7 +105,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
 
 
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
-    """Remove a space with all that is in it, and say how much that was. None if there is no such space."""
+    """Remove a space with its entire content, and count it. Returns None if there is no such space."""
     held = count_space(tx, space=space)
     if held is None or not tx.run("forget_space", space=space):
         return None
@@ -114,20 +114,20 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
 
 
 def count_space(tx: Tx, *, space: str) -> Forgotten | None:
-    """Count what a space holds. None if there is no such space."""
+    """Count the content of a space. Returns None if there is no such space."""
     held = tx.one("count_space", space=space)
     return None if held is None else Forgotten(**held)
 
 
 def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> int:
-    """Take the text of what is gone out of everything that rests on it, and promise to make it anew where needed.
+    """Remove the text of everything that rests on what is gone, and queue jobs to rebuild it where needed.
 
-    Documents lose their text at once, in every version. Return how many versions that were.
+    Documents lose their text at once, in every version. Returns how many versions that were.
     """
-    # Whoever is writing right now may hold it in its hands: that claim is lost, and the run begins again.
+    # A running writer may have read it: it loses its claim, and the run starts over.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
-    full_text.forget(tx, "documents")  # also where nothing was: what was thinned out before may have left words behind
+    full_text.forget(tx, "documents")  # always: versions that were thinned out before may have left words behind
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
@@ -144,7 +144,7 @@ def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
 
 
 def _names(row: Row) -> set[str]:
-    """Name what a change set looked at, rests on and writes."""
+    """Return the ids of what a change set looked at, rests on and writes."""
     changes = json.loads(row["changes"])
     names = {session_id for session_id, _ in json.loads(row["selection"])}
     names |= {name for change in changes for _, name, _ in change["sources"]}

@@ -1,4 +1,4 @@
-"""Removes a memory and what was made of it in one transaction, and counts what went."""
+"""Removes a memory and what was derived from it in one transaction, and counts what was removed."""
 
 from dataclasses import replace
 
@@ -20,14 +20,14 @@ class _Undone(Exception):
 
 
 class ForgetService:
-    """Forgets, in every space of one database."""
+    """Forgets memories, in every space of one database."""
 
     def __init__(self, database: Database, *, files_folder: str = "") -> None:
         self._database = database
         self._files_folder = files_folder
 
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
-        """Forget what a request names. A dry run does all of it and rolls it back, so that its counts are true."""
+        """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
 
         def body(tx: Tx) -> Forgotten:
             forgotten = _forget(tx, request, space=space)
@@ -46,12 +46,12 @@ class ForgetService:
 
 def _forget(tx: Tx, request: ForgetRequest, *, space: str) -> Forgotten:
     if request.everything:
-        # A space is counted, not removed and put back: that would block everyone who writes there.
+        # For a dry run, a space is only counted: removing it and rolling back would block every writer there.
         done = (cascade.count_space if request.dry_run else cascade.forget_space)(tx, space=space)
         if done is None:
             raise NotFound(f"no space {space!r}.", hint="List the spaces to see their names.")
         return done
-    facts.lock(tx, space=space)  # before all else: no source may be added to what is being forgotten
+    facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
     if request.ref is not None:
         return _forget_ref(tx, request.ref, space=space, version_only=request.version_only)
     if request.thread_id is not None:
@@ -84,7 +84,7 @@ def _forget_ref(tx: Tx, ref: Ref, *, space: str, version_only: bool) -> Forgotte
                 tx, space=space, conversation=conversation, session_id=ref.id, number=ref.number
             )
     if done is None:
-        raise NotFound(f"nothing in space {space!r} is named {ref}.")
+        raise NotFound(f"no memory {ref} in space {space!r}.")
     return done
 
 
@@ -92,7 +92,7 @@ def _forget_version(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
     if not documents.redact(tx, space=space, document_id=ref.id, version=ref.number):
         raise NotFound(
             f"document {ref.id!r} has no past version {ref.number}.",
-            hint="Write a new version first; then the one before can be forgotten.",
+            hint="Only past versions can be forgotten: to forget the current one, write a new version first.",
         )
     consolidation.forget_text(tx, space=space, document_id=ref.id)
     return Forgotten(documents=1)

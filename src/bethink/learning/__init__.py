@@ -1,1 +1,1 @@
-"""Learning in the background: from sessions to facts, and from those to documents."""
+"""Background learning: from sessions to facts, and from facts to documents."""

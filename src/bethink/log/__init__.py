@@ -1,1 +1,1 @@
-"""What was said: messages in sessions, append-only, and the marks of what is to be learnt from."""
+"""The message log: append-only sessions, and the marks that say what to learn from."""

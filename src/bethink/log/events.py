@@ -1,4 +1,4 @@
-"""What a message is to the thread that works on its session."""
+"""Converts messages to events for the thread of their session."""
 
 import json
 
@@ -16,7 +16,7 @@ def queue_events(tx: Tx, *, space: str, thread_id: str, session_id: str, first: 
 
 
 def _event(row: Prepared, session_id: str, number: int) -> Event:
-    """Say what a message is to the thread that works on its session; it carries the message's number."""
+    """Return the event for a message; it carries the number of the message."""
     payload: dict[str, object] = {"text": row.content, "message_number": number, "session_id": session_id}
     if row.name is not None:
         payload["name"] = row.name

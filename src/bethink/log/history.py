@@ -1,4 +1,4 @@
-"""The history of an agent's conversations, by key: it spans sessions and outlives them."""
+"""The history of an agent's conversations, across all their sessions."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class History:
-    """What was said in the conversations of one agent. Safe to share between tasks."""
+    """The messages in the conversations of one agent. Safe to share between tasks."""
 
     def __init__(
         self,
@@ -33,11 +33,11 @@ class History:
         self.kind = kind
         self._database = database
         self._redactor = redactor
-        # Given a space and a thread of it, has its events processed; without it they wait for the next event.
+        # Processes the events of a thread, given its space and id. Without it, they wait for the next event.
         self._advance = advance
 
     async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
-        """Add a message to the active session of a conversation, opening one if needed; return its number."""
+        """Append a message to the active session of a conversation, opening one if needed, and return its number."""
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
@@ -50,7 +50,7 @@ class History:
         return appended.numbers[0]
 
     async def recent(self, key: str, n: int) -> list[Record]:
-        """Return the newest `n` messages in the order they were said; none for `n` of zero or less."""
+        """Return the newest `n` messages in the order they were said; empty if `n` is zero or less."""
         return await self._read(
             key,
             lambda tx, found: messages.last_of(tx, space=self.space, conversation=found, limit=n),
@@ -58,7 +58,7 @@ class History:
         )
 
     async def all(self, key: str) -> list[Record]:
-        """Return every message of a conversation in the order it was said."""
+        """Return every message of a conversation in the order they were said."""
         return await self.recent(key, NO_LIMIT)
 
     async def length(self, key: str) -> int:
@@ -68,7 +68,7 @@ class History:
         )
 
     async def set_summary(self, key: str, summary: str) -> None:
-        """Store the summary of a conversation, replacing the one before."""
+        """Store the summary of a conversation, replacing the previous one."""
 
         def body(tx: Tx) -> None:
             content = self._redactor.redact(clean(unframed(summary)))

@@ -1,4 +1,4 @@
-"""The history an agent holds in its hands: restored when a session begins, trimmed, written behind."""
+"""The history an agent works on: restored when a session begins, trimmed, and stored in the background."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from bethink.logs import logger
 from bethink.model.ids import new_id
 from bethink.model.records import Message, message_from
 
-if TYPE_CHECKING:  # at run time they cost a third of our whole import, and most programs never write behind
+if TYPE_CHECKING:  # they make up a third of our import time, and most programs never use them
     from anyio.abc import TaskGroup
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
@@ -27,9 +27,9 @@ _log = logger("capture")
 
 
 class LiveHistory:
-    """The last messages of a conversation, kept in memory and written behind the caller's back.
+    """The last messages of a conversation, kept in memory and stored in the background.
 
-    Storing never raises here: failures are logged and counted. Without a history it only remembers.
+    Storing never raises here: failures are logged and counted. Without a history, messages are only kept in memory.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LiveHistory:
 
     @property
     def messages(self) -> list[Message]:
-        """What the agent sees now, oldest first."""
+        """The messages that the agent sees now, the oldest first."""
         return list(self._messages)
 
     @property
@@ -61,22 +61,25 @@ class LiveHistory:
         return self._failures
 
     async def append(self, message: Message | Mapping[str, object]) -> None:
-        """Add a message to what the agent sees, drop the oldest past the limit, and have it stored behind.
+        """Append a message, drop the oldest beyond the limit, and store it in the background.
 
         It waits only while a thousand messages are still to be stored.
+
+        Raises:
+            Unavailable: outside of its `async with` block.
         """
         said = message_from(message)
         if self._history is not None and self._sender is None:
-            raise Unavailable("the live history is not open.", hint="Use it inside a with block.")
+            raise Unavailable("the live history is not open.", hint="Use it inside an async with block.")
         self._messages.append(said)
         if self._sender is not None:
-            # With a key of its own a message can be sent again, whatever became of it the first time.
+            # With its own key a message can be sent again, whatever happened to the first attempt.
             await self._send(said if said.idempotency_key else replace(said, idempotency_key=new_id("msg")))
 
     async def _send(self, message: Message) -> None:
         assert self._sender is not None  # noqa: S101 - only called while it is open
         try:
-            self._sender.send_nowait(message)  # not a place to be cancelled at
+            self._sender.send_nowait(message)  # never cancelled, unlike a send that waits
         except anyio.WouldBlock:
             try:
                 await self._sender.send(message)
@@ -85,7 +88,7 @@ class LiveHistory:
                 raise
 
     async def __aenter__(self) -> "LiveHistory":
-        """Restore what was said before, unless it was handed in, and start writing behind."""
+        """Restore earlier messages, unless they were passed in, and start storing in the background."""
         self._messages.clear()
         if self._held is not None:
             self._messages.extend(self._held)
@@ -101,7 +104,7 @@ class LiveHistory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait up to half a minute until all is stored, then count the rest as failed; what has begun is waited for."""
+        """Wait up to 30 seconds until all is stored, then count the rest as failed; a store in progress is awaited."""
         if self._sender is not None and self._tasks is not None and self._writing is not None:
             self._sender.close()
             self._writing.deadline = anyio.current_time() + _PATIENCE
@@ -120,7 +123,7 @@ class LiveHistory:
     async def _write(
         self, history: History, receiver: "MemoryObjectReceiveStream[Message]", writing: "anyio.CancelScope"
     ) -> None:
-        # Shielded: when the agent is cancelled, what it said is still to be stored.
+        # Shielded: when the agent is cancelled, its messages must still be stored.
         with receiver, writing:
             async for message in receiver:
                 try:
@@ -137,7 +140,7 @@ class LiveHistory:
 
 
 async def _store(history: History, key: str, message: Message) -> None:
-    """Store a message, trying again for as long as the database is away; whoever waits for it sets the limit."""
+    """Store a message, retrying as long as the database is unavailable; the caller sets the time limit."""
     pause = 0.1
     while True:
         try:

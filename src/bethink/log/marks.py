@@ -1,4 +1,4 @@
-"""The marks of sessions, for whoever learns from them by hand: found, raised, and cleared only as they were found."""
+"""The marks of sessions, for programs that learn by themselves: find, set, and clear them."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 class Marks:
-    """Which sessions have something to learn, and how far each was learnt from; `Memory.learn` sees to both."""
+    """Which sessions have something to learn, and how far each was learnt from. `Memory.learn` handles both."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def find_invalidated(self, limit: int = 10) -> list[SessionInfo]:
-        """Return marked sessions of all spaces, at most `limit`, the oldest mark first."""
+        """Return up to `limit` marked sessions of all spaces, the oldest mark first."""
         found = await self._database.transact(lambda tx: jobs.marked(tx, limit=limit), read=True)
         place = {ids: index for index, ids in enumerate(found)}
         marked: list[SessionInfo] = []
@@ -34,23 +34,23 @@ class Marks:
         return sorted(marked, key=lambda session: place[session.space, session.id])
 
     async def invalidate(self, session: SessionInfo, number: int) -> bool:
-        """Set or raise a session's mark to a number; false if it stands there or above. It is never lowered."""
+        """Set or raise the mark of a session. Returns False if it is already there or higher. It is never lowered."""
         return await self._mark(session, lambda tx: sessions.invalidate(tx, session, number=number))
 
     async def mark_processed(self, session: SessionInfo, *, until: int, expected: int) -> bool:
-        """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
+        """Clear the mark and set `processed_until` if the mark is still `expected`; otherwise change nothing."""
         return await self._mark(
             session, lambda tx: sessions.mark_processed(tx, session, until=until, expected=expected)
         )
 
     async def count_since(self, session: SessionInfo, number: int) -> int:
-        """Count the messages of a session that follow a number."""
+        """Count the messages of a session after a number."""
         return await self._read(
             session, lambda tx: messages.count_since(tx, space=session.space, session_id=session.id, number=number)
         )
 
     async def max_number(self, session: SessionInfo) -> int | None:
-        """Return the number of the last message of a session, or None if it holds none."""
+        """Return the number of the last message of a session, or None if it has none."""
         return await self._read(session, lambda tx: messages.max_number(tx, space=session.space, session_id=session.id))
 
     async def _mark(self, session: SessionInfo, body: Callable[[Tx], bool]) -> bool:

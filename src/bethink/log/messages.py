@@ -1,4 +1,4 @@
-"""Appends messages: without what was recalled, cleaned and redacted, then stored whole, once, with their numbers."""
+"""Appends messages: removes recalled text, cleans and redacts them, and stores each exactly once with its number."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
@@ -14,14 +14,14 @@ from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
 
 _MAX_NAME = 256
-"""Signs in the name of who spoke, or of a tool: it is looked up, and PostgreSQL indexes no long ones."""
+"""The maximum length of the name of a speaker or tool: it is looked up, and PostgreSQL cannot index long values."""
 T = TypeVar("T")
 
 
 def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
-    """Turn messages into rows: frames are cut out of every text in them, which is then cleaned and redacted.
+    """Convert messages to rows: frames are removed from all their texts, which are then cleaned and redacted.
 
-    Call it before a transaction's first query. What is nothing but a frame becomes empty, and keeps its number.
+    Call it before the first query of a transaction. A message that is only a frame becomes empty, and keeps its number.
     """
     redact = redactor.redact
 
@@ -34,8 +34,8 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
 def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
     if message.name is not None and len(message.name) > _MAX_NAME:
         raise Invalid(
-            f"the name of a message has {len(message.name)} signs.",
-            hint=f"Use up to {_MAX_NAME}; what is longer belongs into metadata.",
+            f"the name of a message has {len(message.name)} characters.",
+            hint=f"Use up to {_MAX_NAME}; put longer values into metadata.",
         )
     return Prepared(
         message.role,
@@ -53,7 +53,7 @@ def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
 
 
 class Appended(NamedTuple):
-    """Where messages are stored, and the thread that has their events to process."""
+    """Where messages were stored, and the thread that has their events to process."""
 
     sources: list[SourceMessage]
     thread_id: str | None = None
@@ -65,9 +65,9 @@ class Appended(NamedTuple):
 
 
 def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appended:
-    """Store messages and return their numbers; one whose idempotency key is known keeps the number it has.
+    """Store messages and return their numbers; one whose idempotency key is known keeps its number.
 
-    A key is known to its whole conversation: a retry may come after the session it was first sent to has ended.
+    A key applies to the entire conversation: a retry may come after the session it was first sent to has ended.
     """
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     tx.repeatable = len(keys) == len(rows)
@@ -81,7 +81,7 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appe
     first = reserved.last - len(fresh) + 1
     messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh)
     if reserved.thread_id is not None:
-        # Imported where there is a thread: most sessions have none, and its words take a while to load.
+        # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.log.events import queue_events  # noqa: PLC0415
 
         queue_events(tx, space=space, thread_id=reserved.thread_id, session_id=session_id, first=first, rows=fresh)
@@ -91,7 +91,7 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appe
 def _known(tx: Tx, space: str, session_id: str, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
     if len(set(keys)) != len(keys):
         raise Conflict(
-            "two messages of one batch carry the same idempotency key.", hint="Give each message its own key."
+            "two messages of one batch have the same idempotency key.", hint="Give each message its own key."
         )
     known: dict[str | None, Taken] = {**messages.taken(tx, space=space, keys=keys)}
     session = sessions.find(tx, space=space, session_id=session_id) if known else None
@@ -136,7 +136,7 @@ def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int) -> list
 
 
 async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:
-    """Run an appending transaction; if another task stored one of its keys meanwhile, run it again and find it."""
+    """Run an appending transaction; if another task stored one of its keys meanwhile, run it again to find it."""
     try:
         return await database.transact(body, space=space)
     except Duplicate:

@@ -1,4 +1,4 @@
-"""Remembering without a session at hand: messages go into a conversation of their own, in one transaction."""
+"""Stores messages without an open session: they go into a conversation of their own, in one transaction."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from bethink.store.sessions import mark
 
 
 class Stored(NamedTuple):
-    """Where messages went, and whether a session was opened for them."""
+    """Where messages were stored, and whether a session was opened for them."""
 
     session: SessionInfo
     appended: messages.Appended
@@ -23,7 +23,7 @@ class Stored(NamedTuple):
 def storing(
     drafts: Sequence[Message], request: RememberRequest, *, space: str, redactor: Redactor
 ) -> Callable[[Tx], Stored]:
-    """Return the transaction that stores messages. In a conversation they are marked: nothing more is to come."""
+    """Return the transaction that stores messages. In a conversation they are marked, because no more will follow."""
 
     def body(tx: Tx) -> Stored:
         rows = messages.prepare(drafts, redactor)
@@ -36,7 +36,7 @@ def storing(
         appended = messages.append(tx, space=space, session_id=session.id, rows=rows)
         here = [source.number for source in appended.sources if source.session_id == session.id]
         last = max(here, default=0)
-        if last > session.last_number:  # what was known already has been marked before
+        if last > session.last_number:  # messages that were already stored were marked then
             mark(tx, space=space, session_id=session.id, number=last, trigger=Trigger.IDLE)
         return Stored(get_session(tx, space=space, session_id=session.id), appended, opened)
 

@@ -1,4 +1,4 @@
-"""Carries out the verbs of sessions: what was said is stored, read, and marked to be learnt from."""
+"""Carries out the verbs of sessions: stores and reads messages, and marks sessions to be learnt from."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -38,7 +38,7 @@ class SessionService:
         self._database = database
         self._redactor = redactor
         self._opened = opened
-        # Processes the events of a thread, given its space and id. It must not raise: the messages are stored.
+        # Processes the events of a thread, given its space and id. It must not raise: the messages are already stored.
         self._advance = advance
         self._has_model = has_model
 
@@ -108,7 +108,7 @@ class SessionService:
             found = messages.read(
                 tx, space=space, session_id=request.session_id, after=request.after, limit=request.limit
             )
-            if not found:  # an empty page may be the sign of a session that is not there
+            if not found:  # an empty page may mean that there is no such session
                 succession.get_session(tx, space=space, session_id=request.session_id)
             return found
 
@@ -143,7 +143,7 @@ class SessionService:
         )
 
     async def retry(self, space: str, request: SessionRequest) -> bool:
-        """Let learning from a session start over."""
+        """Start learning from a session over."""
         quoted = self._has_model()
 
         def body(tx: Tx) -> bool:
@@ -153,7 +153,7 @@ class SessionService:
         return await self._write(space, body)
 
     async def summary(self, space: str, request: SessionRequest) -> SessionMemory | None:
-        """Return what was learnt of a session as a whole."""
+        """Return what was learnt from a session as a whole."""
         return await self._read(space, lambda tx: learning.find_memory(tx, space=space, session_id=request.session_id))
 
     async def _next(self, space: str, request: SessionRequest, reason: EndReason) -> SessionInfo:

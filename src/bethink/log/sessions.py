@@ -1,4 +1,4 @@
-"""Sessions open, and are marked by what happens in them."""
+"""Opens sessions and marks them."""
 
 from bethink.errors import Invalid
 from bethink.log.succession import end_session, get_session, mark_pending
@@ -28,7 +28,7 @@ def open_session(
 ) -> tuple[SessionInfo, bool]:
     """Return the active session of a conversation, opening one if there is none, and whether it was opened now.
 
-    One that is learnt from where an `ephemeral` one is asked for, or the other way, is ended; None takes either.
+    An open session is ended if its `ephemeral` differs from the one asked for; None accepts either.
     """
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
     conversation = sessions.ensure_conversation(tx, agent=speaker, key=checked_conversation(key))
@@ -58,13 +58,13 @@ def mark_after_turn(tx: Tx, *, space: str, session_id: str) -> bool:
 
 
 def invalidate(tx: Tx, session: SessionInfo, *, number: int, trigger: Trigger = Trigger.IDLE) -> bool:
-    """Set or raise a session's mark to a record's number. A mark is never lowered."""
+    """Set or raise the mark of a session to the number of a record. A mark is never lowered."""
     current = get_session(tx, space=session.space, session_id=session.id, lock=True)
     if not 1 <= number <= current.last_number:
-        raise Invalid(f"session {session.id} has no record {number}.", hint=f"Its last is {current.last_number}.")
+        raise Invalid(f"session {session.id} has no record {number}.", hint=f"The last one is {current.last_number}.")
     return sessions.mark(tx, space=session.space, session_id=session.id, number=number, trigger=trigger)
 
 
 def mark_processed(tx: Tx, session: SessionInfo, *, until: int, expected: int) -> bool:
-    """Clear the mark and set `processed_until`, only if the mark is still `expected`; else change nothing."""
+    """Clear the mark and set `processed_until` if the mark is still `expected`; otherwise change nothing."""
     return sessions.clear_mark(tx, space=session.space, session_id=session.id, until=until, expected=expected)

@@ -1,4 +1,4 @@
-"""How sessions end, are marked and follow one another."""
+"""Ends sessions, marks them, and opens the next ones."""
 
 from bethink.errors import NotFound
 from bethink.model.jobs import JobKind
@@ -9,7 +9,7 @@ from bethink.store.db import Tx
 
 
 def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo:
-    """Return a session as it stands now. Raises `NotFound` for an id that is not in the space."""
+    """Return a session as it stands now. Raises `NotFound` if the id is not in the space."""
     found = sessions.find(tx, space=space, session_id=checked_name(session_id, "a session's id"), lock=lock)
     if found is None:
         raise NotFound(f"no session {session_id!r} in space {space!r}.")
@@ -19,7 +19,7 @@ def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> S
 def end_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
     """End a session and mark it. Ending it again changes nothing."""
     found = get_session(tx, space=space, session_id=session_id)
-    # The conversation before the session, as everywhere: two orders would be a deadlock.
+    # Lock the conversation before the session, as everywhere: another order could deadlock.
     sessions.lock_conversation(tx, space=found.space, conversation=found.conversation_id)
     if sessions.end(tx, space=space, session_id=session_id, reason=reason):
         mark_pending(tx, space=space, session_id=session_id, trigger=trigger_of(reason))
@@ -27,9 +27,9 @@ def end_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> Se
 
 
 def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
-    """End and mark a session, then open the next of its conversation; if that was done, return the active one.
+    """End and mark a session, then open the next of its conversation; if that was already done, return the active one.
 
-    The session's thread goes along, unless the next has one of its own.
+    The thread of the session moves along, unless the next session has its own.
     """
     ended = end_session(tx, space=space, session_id=session_id, reason=reason)
     last = sessions.newest(tx, space=ended.space, conversation=ended.conversation_id)
@@ -48,14 +48,14 @@ def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -
 
 
 def promise_consolidation(tx: Tx, *, space: str) -> None:
-    """Promise a consolidation of a space. Raises `NotFound` if there is no such space."""
+    """Queue a consolidation of a space. Raises `NotFound` if there is no such space."""
     if not jobs.listed(tx, space=space, limit=1):
         raise NotFound(f"no space {space!r}.")
     jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 
 
 def mark_pending(tx: Tx, *, space: str, session_id: str, trigger: Trigger) -> bool:
-    """Mark a session up to its last message, if anything there is still to be learnt."""
+    """Mark a session up to its last message, if any of it is still to be learnt."""
     current = get_session(tx, space=space, session_id=session_id, lock=True)
     last = messages.max_number(tx, space=space, session_id=session_id)
     if last is None or last <= (current.processed_until or 0):

@@ -1,1 +1,1 @@
-"""The words of the house: frozen records, ids and rules, with no I/O."""
+"""The records, ids and rules of memory: frozen data, without I/O."""

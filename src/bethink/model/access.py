@@ -1,4 +1,4 @@
-"""Who may do what: API keys as they are told of, never with their secret."""
+"""API keys and what they allow. A record never carries the secret itself."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key is good for. `admin` is for keys, spaces and audits, and opens no content by itself."""
+    """What a key allows. `admin` covers keys, spaces and audits, and gives no access to content by itself."""
 
     READ = "read"
     WRITE = "write"
@@ -16,7 +16,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyInfo:
-    """What is known of a key. `spaces` None means all of them; `last_used_at` is right to the minute."""
+    """A key without its secret. `spaces` None means all spaces; `last_used_at` is accurate to the minute."""
 
     prefix: str
     name: str
@@ -28,13 +28,13 @@ class KeyInfo:
     revoked_at: datetime | None = None
 
     def opens(self, space: str) -> bool:
-        """Say whether the key is for a space."""
+        """Return whether the key gives access to a space."""
         return self.spaces is None or space in self.spaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key that was just made. This is the only time its text can be read."""
+    """A new key. Its text can only be read here."""
 
     key: str = field(repr=False)
     info: KeyInfo

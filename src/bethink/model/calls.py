@@ -1,4 +1,4 @@
-"""What is asked of a model, and what comes back."""
+"""Calls to a model and its answers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from bethink.model.text import JsonObject
 
 
 class Stop(StrEnum):
-    """Why a model stopped: it was done, ran out of room, or would not answer."""
+    """Why a model stopped: it was done, it reached its token limit, or it refused to answer."""
 
     END = "end"
     LENGTH = "length"
@@ -16,7 +16,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One question to a model. With a `schema` the answer is to be JSON of that shape."""
+    """One question to a model. With a `schema`, the answer must be JSON of that shape."""
 
     system: str
     prompt: str
@@ -28,7 +28,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
-    """What a model said, as it said it, and what that took."""
+    """The answer of a model, unchanged, with the tokens it used."""
 
     text: str
     model: str

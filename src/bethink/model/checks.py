@@ -1,4 +1,4 @@
-"""The limits that fields of requests are declared with: checked when a request is made, published in every schema."""
+"""Limits on the fields of requests: checked when a request is created, and published in every schema."""
 
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
@@ -41,7 +41,7 @@ class Between:
     high: int
 
     def check(self, name: str, value: float) -> None:
-        """Raise `InvalidField` for a number outside."""
+        """Raise `InvalidField` for a number outside the range."""
         if not self.low <= value <= self.high:
             raise InvalidField(name, f"must be {self.low:,} to {self.high:,}.", hint=f"It was {value}.")
 
@@ -51,13 +51,13 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """The least and the greatest length of a text or a list: `Annotated[str, Length(1, 200)]`."""
+    """The minimum and maximum length of a text or a list: `Annotated[str, Length(1, 200)]`."""
 
     low: int
     high: int
 
     def check(self, name: str, value: Sized) -> None:
-        """Raise `InvalidField` for what is shorter or longer."""
+        """Raise `InvalidField` for a value that is shorter or longer."""
         if not self.low <= len(value) <= self.high:
             wanted = f"must have a length of {self.low:,} to {self.high:,}."
             raise InvalidField(name, wanted, hint=f"Its length was {len(value):,}.")
@@ -70,12 +70,12 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """The greatest size of a text in UTF-8, for what a database indexes whole. It must not be empty."""
+    """The maximum size of a text in UTF-8, for text that a database indexes in full. It must not be empty."""
 
     high: int
 
     def check(self, name: str, value: str) -> None:
-        """Raise `InvalidField` for an empty text, one that is too long, or one that no database stores."""
+        """Raise `InvalidField` for a text that is empty, too long, or has characters that a database cannot store."""
         if not value or clean(value) != value or len(value.encode()) > self.high:
             raise InvalidField(name, f"must be 1 to {self.high:,} bytes of text.", hint=f"It was {value[:20]!r}.")
 
@@ -85,7 +85,7 @@ class Bytes:
 
 @dataclass(frozen=True, slots=True)
 class Printable:
-    """Only characters that can be printed: what names something in both databases, in paths and in logs."""
+    """Only printable characters, for names that appear in databases, paths and logs."""
 
     def check(self, name: str, value: str) -> None:
         """Raise `InvalidField` for control characters and line breaks."""
@@ -97,7 +97,7 @@ class Printable:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownWord:
     """Only words, and refs of kinds, that this version knows: those of a newer one occur in results alone."""
 
     def check(self, name: str, value: Any) -> None:
@@ -152,11 +152,11 @@ def _declared(hint: Any) -> Iterator[Limit]:
         for each in get_args(hint):
             yield from _declared(each)
     elif any(hasattr(each, "known") for each in get_args(_bare(hint)) or (hint,)):
-        yield Known()
+        yield KnownWord()
 
 
 def _declared_for_each(hint: Any) -> Iterator[Limit]:
-    """Yield the limits of what is in a tuple."""
+    """Yield the limits on the items of a tuple."""
     hint = _bare(hint)
     if get_origin(hint) is tuple:
         yield from _declared(get_args(hint)[0])
@@ -177,7 +177,7 @@ def _optional(hint: Any) -> bool:
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """Return the classes that a field's value may have; none where only pydantic could tell."""
+    """Return the classes that the value of a field may have; empty if only pydantic can check it."""
     hint = _bare(hint)
     if get_origin(hint) in (Union, UnionType):
         return tuple(kind for each in get_args(hint) if each is not type(None) for kind in _kinds(each))
@@ -188,10 +188,10 @@ def _kinds(hint: Any) -> tuple[type, ...]:
 
 
 def any_of(name: str, value: object, kind: type[EnumT]) -> tuple[EnumT, ...]:
-    """Read a collection of words of an enumeration.
+    """Convert a collection of words to members of an enumeration.
 
     Raises:
-        InvalidField: for a word that it does not know, or one text instead of a collection.
+        InvalidField: for an unknown word, or for a single text instead of a collection.
     """
     if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
         raise InvalidField(name, "must be a list.", hint=f"Give some of {', '.join(each.value for each in kind)}.")

@@ -1,4 +1,4 @@
-"""What a consolidation looks at and what it changes, as plain records."""
+"""The input and the output of a consolidation, as plain records."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bethink.model.records import SessionMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationCandidate:
-    """A session memory with how it was used and whether the last consolidation has seen just this one."""
+    """A session memory, how it was used, and whether the last consolidation saw this version of it."""
 
     memory: SessionMemory
     usage_count: int
@@ -23,35 +23,35 @@ class ConsolidationCandidate:
 
     @property
     def retained(self) -> bool:
-        """Say whether the last consolidation has seen it as it is."""
+        """Return whether the last consolidation saw this version of it."""
         return self.selected and self.seen_at == self.memory.source_updated_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What is looked at now, beside what was looked at last: added, retained and removed."""
+    """The session memories of this consolidation compared with those of the last: added, retained and removed."""
 
     current: tuple[ConsolidationCandidate, ...]
     previous: tuple[ConsolidationCandidate, ...]
 
     @property
     def added(self) -> list[SessionMemory]:
-        """What is new, or was refreshed since."""
+        """Session memories that are new, or that changed since the last consolidation."""
         return [each.memory for each in self.current if not each.retained]
 
     @property
     def retained(self) -> list[SessionMemory]:
-        """What was seen before just as it is."""
+        """Session memories that have not changed since the last consolidation."""
         return [each.memory for each in self.current if each.retained]
 
     @property
     def removed(self) -> list[SessionMemory]:
-        """What was seen before and is no longer looked at: what rests on it alone is to be forgotten."""
+        """Session memories that are no longer selected: whatever rests only on them must be forgotten."""
         now = {each.memory.session_id for each in self.current}
         return [each.memory for each in self.previous if each.memory.session_id not in now]
 
     def snapshot(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
-        """What exactly was looked at: each session that was seen before or is shown now, and its newest record then."""
+        """List each session that was seen before or is shown now, with the time of its newest record then."""
         return [
             (each.memory.session_id, to_micros(each.memory.source_updated_at))
             for each in self.current
@@ -59,12 +59,12 @@ class Selection:
         ]
 
     def fresh(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
-        """What of it is looked at for the first time."""
+        """List the sessions that are shown for the first time."""
         return [(each.session_id, to_micros(each.source_updated_at)) for each in self.added if each.session_id in shown]
 
 
 class ChangeStatus(StrEnum):
-    """What became of a change set."""
+    """The status of a change set."""
 
     HELD = "held"
     APPLIED = "applied"
@@ -75,9 +75,9 @@ class ChangeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One document as a run wants it. `draft` None deletes it; `expected` None is a document that is not there yet.
+    """One document as a run wants it. `draft` None deletes it; `expected` None means that it does not exist yet.
 
-    Its path says where it hangs, because its parent may be made by the same run.
+    It is identified by its path, because the same run may create its parent.
     """
 
     path: str
@@ -87,7 +87,7 @@ class Change:
     sources: tuple[DocumentSource, ...] = ()
 
     def to_json(self) -> Mapping[str, Any]:
-        """Write it as plain values."""
+        """Return it as plain JSON values."""
         draft = self.draft
         return {
             "path": self.path,
@@ -106,7 +106,7 @@ class Change:
 
     @classmethod
     def from_json(cls, tree: Mapping[str, Any]) -> "Change":
-        """Read back what `to_json` wrote."""
+        """Read what `to_json` returned."""
         draft = tree["draft"]
         return cls(
             path=tree["path"],
@@ -128,7 +128,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """What one run changed in the tree, or wants to change."""
+    """The changes that one run made to the tree, or proposes."""
 
     run: str
     status: ChangeStatus
@@ -139,7 +139,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentTree:
-    """The documents below `~/memory` by their paths, as a run finds them."""
+    """The documents below `~/memory` by path, as a run finds them."""
 
     documents: Mapping[str, Document]
     sources: Mapping[str, Sequence[DocumentSource]]

@@ -1,4 +1,4 @@
-"""Documents: nodes of a tree, each a chain of versions, with the rules that need no database."""
+"""Documents: a tree of nodes, each with a chain of versions, and the rules that need no database."""
 
 import difflib
 import re
@@ -12,19 +12,19 @@ from bethink.model.records import Origin, checked_name
 from bethink.model.text import clean
 
 ROOT = "~/memory"
-"""Where the documents that memory itself keeps are."""
+"""The root of the documents that memory itself maintains."""
 
 CONSOLIDATED = f"{ROOT}/consolidated"
 MEMORY = f"{CONSOLIDATED}/MEMORY.md"
 SUMMARY = f"{CONSOLIDATED}/memory_summary.md"
-"""The two overviews that consolidation keeps."""
+"""The two overviews that consolidation maintains."""
 
 MAX_BODY = 64_000
 _MAX_TITLE = 200
 _MAX_DESCRIPTION = 2_000
 _MAX_LINKS = 200
 _MAX_EFFORT = 4_000_000
-"""Steps that comparing two versions may take: about a fifth of a second, and some 1,400 lines if all are different."""
+"""Limit on the steps to compare two versions: about a fifth of a second, or some 1,400 lines that all differ."""
 _CONTEXT = 3
 _USER = Origin("user")
 _LINK = re.compile(r"\[\[([^\[\]|\n]{1,500})(?:\|[^\[\]\n]{0,500})?\]\]")
@@ -32,7 +32,7 @@ _SLUG = re.compile(r"[^/\s\[\]|~.][^/\s\[\]|]*")
 
 
 class ReferenceKind(StrEnum):
-    """How one document points at another: as its child, on purpose, or in its text."""
+    """How one document refers to another: as its child, by an explicit link, or by a mention in its text."""
 
     PARENT = "parent"
     LINK = "link"
@@ -49,7 +49,7 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSource:
-    """One thing that a version rests on; a message is named by its session and its number."""
+    """One source of a version. A message is identified by its session and its number."""
 
     kind: SourceKind
     id: str
@@ -69,7 +69,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a version comes from: who wrote it, what it rests on, and how far that can be trusted."""
+    """Where a version comes from: its author, its sources, and how far they can be trusted."""
 
     author: Author = Author()
     origin: Origin = _USER
@@ -78,7 +78,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentDraft:
-    """A document as it is to be: what its next version says, and where it hangs. `parent` None is the top."""
+    """The content of a document's next version, and its position in the tree. `parent` None is the top."""
 
     slug: str
     title: str
@@ -91,7 +91,7 @@ class DocumentDraft:
         object.__setattr__(self, "slug", checked_slug(self.slug))
         object.__setattr__(self, "links", tuple(sorted(set(self.links))))
         if not clean(self.title).strip():
-            raise Invalid("a document needs a title.", hint="Say in a few words what it is about.")
+            raise Invalid("a document needs a title.", hint="Describe in a few words what it is about.")
         limits = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "body": MAX_BODY}
         for what, limit in limits.items():
             if len(getattr(self, what)) > limit:
@@ -102,7 +102,7 @@ class DocumentDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One version of a document. `valid_to` None is the current one; a deleted document has none."""
+    """One version of a document. `valid_to` is None for the current version; a deleted document has no current one."""
 
     id: str
     version: int
@@ -121,7 +121,7 @@ class Document:
     redacted: bool = False
 
     def draft(self) -> DocumentDraft:
-        """Return what this version says, to write it again or changed."""
+        """Return the content of this version as a draft, to write it again or with changes."""
         return DocumentDraft(
             slug=self.slug,
             title=self.title,
@@ -133,7 +133,7 @@ class Document:
 
 
 def checked_slug(value: str) -> str:
-    """Return a slug that can be part of a path, or raise `Invalid`."""
+    """Return a slug that can be part of a path. Raises `Invalid` for any other."""
     slug = checked_name(value.strip(), "a slug")
     if not _SLUG.fullmatch(slug):
         raise Invalid(f"{slug!r} cannot be part of a path.", hint="Use words joined by hyphens, without slashes.")
@@ -141,21 +141,21 @@ def checked_slug(value: str) -> str:
 
 
 def steps_of(path: str) -> list[str] | None:
-    """Split a path such as `~/memory/people` into its slugs; None if it is no path."""
+    """Split a path such as `~/memory/people` into its slugs. Returns None if the text is not a path."""
     if not path.startswith("~/"):
         return None
     return [step for step in (part.strip() for part in path[2:].split("/")) if step]
 
 
 def mentions_in(body: str) -> list[str]:
-    """Return what a text points at in double brackets, each once and in order: ids, paths or slugs, the first 200."""
+    """Return the first 200 distinct mentions in double brackets, in order: ids, paths or slugs."""
     return list(dict.fromkeys(found.strip() for found in _LINK.findall(body) if found.strip()))[:_MAX_LINKS]
 
 
 def diff_of(before: Document | None, after: Document | None) -> str:
-    """Write what changed between two versions as a unified diff of their text; empty if nothing did.
+    """Return a unified diff between the texts of two versions; empty if they are equal.
 
-    Texts that would take too long to compare are told as one change, from the first line that differs to the last.
+    If a comparison would take too long, the diff is one change, from the first line that differs to the last.
     """
     old, new = _lines(before), _lines(after)
     titles = (
@@ -168,7 +168,7 @@ def diff_of(before: Document | None, after: Document | None) -> str:
 
 
 def _effort(old: list[str], new: list[str]) -> int:
-    """Return the most steps that comparing could take: for every line both may share, a pass over all that match."""
+    """Return an upper bound on the steps of a comparison: for every line both may share, a pass over all matches."""
     index: dict[str, list[int]] = cast("Any", difflib.SequenceMatcher(None, old, new)).b2j
     return min(len(old), len(new)) * (len(old) + sum(len(index.get(line, ())) for line in old))
 
@@ -194,7 +194,7 @@ def _one_change(old: list[str], new: list[str], was: str, now: str) -> list[str]
 
 
 def _shared(old: list[str], new: list[str]) -> int:
-    """Count the lines with which both begin."""
+    """Count the lines that both have in common at the beginning."""
     pairs = zip(old, new, strict=False)
     return next((number for number, (was, now) in enumerate(pairs) if was != now), min(len(old), len(new)))
 

@@ -1,4 +1,4 @@
-"""Frames recalled text as data, cuts frames out again so that none is learnt, and reads the labels an answer cites."""
+"""Frames recalled text as data, removes frames so that they are not learnt, and reads the labels an answer cites."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from bethink.model.recall import Ref
 
 _NAME = "bethink-memory"
 
-# A tag as it comes back: plain, in HTML, in JSON within JSON, in an address. Repeats are bounded to stay linear.
+# A tag as it may come back: plain, in HTML, in JSON within JSON, in a URL. Repeats are bounded to stay linear.
 _LT = r"(?:<|&(?:amp;){0,4}(?:lt|#0{0,4}60|#x0{0,4}3c);|\\{1,8}(?:u00|x)3c|%3c)"
 _GT = r"(?:>|&(?:amp;){0,4}(?:gt|#0{0,4}62|#x0{0,4}3e);|\\{1,8}(?:u00|x)3e|%3e)"
 _SLASH = r"(?:\\{0,8}/|&#47;|%2f)"
@@ -18,7 +18,7 @@ _SPACE = r"(?:\s|\\{1,8}[nrt])*"
 _TAG = re.compile(
     rf"{_LT}(?P<rest>{_SPACE}(?P<close>{_SLASH}{_SPACE})?{_NAME}(?![\w-])(?(close)(?:{_SPACE}{_GT})?))", re.IGNORECASE
 )
-# A tag that only looks like one: with signs in it that nobody sees, another dash, or wide brackets.
+# Imitations of a tag: with invisible characters in it, another dash, or wide brackets.
 _HIDDEN = r"[\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]{0,4}"
 _LOOKS = _HIDDEN.join("[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]" if sign == "-" else sign for sign in _NAME)
 _DISGUISED = re.compile(
@@ -40,7 +40,7 @@ _HEAD = re.compile(r"(?:(?:#{2,}|#(?= |$)|`{3,}\w*|~{3,}\w*|>+(?= |$)|[-=*_]{3,}
 _SPEAKER = re.compile(rf"([*_\[(\"']{{0,3}}(?:{_ROLES})[*_\])\"']{{0,3}}) ?[:\uff1a]", re.IGNORECASE)
 
 ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IGNORECASE)
-"""What a system put into a text stands between these tags."""
+"""The tags around text that a system inserted."""
 
 _LABEL = r"\[\^[a-z2-7]{6}(?:(?:[ ,;]{1,4}\^?|\^)[a-z2-7]{6})*\]"
 _CITED = re.compile(
@@ -54,23 +54,23 @@ _EACH = re.compile(r"[a-z2-7]{6}")
 
 
 def framed(body: str, *, note: str) -> str:
-    """Return a text between the tags that say it was recalled. Tags in the text itself are broken up."""
+    """Return a text between the tags that mark it as recalled. Tags in the text itself are broken up."""
     inner = _broken(f"{note}\n{body}")  # together: a tag may begin in one and end in the other
     return f"<{_NAME}>\n{inner}\n</{_NAME}>"
 
 
 def unframed(text: str) -> str:
-    """Cut every frame out of a text, however it was quoted or escaped; without one the text is returned as it is.
+    """Remove every frame from a text, however it was quoted or escaped. A text without frames is returned unchanged.
 
-    A frame without an end is cut to the end of the text: rather lose an echo than learn it. A tag that somebody only
-    mentions, with more on its line, is broken up and the text stays.
+    A frame without an end is cut to the end of the text: losing an echo is better than learning it. A tag that is only
+    mentioned, with more text on its line, is broken up and the text stays.
     """
-    # This runs on every message, and four looks for a sign cost less than one for a word in any case of letters.
+    # This runs on every message: four searches for a character are faster than one case-insensitive search for a word.
     if not ("<" in text or "&" in text or "\\" in text or "%" in text):
         return text
     if _NAME not in text.lower() or _TAG.search(text) is None:
         return text
-    for _ in range(_PASSES):  # what a cut brings together may be a tag again
+    for _ in range(_PASSES):  # removing a frame may join its surroundings to a new tag
         before, text = text, _sewn(_pieces(text))
         if _TAG.search(text) is None:
             return text
@@ -80,19 +80,20 @@ def unframed(text: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """Return what of a text is its author's own: neither recalled into it nor put there by a system."""
+    """Return only the author's own words, without text that was recalled or that a system inserted."""
     return _without_envelopes(unframed(text))
 
 
 def tagged(text: str) -> bool:
-    """Say whether a text holds one of the tags that set recalled or system text apart."""
+    """Return whether a text contains one of the tags that mark recalled or system text."""
     return unframed(text) is not text or ENVELOPE.search(text) is not None
 
 
 def inert(text: str, *, limit: int | None = None) -> str:
-    """Return a stored text as one line that can neither open nor end a frame, a heading, a fence or another's turn.
+    """Return a stored text as one line that cannot open or end a frame, a heading, a fence or another speaker's turn.
 
-    What cannot be seen is dropped, and what looks like a label is none. A text longer than `limit` ends in an ellipsis.
+    Invisible characters are dropped, and look-alikes of labels are broken up. A text longer than `limit` is cut and
+    ends in an ellipsis.
     """
     lines = (" ".join(_INVISIBLE.sub("", line).split()) for line in text.splitlines())
     line = _broken(" / ".join(filter(None, lines)))
@@ -108,21 +109,21 @@ def inert(text: str, *, limit: int | None = None) -> str:
 
 
 def label_of(ref: Ref) -> str:
-    """Return the six signs by which a prompt names something recalled, as in [^abc234]; always the same."""
+    """Return the six characters by which a prompt cites a memory, as in [^abc234]; always the same for a ref."""
     digest = hashlib.blake2b(str(ref).encode(), digest_size=5).digest()
     return base64.b32encode(digest).decode().lower()[:6]
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """An answer without its labels, and the labels that were in it, each once and in order."""
+    """An answer without its labels, and its distinct labels in order."""
 
     visible: str
     labels: tuple[str, ...]
 
 
 def cited(text: str, *, only: Collection[str] | None = None) -> Cited:
-    """Take the labels out of an answer, or only those that are known. What looks like one in code is left there."""
+    """Remove the labels from an answer, or only the known ones. Look-alikes in code are left alone."""
     labels: dict[str, None] = {}
 
     def taken(match: re.Match[str]) -> str:
@@ -149,7 +150,7 @@ def _without_envelopes(text: str) -> str:
 
 
 def _rest(match: re.Match[str]) -> str:
-    """Return what is left where labels stood: nothing at either end of a line or before a stop, else a space."""
+    """Return what replaces labels: nothing at either end of a line or before punctuation, else a space."""
     text, start, end = match.string, match.start(), match.end()
     if start == 0 or text[start - 1] == "\n":
         return match["before"]  # a colon here belonged to the label, as in a footnote
@@ -160,12 +161,12 @@ def _rest(match: re.Match[str]) -> str:
 
 
 def _broken(text: str) -> str:
-    """Leave every tag readable, and none a tag."""
+    """Keep every tag readable, but break it up so that it no longer works as a tag."""
     return _DISGUISED.sub("\u2039", _TAG.sub(lambda tag: f"\u2039{tag['rest']}", text))
 
 
 def _pieces(text: str) -> list[str]:
-    """Return what stands before, between and after the frames and the ends without a beginning."""
+    """Return the text before, between and after the frames and the end tags without a beginning."""
     pieces: list[str] = []
     depth = kept = begin = 0
     for tag in _meant(text):
@@ -181,7 +182,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _meant(text: str) -> list[re.Match[str]]:
-    """Return the tags that are meant: one that opens ends its line, or is the last before an end; others are talk."""
+    """Return the tags that are real: an opening tag must end its line, or be the last before an end tag."""
     tags = list(_TAG.finditer(text))
     return [
         tag
@@ -191,14 +192,14 @@ def _meant(text: str) -> list[re.Match[str]]:
 
 
 def _before(text: str, begin: int, last: int) -> int:
-    """Say where a frame begins: with the signs of quotation before it, if its last line has them too."""
+    """Return where a frame begins: with the quotation marks before it, if its last line has them, too."""
     starts = [text.rfind("\n", 0, place) + 1 for place in (begin, last)]
     quoted = all(_QUOTED.fullmatch(text, start, place) for start, place in zip(starts, (begin, last), strict=True))
     return starts[0] if quoted else begin
 
 
 def _sewn(pieces: list[str]) -> str:
-    """Put together what stays, with no more white space in each seam than stood on one side of it."""
+    """Join the remaining pieces, with no more white space at each seam than was on one side of it."""
     found: list[str] = []
     gaps: list[str] = []
     for place, piece in enumerate(pieces):

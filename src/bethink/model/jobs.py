@@ -1,4 +1,4 @@
-"""Promised work: its states, who holds it, and how it ended."""
+"""Background jobs: their states, who has claimed them, and how they ended."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from bethink.model.enums import OpenEnum
 
 
 class JobKind(OpenEnum):
-    """What is to be done: learn from a session, work a transcript into documents, settle what a space has learnt, or
-    index what it holds.
+    """What a job does: learn from a session, work a transcript into documents, consolidate what a space has learnt, or
+    index its content.
     """
 
     EXTRACT = "extract"
@@ -21,7 +21,7 @@ class JobKind(OpenEnum):
 
 
 class JobStatus(OpenEnum):
-    """Where a job stands. `waiting` looks at its session later; `failed` is tried again; `dead` is not."""
+    """The status of a job. `waiting` checks its session later; `failed` is tried again; `dead` is not."""
 
     WAITING = "waiting"
     QUEUED = "queued"
@@ -32,7 +32,7 @@ class JobStatus(OpenEnum):
 
 
 class Outcome(StrEnum):
-    """How an attempt ended; nothing worth keeping is a success."""
+    """How an attempt ended. Finding nothing worth keeping is a success."""
 
     SUCCEEDED = "succeeded"
     SUCCEEDED_NO_OUTPUT = "succeeded_no_output"
@@ -41,7 +41,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnt:
-    """What came of a job: how many facts were added, merged and so on, and why others were refused."""
+    """The result of a job: how many facts were added, merged and so on, and why others were refused."""
 
     outcome: Outcome
     settled: Counter[str] = field(default_factory=Counter[str])
@@ -50,7 +50,7 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lease on a job. Whatever is written under it names its token, and only the newest token counts."""
+    """A lease on a job. Every write under it carries its token, and only the newest token is accepted."""
 
     space: str
     kind: JobKind
@@ -63,7 +63,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What models took: calls, tokens, and money in millionths of a dollar."""
+    """What model calls cost: calls, tokens, and millionths of a dollar."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -103,7 +103,7 @@ class Job:
 
 @dataclass(slots=True, kw_only=True)
 class RunReport:
-    """What one run did. `held` says why nothing was claimed, where something stood in the way."""
+    """What one run did. `held` says why nothing was claimed, if something prevented it."""
 
     claimed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
@@ -140,5 +140,5 @@ class Audit:
 
     @property
     def capped(self) -> bool:
-        """Whether learning stands still until midnight, UTC, because the day's budget is spent."""
+        """Whether learning is paused until midnight UTC because the daily budget is spent."""
         return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap

@@ -1,4 +1,4 @@
-"""Messages as callers hand them in: one text, or a list of messages in the shape of the model APIs."""
+"""Messages as callers pass them: one text, or a list of messages in the shape of the model APIs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -13,10 +13,10 @@ Given = str | Iterable[Message | Mapping[str, object]]
 
 
 def messages_from(given: Given) -> tuple[Message, ...]:
-    """Read messages; a text stands for one message of the user.
+    """Convert what a caller passed to messages. A text becomes one message of the user.
 
     Raises:
-        Invalid: for an empty text, or for what is not a message.
+        Invalid: for an empty text, or for a value that is not a message.
     """
     value = cast("object", given)
     if isinstance(value, str):
@@ -30,7 +30,7 @@ def messages_from(given: Given) -> tuple[Message, ...]:
 
 
 class _ReadsMessages:
-    """Lets JSON say messages the way Python does."""
+    """Reads messages from JSON in the same forms as from Python."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         return {
@@ -88,4 +88,4 @@ Messages = Annotated[tuple[Message, ...], Length(1, 1_000), _ReadsMessages()]
 """The messages of a request."""
 
 AnyMessages = Annotated[tuple[Message, ...], Length(0, 1_000), _ReadsMessages()]
-"""The messages of a request that may have none: a loop need not ask whether there is anything new."""
+"""The messages of a request that may be empty, so that a loop need not check whether there is anything new."""

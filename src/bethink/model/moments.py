@@ -1,4 +1,4 @@
-"""Moments: aware datetimes in UTC for callers, whole microseconds since 1970 in the databases."""
+"""Times: aware datetimes in UTC for callers, integer microseconds since 1970 in the databases."""
 
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
@@ -7,27 +7,27 @@ from typing import NewType, cast
 from bethink.errors import Invalid
 
 When = datetime | date | str
-"""A moment as callers may give it; see `moment`."""
+"""A time as callers may pass it; see `moment`."""
 
 Micros = NewType("Micros", int)
-"""A moment as the databases keep it: microseconds since 1970-01-01 UTC."""
+"""A time as the databases store it: microseconds since 1970-01-01 UTC."""
 
 DAY = 86_400_000_000
-"""A day in microseconds."""
+"""One day in microseconds."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-"""The first and the last moment that a datetime can hold: the years 1 to 9999."""
+"""The first and the last time that a datetime can represent: the years 1 to 9999."""
 
 _MICROSECOND = timedelta(microseconds=1)
 _HINT = "Write 2026-03-01 or 2026-03-01T12:00:00+01:00."
 
 
 def moment(when: When) -> datetime:
-    """Return a moment as an aware datetime in UTC.
+    """Return a time as an aware datetime in UTC.
 
-    Text is read as ISO 8601. What names no time zone is taken as UTC, and a bare day means its last microsecond.
-    Raises `Invalid` for anything else, numbers among it.
+    Text is read as ISO 8601. A time without a time zone is taken as UTC, and a date means its last microsecond.
+    Raises `Invalid` for anything else, including numbers.
     """
     if isinstance(when, str):
         return _read(when)
@@ -39,38 +39,38 @@ def moment(when: When) -> datetime:
 
 
 def moment_or_none(when: When | None) -> datetime | None:
-    """Return a moment where one is given."""
+    """Return a time as `moment` does, or None for None."""
     return None if when is None else moment(when)
 
 
 def later(at: datetime, *, days: int = 0, hours: int = 0) -> datetime:
-    """Return the moment so much later, or with negative numbers earlier, but none outside the years 1 to 9999."""
+    """Return the time that much later, or earlier for negative numbers, clamped to the years 1 to 9999."""
     try:
         return at + timedelta(days=days, hours=hours)
-    except OverflowError:  # somebody set a limit to a number that means none
+    except OverflowError:  # a very large limit means no limit
         return LAST if days + hours > 0 else FIRST
 
 
 def to_micros(at: datetime) -> Micros:
-    """Return a moment as the databases keep it."""
+    """Return a time as the databases store it."""
     return Micros((at - EPOCH) // _MICROSECOND)
 
 
 def from_micros(at: int) -> datetime:
-    """Return the moment that a database keeps; one that no datetime can hold as the first or the last that can be."""
+    """Return a stored time as a datetime, clamped to the years 1 to 9999."""
     try:
         return EPOCH + timedelta(microseconds=at)
-    except OverflowError:  # stored before such a moment was refused
+    except OverflowError:  # stored before such times were refused
         return FIRST if at < 0 else LAST
 
 
 def from_micros_or_none(at: int | None) -> datetime | None:
-    """Return the moment that a database keeps, where it keeps one."""
+    """Return a stored time as a datetime, or None for None."""
     return None if at is None else from_micros(at)
 
 
 def iso(at: datetime) -> str:
-    """Write a moment in ISO 8601, in UTC: `2026-03-01T12:00:00Z`, with microseconds where it has some."""
+    """Format a time as ISO 8601 in UTC: `2026-03-01T12:00:00Z`, with microseconds if it has any."""
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
 
 
@@ -78,7 +78,7 @@ def _read(text: str) -> datetime:
     with suppress(ValueError):
         return moment(date.fromisoformat(text))
     read = None
-    with suppress(ValueError):  # of a long number, Python would take the ninth digit for the T
+    with suppress(ValueError):  # Python would read the ninth digit of a long number as the T
         read = None if text.isdecimal() else datetime.fromisoformat(text)
     if read is None:
         raise Invalid(f"cannot parse {text[:40]!r} as a date or time.", hint=_HINT)

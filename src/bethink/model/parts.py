@@ -1,4 +1,4 @@
-"""A message in parts, as model APIs write it, becomes one of one text, with what is not text kept beside it."""
+"""Converts a message in parts, as model APIs write it, to one text, and keeps the other parts in its metadata."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -6,16 +6,16 @@ from typing import cast
 from bethink.errors import Invalid
 
 _TEXT = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-"""The kinds of parts that are text, and where each has it."""
+"""The types of parts that are text, and the key of their text."""
 _FILES = ("data", "file_data")
 _DEPTH = 32
 _Part = Mapping[str, object]
 
 
 def whole(message: Mapping[str, object]) -> dict[str, object]:
-    """Return a message without what is null, its content one text; other parts go into metadata, under `parts`.
+    """Return a message without null fields, with one text as content; other parts go into metadata, under `parts`.
 
-    Calls of tools join its `tool_calls`. A user's message of nothing but results of tools is a tool's, not the user's.
+    Tool calls are added to `tool_calls`. A user's message that only holds tool results becomes a message of the tool.
     """
     fields = {name: value for name, value in message.items() if value is not None}
     content = message.get("content", "")
@@ -30,14 +30,16 @@ def whole(message: Mapping[str, object]) -> dict[str, object]:
     others = [_lean(part) for part in parts if _text(part) is None and part.get("type") != "tool_use"]
     made: dict[str, object] = {"content": _joined(parts), **_kept(fields, others)}
     before = fields.get("tool_calls", ())
-    if calls and isinstance(before, (list, tuple)):  # what is neither is refused by the message itself
+    if calls and isinstance(before, (list, tuple)):  # the message itself refuses other types
         made["tool_calls"] = [*cast("Sequence[object]", before), *calls]
     return fields | made
 
 
 def _part(value: object) -> _Part:
     if not isinstance(value, Mapping):
-        raise Invalid(f"a part of a content is no {type(value).__name__}.", hint="Give objects with a type, or a text.")
+        raise Invalid(
+            f"cannot read {type(value).__name__} as a part of a message.", hint="Pass a text or an object with a type."
+        )
     return cast("_Part", value)
 
 
@@ -51,7 +53,7 @@ def _joined(parts: Sequence[_Part]) -> str:
 
 
 def _result(fields: Mapping[str, object], results: Sequence[_Part]) -> dict[str, object]:
-    """Say what tools answered: their texts as one, and which call it was if there is one."""
+    """Return the texts of tool results as one, with the id of the call if there is exactly one."""
     inner: list[_Part] = []
     for result in results:
         held = result.get("content") or ""
@@ -68,15 +70,15 @@ def _result(fields: Mapping[str, object], results: Sequence[_Part]) -> dict[str,
 
 def _kept(fields: Mapping[str, object], others: Sequence[object]) -> dict[str, object]:
     metadata = fields.get("metadata", {})
-    if not others or not isinstance(metadata, Mapping):  # as above
+    if not others or not isinstance(metadata, Mapping):  # the message itself refuses other types
         return {}
     if "parts" in metadata:
-        raise Invalid("metadata has parts of its own.", hint="Name them otherwise: the content's are kept there.")
+        raise Invalid("metadata already has the key parts.", hint="Rename it: the parts of the content go there.")
     return {"metadata": {**cast("Mapping[str, object]", metadata), "parts": list(others)}}
 
 
 def _lean(value: object, depth: int = _DEPTH) -> object:
-    """Return a part with the length of a file where its bytes were."""
+    """Return a part with the bytes of files replaced by their length."""
     if isinstance(value, (bytes, bytearray)):
         return f"[{len(value)} bytes]"
     if isinstance(value, str) and value[:5].lower() == "data:":

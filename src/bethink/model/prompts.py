@@ -1,4 +1,4 @@
-"""What an agent is shown of its working memory."""
+"""Prompts built from working memory."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bethink.model.text import canonical_json
 
 
 class Reason(StrEnum):
-    """Why a chunk is in a prompt, or not."""
+    """Why a chunk is in a prompt, or is not."""
 
     PINNED = "pinned"
     NEWEST = "newest"
@@ -20,7 +20,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One chunk's part in a prompt."""
+    """How one chunk appears in a prompt."""
 
     chunk_id: str
     included: bool
@@ -32,7 +32,7 @@ class Shown:
 class Prompt:
     """Messages for a model, and a report on every chunk.
 
-    The messages before `prefix_length` change only when what is pinned or summarised does: a model's cache holds.
+    The messages before `prefix_length` change only when pinned or summarised chunks do, so a model's cache stays valid.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -46,11 +46,11 @@ class Prompt:
         return hashlib.sha256(canonical_json(self.messages[: self.prefix_length]).encode()).hexdigest()
 
     def to_openai(self) -> list[dict[str, str]]:
-        """Return the messages as chat APIs of OpenAI's shape take them."""
+        """Return the messages in the format of OpenAI's chat API."""
         return [dict(message) for message in self.messages]
 
     def to_anthropic(self) -> dict[str, Any]:
-        """Return a system text and messages whose roles alternate, as Anthropic's API takes them."""
+        """Return a system text and messages with alternating roles, in the format of Anthropic's API."""
         system = [message["content"] for message in self.messages if message["role"] == "system"]
         turns: list[dict[str, str]] = []
         for message in self.messages:

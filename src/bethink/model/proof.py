@@ -1,4 +1,4 @@
-"""Whether messages say what a fact states, by their words: what it means is not judged."""
+"""Checks whether messages state a fact, by comparing words. Meaning is not judged."""
 
 import re
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ _REPORTED = """
 """
 _REPORTING_WORDS = frozenset(_REPORTED.split())
 REPORTING = frozenset(map(stem, _REPORTING_WORDS))
-"""By these a statement reports what was said; nobody says them of themselves in just these words."""
+"""Words by which a statement reports what was said; people rarely use them in this form about themselves."""
 
 
 class Statement(NamedTuple):
-    """What is held against messages: a sentence, its kind, and the time it speaks of."""
+    """What is checked against messages: a sentence, its kind, and the time it refers to."""
 
     text: str
     kind: FactKind
@@ -37,7 +37,7 @@ class Statement(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """The words of a part of a text, whole and as stems; if it denies something, and if it begins with "not"."""
+    """The words of a part of a text, in full and as stems; whether it is negated, and whether it begins with "not"."""
 
     words: frozenset[str]
     denies: bool
@@ -45,13 +45,13 @@ class Clause(NamedTuple):
 
 
 def clause_of(part: str) -> Clause:
-    """Take a part of a text apart."""
+    """Split a part of a text into words."""
     words = words_of(part)
     return Clause(frozenset((*words, *map(stem, words))), negated(part), _EXCEPT.match(part) is not None)
 
 
 class Evidence:
-    """What a record says in its author's own words, taken apart once however many statements are held against it."""
+    """The author's own words in a record, split once for any number of statements to check."""
 
     def __init__(self, record: Record) -> None:
         text = own_words(record.message.content)
@@ -67,26 +67,26 @@ class Evidence:
 
 
 def still_said(fact: Fact, records: Sequence[Record]) -> bool:
-    """Say whether a fact that was learnt would be learnt from these records alone."""
+    """Return whether a learnt fact would be learnt from these records alone."""
     statement = Statement(fact.content, fact.kind, fact.valid_from, fact.valid_to)
     return proves(statement, [Evidence(record) for record in records])
 
 
 def proves(statement: Statement, sources: Sequence[Evidence]) -> bool:
-    """Say whether sources say so; what tells an agent what to do must be in what the user wrote, all of it."""
+    """Return whether sources state this. Instructions to an agent must be entirely in what the user wrote."""
     if not tells(statement.kind):
         return says(statement, sources, enough=ENOUGH)
-    # Neither a tool's text nor an echo of it.
+    # Neither the text of a tool nor an echo of it counts.
     users = [each for each in sources if each.origin == "user"]
     foreign = any(each.origin not in ("user", "assistant") for each in sources)
     return bool(users) and not foreign and says(statement, users, enough=1.0)
 
 
 def says(statement: Statement, sources: Sequence[Evidence], *, enough: float) -> bool:
-    """Say whether `enough` of the key words of a statement are in its sources, and every name, number and first word.
+    """Return whether sources hold `enough` of a statement's key words, and every name, number and first word.
 
-    Names and numbers are compared whole, other words by their stems. The clause that comes closest must deny what the
-    statement denies, and affirm what it affirms; "not this" after a comma denies what it names.
+    Names and numbers are compared in full, other words by their stems. The closest clause must be negated if and only
+    if the statement is; "not this" after a comma negates what it names.
     """
     text = _plain(statement.text)
     dates = _dates(statement, sources)
@@ -104,7 +104,7 @@ def says(statement: Statement, sources: Sequence[Evidence], *, enough: float) ->
 
 
 def are_named(text: str, sources: Sequence[Evidence]) -> bool:
-    """Say whether sources name something: what is written with a capital or a digit whole, other words by stems."""
+    """Return whether sources name something: words with a capital or a digit in full, other words by stems."""
     text = _plain(text)
     whole = {word for part in WORD.findall(text) if part[0].isupper() or has_digit(part) for word in words_of(part)}
     return all(
@@ -124,7 +124,7 @@ def _agrees(wanted: set[str], clauses: Sequence[Clause], *, denies: bool) -> boo
 
 
 def _plain(text: str) -> str:
-    """Write a number as one word, and one day or abbreviation for several."""
+    """Write a number as one word, and give days and abbreviations one spelling."""
     return _PLURAL.sub(r"\1", _DECIMALS.sub(r"\1_", _THOUSANDS.sub("", text)))
 
 
@@ -135,15 +135,15 @@ def _names(text: str) -> set[str]:
 
 
 def _first(text: str) -> str | None:
-    """Return the first word of a statement, which may be a name; none where it carries no meaning of its own."""
+    """Return the first word of a statement, which may be a name; None if it is a common word."""
     first = WORD.search(text)
     beginning = key_words(first[0]) if first else []
-    # Where nothing parts the words, the first of them is the whole sentence.
+    # In scripts without spaces between words, the first word is the entire sentence.
     return beginning[0] if len(beginning) == 1 and stem(beginning[0]) not in REPORTING else None
 
 
 def _dates(statement: Statement, sources: Sequence[Evidence]) -> set[str]:
-    """Return how dates may be spelt that were worked out from when things were said, none far from that time."""
+    """Return the spellings of dates that were derived from when messages were said, if close to that time."""
     said = [source.said_at for source in sources]
     near = [
         moment

@@ -1,4 +1,4 @@
-"""What recall gives back: what was found, why, at what cost, and what became of the rest."""
+"""The results of recall: what was found, why, at what cost, and what happened to the other candidates."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ _SHOWN = 100
 
 
 class RefKind(OpenEnum):
-    """What can be recalled."""
+    """The kinds of memory that can be recalled."""
 
     MESSAGE = "message"
     FACT = "fact"
@@ -28,9 +28,9 @@ class RefKind(OpenEnum):
 
 
 class Ref(str):
-    """Names one thing that can be recalled, for good: the text `kind:id:number`, with its parts.
+    """A permanent name for one memory: the text `kind:id:number`, with its parts.
 
-    The number is a message's own within its session, or the version of a fact or document; a session memory has 0.
+    The number is a message's number in its session, or the version of a fact or document; for a session memory it is 0.
     """
 
     __slots__ = ("_id", "_kind", "_number")
@@ -39,7 +39,7 @@ class Ref(str):
     _number: int
 
     def __new__(cls, kind: RefKind, id: str, number: int = 0) -> "Ref":  # noqa: A002
-        """Write the text of a ref from its parts."""
+        """Build a ref from its parts."""
         self = super().__new__(cls, f"{kind}:{id}:{number}")
         self._kind, self._id, self._number = kind, id, number
         return self
@@ -49,7 +49,7 @@ class Ref(str):
 
     @property
     def kind(self) -> RefKind:
-        """What it names."""
+        """The kind of memory."""
         return self._kind
 
     @property
@@ -69,7 +69,7 @@ class Ref(str):
 
     @property
     def parts(self) -> tuple[RefKind, str, int]:
-        """Its kind, id and number. Sort by them where 10 should come after 9: a ref itself sorts as text."""
+        """The kind, id and number. Sort by this to get 9 before 10: a ref itself sorts as text."""
         return self._kind, self._id, self._number
 
     @classmethod
@@ -90,7 +90,7 @@ class Ref(str):
 
     @classmethod
     def read(cls, value: "Ref | str") -> "Ref":
-        """Return a ref as it is, or read it from its text."""
+        """Return a ref unchanged, or parse its text."""
         return value if isinstance(value, Ref) else cls.parse(checked_text(value, "a ref"))
 
     @classmethod
@@ -99,12 +99,11 @@ class Ref(str):
 
 
 def _not_a_ref(text: str) -> Invalid:
-    said = f"{text[:_SHOWN]!r} names nothing that can be recalled."
-    return Invalid(said, hint="Write kind:id:number, as in results.")
+    return Invalid(f"cannot parse {text[:_SHOWN]!r} as a ref.", hint="Write kind:id:number, as in results.")
 
 
 class Fate(OpenEnum):
-    """What became of a candidate: it was shown, or why it was not."""
+    """What happened to a candidate: it was shown, or the reason why not."""
 
     SHOWN = "shown"
     BELOW_FLOOR = "below_floor"
@@ -121,7 +120,7 @@ class Fate(OpenEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One reason for a candidate's place: as measured, between 0 and 1, and what it added to the score."""
+    """One contribution to a candidate's rank: its value between 0 and 1, and what it added to the score."""
 
     raw: float
     normalised: float
@@ -130,9 +129,9 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Something that was considered, with every signal, its place after each stage, and what became of it.
+    """A memory that was considered, with every signal, its rank after each stage, and its fate.
 
-    `because_of` names what it is a duplicate of, or what superseded it.
+    `because_of` names the memory that it duplicates, or that superseded it.
     """
 
     ref: Ref
@@ -146,7 +145,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """A message that something rests on, cut to the part that matters."""
+    """A message that a memory rests on, cut to the relevant part."""
 
     source: SourceMessage
     text: str
@@ -156,7 +155,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """One thing that was found. `score` is between 0 and 1; `also` names what said the same."""
+    """One memory that was found. `score` is between 0 and 1; `also` names memories that say the same."""
 
     ref: Ref
     text: str
@@ -175,9 +174,9 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """The answer to a question: what was found, the best first, within its budget.
+    """The answer to a question: the memories found within the budget, the best first.
 
-    `missing` says why it is empty, or what it was made without, such as vectors.
+    `missing` says why it is empty, or what it had to do without, such as vectors.
     """
 
     question: str
@@ -189,12 +188,12 @@ class Recall:
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
-        """Say whether anything was found."""
+        """Return whether anything was found."""
         return bool(self.items)
 
 
 class Purpose(StrEnum):
-    """What something was shown for: as the answer to a question, or as a block in a prompt."""
+    """Why a memory was shown: as the answer to a question, or as a block in a prompt."""
 
     RECALL = "recall"
     CONTEXT = "context"
@@ -202,7 +201,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How often something was of use, and when last."""
+    """How often a memory was used, and when last."""
 
     times: int
     last: datetime
@@ -210,7 +209,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """One entry of the ledger: what was shown, when, and to which session, if it was to one."""
+    """One entry of the ledger: what was shown, when, and to which session, if any."""
 
     id: str
     purpose: Purpose
@@ -223,7 +222,7 @@ class Showing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A block of memory for a prompt: the same bytes for as long as memory does not change. Empty if it has nothing."""
+    """A block of memory for a prompt. Its bytes stay the same until memory changes. Empty without anything to show."""
 
     text: str = ""
     tokens: int = 0
@@ -231,22 +230,22 @@ class Block:
     digest: str = ""
 
     def __bool__(self) -> bool:
-        """Say whether there is anything to show."""
+        """Return whether there is anything to show."""
         return bool(self.text)
 
     def to_openai(self) -> list[dict[str, object]]:
-        """Return it as messages for the OpenAI API: one of the user's, or none."""
+        """Return it as messages for the OpenAI API: one user message, or none."""
         return [{"role": "user", "content": self.text}] if self else []
 
     def to_anthropic(self) -> list[dict[str, object]]:
-        """Return it as messages for the Anthropic API, marked for its prompt cache: one of the user's, or none."""
+        """Return it as messages for the Anthropic API, marked for its prompt cache: one user message, or none."""
         part = {"type": "text", "text": self.text, "cache_control": {"type": "ephemeral"}}
         return [{"role": "user", "content": [part]}] if self else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What `remember` stored: the session it went into, and a name for each message by which it can be explained."""
+    """What `remember` stored: the session, and a ref for each message."""
 
     session: SessionInfo
     refs: tuple[Ref, ...] = ()
@@ -254,7 +253,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One version of a fact or a document: from when to when it was the one that held."""
+    """One version of a fact or a document, and when it was valid."""
 
     ref: Ref
     text: str
@@ -264,9 +263,9 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """Where a memory comes from, what became of it, and where it was shown; `text` None if it is erased.
+    """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
-    `rests_on` and `used_in` are the things one step before and after it, so that a door can walk on.
+    `rests_on` and `used_in` are the memories one step before and after it.
     """
 
     ref: Ref

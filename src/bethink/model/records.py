@@ -1,4 +1,4 @@
-"""What travels between the rooms: messages, sessions and the keys that name them."""
+"""Messages, sessions, facts and the names that identify them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +16,13 @@ from bethink.model.text import JsonObject, clean, text_schema
 
 _MAX_NAME = 200
 MAX_CONVERSATION = 2_402
-"""In bytes, because an index of PostgreSQL holds little more: what the longest `conversation_key` may need."""
+"""The maximum in bytes, limited by PostgreSQL's index size: enough for the longest `conversation_key`."""
 _SPARE = 12
-"""Room that an idempotency key must leave for the place of a message."""
+"""Characters that an idempotency key must leave free for the index of a message."""
 
 
 class Role(StrEnum):
-    """Who a message speaks as, in the words model APIs use."""
+    """Who a message speaks as, in the terms of the model APIs."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -41,7 +41,7 @@ class AgentKind(StrEnum):
 
 
 class Trigger(StrEnum):
-    """The four reasons a session is marked."""
+    """The four reasons why a session is marked."""
 
     IDLE = "idle"
     TURN_THRESHOLD = "turn_threshold"
@@ -61,7 +61,7 @@ class EndReason(StrEnum):
 class Origin(str):
     """Where a text came from: user, assistant, document, import, memory, or `tool:` and its name.
 
-    What could be read as more than a name is not kept of a tool's: an origin stands beside texts, in nobody's frame.
+    The name of a tool is reduced to plain characters, because an origin is shown next to texts, outside their frame.
     """
 
     __slots__ = ()
@@ -71,7 +71,7 @@ class Origin(str):
     _ODD = re.compile(r"[^\w.:/@-]+")
 
     def __new__(cls, value: str) -> "Origin":
-        """Refuse a word that is no origin."""
+        """Raise `Invalid` for an unknown origin."""
         if value in cls._PLAIN:
             return super().__new__(cls, value)
         if not (value.startswith(cls._TOOL) and len(value) > len(cls._TOOL)):
@@ -87,7 +87,7 @@ class Origin(str):
 
 _IMPORT = Origin("import")
 _MAY_CLAIM = {Origin("user"): (Role.USER,), Origin("assistant"): (Role.USER, Role.ASSISTANT)}
-"""Who may say that a text is theirs: nobody is trusted more than their role."""
+"""The origin that each role may claim: a message is never trusted more than its role."""
 _ORIGIN_OF_ROLE = {
     Role.USER: Origin("user"),
     Role.ASSISTANT: Origin("assistant"),
@@ -96,12 +96,12 @@ _ORIGIN_OF_ROLE = {
 
 
 def conversation_key(channel: str, chat: str, thread: str = "") -> str:
-    """Join the parts that name a conversation to one text: `channel:chat:thread`. Colons inside a part are escaped.
+    """Join the parts that identify a conversation to one name: `channel:chat:thread`. Colons inside a part are escaped.
 
-    Any other text names a conversation as well; this is for those who have the parts.
+    Any other text can name a conversation, too; use this if you have the parts.
 
     Raises:
-        Invalid: for a part of more than 200 characters, or with characters that no database stores.
+        Invalid: for a part of more than 200 characters, or with characters that a database cannot store.
     """
     for part in (channel, chat, thread):
         if len(checked_text(part, "part of a conversation key")) > _MAX_NAME or clean(part) != part:
@@ -111,15 +111,15 @@ def conversation_key(channel: str, chat: str, thread: str = "") -> str:
 
 
 def channel_of(conversation: str) -> str:
-    """Return the channel in the text of a conversation: what stands before the first colon, or all of it."""
+    """Return the channel of a conversation: the text before the first colon, or all of it."""
     return conversation.partition(":")[0].replace("%3A", ":").replace("%25", "%")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Something said, as the caller hands it in. Its origin follows from the role unless given.
+    """A message as the caller passes it. Unless given, its origin follows from its role.
 
-    `said_at` may also be given as ISO 8601; one without a time zone is UTC.
+    `said_at` may also be an ISO 8601 text; without a time zone it is taken as UTC.
     """
 
     role: Role | str
@@ -144,9 +144,10 @@ class Message:
             _check_kind(getattr(self, what), what, kinds)
         for call in self.tool_calls:
             _check_kind(call, "tool call", (Mapping,))
+        object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         if role not in _MAY_CLAIM.get(origin, Role):
-            raise Invalid(f"what a {role} says is not the {origin}'s own.", hint="Leave the origin out, or lower it.")
+            raise Invalid(f"a {role} message cannot have the origin {origin}.", hint="Omit the origin, or lower it.")
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "said_at", moment_or_none(self.said_at))
         if self.idempotency_key is not None:
@@ -169,8 +170,8 @@ def _check_kind(value: object, what: str, kinds: tuple[type, ...]) -> None:
     if not isinstance(value, kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
         raise Invalid(
-            f"the {what} of a message is {wanted}, not {type(value).__name__}.",
-            hint="Join the parts of a content that are text, and put the rest into metadata.",
+            f"the {what} of a message must be {wanted}, not {type(value).__name__}.",
+            hint="Join the parts that are text, and put the others into metadata.",
         )
 
 
@@ -180,7 +181,7 @@ def _origin_of(role: Role, name: str | None) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A message as it stands in the log: its session, its number there, and when it was stored."""
+    """A message in the log: its session, its number there, and when it was stored."""
 
     session_id: str
     number: int
@@ -190,9 +191,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """A bounded stretch of a conversation, with its mark and how far it has been learnt from.
+    """A bounded section of a conversation, with its mark and how far it has been learnt from.
 
-    A snapshot: reading it again may give other numbers.
+    It is a snapshot: reading the session again may return other numbers.
     """
 
     space: str
@@ -213,9 +214,9 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """A session in a list: the key of its conversation, the name of its agent, and when its first word was said.
+    """A session in a list: the name of its conversation, its agent, and when its first message was said.
 
-    `summary` is None for a session that was not learnt from yet.
+    `summary` is None for a session that has not been learnt from yet.
     """
 
     session: SessionInfo
@@ -227,7 +228,7 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """How much was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text."""
+    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text."""
 
     messages: int = 0
     facts: int = 0
@@ -239,7 +240,7 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Who speaks in a space."""
+    """An agent of a space."""
 
     space: str
     id: str
@@ -248,7 +249,7 @@ class Agent:
 
 
 class FactKind(StrEnum):
-    """What a fact is about; the last three tell an agent what to do, so only a user's own words can make one."""
+    """The subject of a fact. The last three tell an agent what to do, so only a user's own words can create one."""
 
     DETAIL = "detail"
     KNOWLEDGE = "knowledge"
@@ -262,7 +263,7 @@ class FactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
-    """A message that something rests on."""
+    """A message that a memory rests on."""
 
     session_id: str
     number: int
@@ -272,8 +273,8 @@ class SourceMessage:
 class Fact:
     """One statement, with the session it was learnt from.
 
-    `valid_from` and `valid_to` say when it held; `recorded_at` and `retired_at` when we held it to be so. A `slot`
-    names what its subject has only one of, such as a home town: another value there retires this one.
+    `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
+    names an attribute that has one value at a time, such as a home town: another value there retires this fact.
     """
 
     id: str
@@ -302,7 +303,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """What made something that was learnt: the model, the prompt and the extractor, each with its version."""
+    """What created a memory: the model, the prompt and the extractor, each with its version."""
 
     model: str
     prompt: str
@@ -310,13 +311,13 @@ class Maker:
 
     @property
     def quotes(self) -> bool:
-        """Say whether there was no model: what was said was only quoted."""
+        """Return whether no model was involved, so that messages were only quoted."""
         return self.model == "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemory:
-    """What extraction made of one whole session; the next extraction of it replaces this one.
+    """The result of extracting from one entire session; the next extraction replaces it.
 
     `said_from` and `said_until` are when its messages were said, `source_updated_at` when the last of them was stored.
     """
@@ -335,27 +336,27 @@ class SessionMemory:
 
     @property
     def last_said(self) -> datetime:
-        """When the last of it was said, as far as that is known."""
+        """When its last message was said, if that is known."""
         return self.source_updated_at if self.said_until is None else self.said_until
 
 
 def checked_name(value: str, what: str) -> str:
-    """Return `value` if it can name something in both databases, else raise `Invalid`."""
+    """Return `value` if it can be a name in both databases. Raises `Invalid` otherwise."""
     if not checked_text(value, what) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
-        raise Invalid(f"{value!r} cannot be {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
+        raise Invalid(f"{value!r} cannot be used as {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
     return value
 
 
 def checked_text(value: object, what: str) -> str:
-    """Return `value` if it is text, else raise `Invalid`."""
+    """Return `value` if it is text. Raises `Invalid` otherwise."""
     if not isinstance(value, str):
-        raise Invalid(f"{what} is text, not {type(value).__name__}.", hint="Give a str.")
+        raise Invalid(f"{what} must be text, not {type(value).__name__}.", hint="Pass a str.")
     return value
 
 
 def keyed(messages: Sequence[Message], key: str) -> list[Message]:
-    """Give every message that has no idempotency key one made of the given one and its place: `key:0`, `key:1`, …"""
-    checked_name(f"{checked_text(key, 'an idempotency key')}{'_' * _SPARE}", "an idempotency key and a place")
+    """Give every message without an idempotency key one made of `key` and its index: `key:0`, `key:1`, …"""
+    checked_name(f"{checked_text(key, 'an idempotency key')}{'_' * _SPARE}", "an idempotency key with an index")
     return [
         message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{place}")
         for place, message in enumerate(messages)
@@ -363,23 +364,23 @@ def keyed(messages: Sequence[Message], key: str) -> list[Message]:
 
 
 def space_of(space: str | None, user_id: str | None) -> str:
-    """Return the one space that is meant: `user_id` is another word for it."""
+    """Return the one space that was named; `user_id` is an alias for it."""
     named = user_id if space is None else space
     if named is None or (space is not None and user_id is not None and space != user_id):
-        raise Invalid("not exactly one space is named.", hint="Give space=…, or user_id=… which means the same.")
+        raise Invalid("exactly one space is required.", hint="Pass space=…, or its alias user_id=….")
     return checked_text(named, "the name of a space")
 
 
 def message_from(value: "Message | Mapping[str, object]") -> Message:
-    """Accept a message as model APIs write it, a mapping with role and content, or a `Message` as it is.
+    """Convert a mapping with role and content, as model APIs write it, to a message, or return a `Message` unchanged.
 
-    Content that is null, as beside tool calls, is empty text; in parts, it is the text of those that have some.
+    Null content, as next to tool calls, becomes an empty text; of content in parts, the texts are joined.
     """
     if isinstance(value, Message):
         return value
     if not isinstance(cast("object", value), Mapping):
-        raise Invalid(f"a {type(value).__name__} is not a message.", hint="Give role and content.")
+        raise Invalid(f"a {type(value).__name__} is not a message.", hint="Pass a mapping with role and content.")
     try:
         return Message(**whole(value))  # pyright: ignore[reportArgumentType]
     except TypeError as error:
-        raise Invalid(f"not a message: {error}.", hint="Give role and content, or a bethink.Message.") from error
+        raise Invalid(f"not a message: {error}.", hint="Pass role and content, or a bethink.Message.") from error

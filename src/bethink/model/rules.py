@@ -1,4 +1,4 @@
-"""The rules that need no database: who is learnt from, when a session is marked, and whose word counts."""
+"""Rules that need no database: which agents are learnt from, when a session is marked, and which origin is trusted."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
 
 QUIET_CHECK = timedelta(hours=1)
-"""An open session is first looked at for having gone quiet after so long."""
+"""How long an open session may be idle before it is checked for the first time."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 
@@ -23,12 +23,12 @@ _TRIGGER_OF_END = {
 
 
 def makes_memory(kind: AgentKind) -> bool:
-    """Say whether sessions of this kind of agent are ever marked: the one rule against memory of memory."""
+    """Return whether sessions of this kind of agent are ever marked: the rule against learning from memory itself."""
     return kind in _LEARNT_FROM
 
 
 def trigger_of(reason: EndReason) -> Trigger:
-    """Say which of the four triggers an ending is."""
+    """Return which of the four triggers an ending is."""
     return _TRIGGER_OF_END[reason]
 
 
@@ -37,28 +37,28 @@ _TELLING = frozenset({FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCED
 
 
 def rank(origin: Origin) -> int:
-    """Order origins by how far they can be trusted; what a tool brings counts as little as a document."""
+    """Return how far an origin can be trusted, as a number; a tool counts as little as a document."""
     return _RANK.get(origin, _RANK["document"])
 
 
 def lowest(origins: Iterable[Origin]) -> Origin:
-    """Return the origin of something made of several: the least trusted of them."""
+    """Return the origin of a combination: the least trusted of its parts."""
     return min(origins, key=lambda origin: (rank(origin), origin))
 
 
 def tells(kind: FactKind) -> bool:
-    """Say whether a fact of this kind tells an agent what to do, so that only a user's own words can make it."""
+    """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
     return kind in _TELLING
 
 
 def since(fact: Fact) -> datetime:
-    """Say from when on a fact holds: since it was said, where it does not say."""
+    """Return from when on a fact is true: when it was said, unless it says otherwise."""
     begun = fact.valid_from if fact.valid_from is not None else (fact.created_at or EPOCH)
     return begun if fact.valid_to is None else min(begun, fact.valid_to)
 
 
 def overlap(one: Fact, other: Fact) -> bool:
-    """Say whether there is a time at which both facts hold."""
+    """Return whether both facts are true at some common time."""
     if (one.valid_from, one.valid_to) == (other.valid_from, other.valid_to):
         return True
     return not (

@@ -1,4 +1,4 @@
-"""One form of text and JSON for both databases: no NUL, no lone surrogate, keys in order."""
+"""One form of text and JSON for both databases: without NUL and lone surrogates, with sorted keys."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def clean(text: str) -> str:
-    """Replace NUL and lone surrogates, which one database or the other cannot hold, by U+FFFD."""
+    """Replace NUL and lone surrogates, which one of the databases cannot store, by U+FFFD."""
     if "\0" in text:
         text = text.replace("\0", _REPLACEMENT)
     if text.isascii():
@@ -28,10 +28,10 @@ def clean(text: str) -> str:
 
 
 def text_schema(parse: Callable[[str], object], handler: Callable[[type], Any]) -> dict[str, Any]:
-    """Describe a subclass of str to pydantic, as its `__get_pydantic_core_schema__` must.
+    """Return a pydantic core schema for a subclass of str, for its `__get_pydantic_core_schema__`.
 
-    A core schema is a plain dict, so pydantic itself is not imported. It reports only a ValueError as a problem of the
-    input, so `Invalid` becomes one.
+    A core schema is a plain dict, so pydantic itself is not imported. Pydantic reports only a ValueError as invalid
+    input, so `Invalid` is converted to one.
     """
 
     def read(text: str) -> object:
@@ -44,12 +44,12 @@ def text_schema(parse: Callable[[str], object], handler: Callable[[type], Any]) 
 
 
 def canonical_json(value: object, rewrite: Callable[[str], str] = clean) -> str:
-    """Write JSON the one way we store it, with `rewrite` applied to every string in it, keys included."""
+    """Serialize JSON in the one form that is stored, with `rewrite` applied to every string in it, including keys."""
     try:
         return _encoder.encode(_rewritten(value, rewrite, _MAX_DEPTH))
     except (TypeError, ValueError) as error:
         raise Invalid(
-            f"not storable as JSON: {error}.",
+            f"cannot store this as JSON: {error}.",
             hint="Use objects, lists, strings, finite numbers, booleans and null, at most 32 levels deep.",
         ) from error
 
@@ -70,7 +70,7 @@ def _rewritten(value: object, rewrite: Callable[[str], str], depth: int) -> obje
 
 
 def _named(key: object, value: object, rewrite: Callable[[str], str], depth: int) -> object:
-    # A word alone may be anything; beside its name it may be a password.
+    # A word by itself may be anything; with its key it may be recognized as a password.
     if isinstance(value, str) and len(value) <= _LONGEST_WORD and not any(map(str.isspace, value)):
         together = rewrite(f"{key}={value}")
         if together.startswith(f"{key}="):

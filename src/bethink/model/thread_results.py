@@ -1,4 +1,4 @@
-"""What the verbs of threads return."""
+"""The results of the verbs on threads."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processed:
-    """What one event did: the thread after it, what was put on the shelf and what was taken away."""
+    """What one event did: the thread after it, and the chunks that were added and removed."""
 
     thread: Thread
     event: QueuedEvent
@@ -28,25 +28,25 @@ class Processed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchResult:
-    """What a dispatch left: the thread, and what the events it processed put on the shelf and took away."""
+    """The result of a dispatch: the thread, and the events that were processed."""
 
     thread: Thread
     processed: tuple[Processed, ...] = ()
 
     @property
     def added_chunks(self) -> tuple[Chunk, ...]:
-        """Every chunk that was added."""
+        """All chunks that were added."""
         return tuple(chunk for each in self.processed for chunk in each.added)
 
     @property
     def removed_chunk_ids(self) -> tuple[str, ...]:
-        """Every chunk that was taken away."""
+        """The ids of all chunks that were removed."""
         return tuple(name for each in self.processed for name in each.removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What one step did, and what is left to do."""
+    """What one step did, and what remains to be done."""
 
     dispatch_result: DispatchResult | None
     event_processed: bool
@@ -58,7 +58,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDiff:
-    """What lies between two states: what came, what went, and what only changed its place."""
+    """The difference between two states: chunks that were added, removed, or only moved."""
 
     added: tuple[Chunk, ...]
     removed: tuple[Chunk, ...]
@@ -67,7 +67,7 @@ class StateDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
-    """How long a state is, and what is to be done about it."""
+    """The length of a state in tokens, and what should be done about it."""
 
     total_tokens: int
     compressible_tokens: int

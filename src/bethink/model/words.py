@@ -1,4 +1,4 @@
-"""The words of a text as far as they carry its meaning: what two texts must share to say the same."""
+"""The significant words of a text, for comparing what two texts say."""
 
 import hashlib
 import re
@@ -18,8 +18,8 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case; what is written without spaces comes in pairs of signs."""
-    if text.isascii():  # most are, and are their own normal form
+    """Return the words of a text in lower case; text without spaces is split into pairs of characters."""
+    if text.isascii():  # most texts are, and need no normalization
         return WORD.findall(text.lower())
     found: list[str] = []
     for word in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
@@ -31,12 +31,12 @@ def words_of(text: str) -> list[str]:
 
 
 def key_words(text: str) -> list[str]:
-    """Return the words that carry the meaning of a text, in order."""
+    """Return the significant words of a text, in order."""
     return [word for word in words_of(text) if word not in _COMMON]
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names and numbers of a sentence in lower case and in order, without a name at its very beginning."""
+    """Return the names and numbers of a sentence in lower case and in order, except a name at its very beginning."""
     words = WORD.findall(unicodedata.normalize("NFKC", text))
     return [
         word.casefold()
@@ -46,12 +46,12 @@ def names_in(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Cut a word to its beginning, so that its endings do not matter; what has a digit in it stays whole."""
+    """Cut a word to its stem, so that its ending does not matter; a word with a digit stays as it is."""
     return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word
 
 
 def trimmed(word: str) -> str:
-    """Take the ending off a word, and nothing else."""
+    """Remove only the ending of a word."""
     return _without_ending(word).rstrip("e") or word
 
 
@@ -63,20 +63,21 @@ def _without_ending(word: str) -> str:
 
 
 def has_digit(word: str) -> bool:
-    """Say whether a word is a number, or has one in it."""
+    """Return whether a word contains a digit."""
     return not word.isalpha() and any(mark.isdigit() for mark in word)
 
 
 def negated(text: str) -> bool:
-    """Say whether a text denies something."""
+    """Return whether a text is negated."""
     return _NEGATION.search(text) is not None
 
 
 def gist(text: str) -> str:
-    """Name what a sentence says: equal for two that differ only in case, punctuation, common words and endings.
+    """Return a digest of what a sentence says: equal for two that differ only in case, punctuation, common words or
+    endings.
 
-    The order of the words counts, and both must deny or both affirm.
+    The order of the words matters, and both must be negated or neither.
     """
-    # Not cut short as `stem` does: Stockport is not Stockholm.
+    # Not cut as `stem` does: Stockport is not Stockholm.
     meaning = [trimmed(word) for word in key_words(text)] or words_of(text)
     return hashlib.blake2b(f"{' '.join(meaning)}\n{negated(text)}".encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Working memory in words: events come in, operations change an ordered list of immutable chunks."""
+"""Working memory: events come in, and operations change an ordered list of immutable chunks."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from bethink.model.text import JsonObject
 
 
 class ChunkType(StrEnum):
-    """What a chunk is about; it decides the defaults of the rest."""
+    """The subject of a chunk; it decides the defaults of other fields."""
 
     SYSTEM = "SYSTEM"
     AGENT = "AGENT"
@@ -24,7 +24,7 @@ class ChunkType(StrEnum):
 
 
 class SubType(StrEnum):
-    """What a chunk of the working flow is."""
+    """The subtype of a chunk in the working flow."""
 
     COMPACTED = "COMPACTED"
     USER = "USER"
@@ -35,7 +35,7 @@ class SubType(StrEnum):
 
 
 class Retention(StrEnum):
-    """How a chunk may be shortened. CRITICAL ones are never removed by the system."""
+    """How a chunk may be shortened. The system never removes CRITICAL chunks."""
 
     CRITICAL = "CRITICAL"
     COMPRESSIBLE = "COMPRESSIBLE"
@@ -45,7 +45,7 @@ class Retention(StrEnum):
 
 
 class OperationKind(StrEnum):
-    """The ways in which a state becomes the next."""
+    """The kinds of changes from one state to the next."""
 
     ADD = "ADD"
     UPDATE = "UPDATE"
@@ -57,14 +57,14 @@ class OperationKind(StrEnum):
 
 
 class Mode(StrEnum):
-    """Whether events are processed as they come, or one by one when asked."""
+    """Whether events are processed as they come, or one by one on request."""
 
     AUTO = "auto"
     STEPPING = "stepping"
 
 
 class StateCause(StrEnum):
-    """What made a state."""
+    """What created a state."""
 
     INITIAL = "initial"
     FORK = "fork"
@@ -75,16 +75,16 @@ class StateCause(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What an event does to the queue behind it: `terminate` stops draining after it."""
+    """What an event does to the queue behind it: `terminate` stops processing after it."""
 
     QUEUE = "queue"
     INTERRUPT = "interrupt"
     TERMINATE = "terminate"
-    STOP_WORDS = "silent"
+    SILENT = "silent"
 
 
 class EventType(StrEnum):
-    """What happens to an agent. The last three are made by the memory itself."""
+    """What happens to an agent. Memory itself creates the last three."""
 
     TOOL_ERROR = "TOOL_ERROR"
     SUBAGENT_ERROR = "SUBAGENT_ERROR"
@@ -133,14 +133,14 @@ DEFAULTS: Mapping[ChunkType, tuple[int, Retention, bool]] = {
     ChunkType.WORKING_FLOW: (500, Retention.BATCH_COMPRESSIBLE, True),
     ChunkType.OUTPUT: (400, Retention.COMPRESSIBLE, False),
 }
-"""Priority, retention and mutability of each type of chunk, unless it is made with others."""
+"""The default priority, retention and mutability for each type of chunk."""
 
 COMPRESSIBLE = frozenset({Retention.COMPRESSIBLE, Retention.BATCH_COMPRESSIBLE, Retention.DISPOSABLE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A piece of working memory. It never changes: an update is a new chunk that names its parents."""
+    """A piece of working memory. It never changes: an update creates a new chunk that names its parents."""
 
     id: str
     type: ChunkType
@@ -155,9 +155,13 @@ class Chunk:
     custom: JsonObject = field(default_factory=dict[str, object])
     tokens: int = 0
 
+    def __post_init__(self) -> None:
+        # One form, whether it was made, stored or sent: equal chunks are equal.
+        object.__setattr__(self, "children", tuple(self.children))
+
     @property
     def text(self) -> str:
-        """Everything readable in the chunk, children included."""
+        """All text in the chunk, including its children."""
         return "\n".join(texts_of([self.content, *self.children]))
 
     @property
@@ -167,7 +171,7 @@ class Chunk:
 
 
 def texts_of(values: Iterable[object]) -> Iterator[str]:
-    """Yield every string under a `text` key, and every bare string in a list, at any depth."""
+    """Yield every string under a `text` key and every string in a list, at any depth."""
     for value in values:
         if isinstance(value, str):
             yield value
@@ -182,7 +186,7 @@ def texts_of(values: Iterable[object]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One change of a state. Which fields count depends on the kind."""
+    """One change to a state. Which fields are used depends on the kind."""
 
     kind: OperationKind
     chunk: Chunk | None = None
@@ -193,48 +197,48 @@ class Operation:
 
 
 def add(chunk: Chunk, position: int | None = None) -> Operation:
-    """Put a chunk at a place, or at the end."""
+    """Insert a chunk at a position, or append it."""
     return Operation(kind=OperationKind.ADD, chunk=chunk, position=position)
 
 
 def add_child(target: str, child: JsonObject) -> Operation:
-    """Add a child to a chunk that is there: a new chunk takes its place."""
+    """Add a child to an existing chunk, which is replaced by a new chunk."""
     return Operation(kind=OperationKind.ADD, targets=(target,), child=child)
 
 
 def update(target: str, chunk: Chunk) -> Operation:
-    """Put a changed chunk in the place of the one it came from."""
+    """Replace a chunk by a changed version of it."""
     return Operation(kind=OperationKind.UPDATE, targets=(target,), chunk=chunk)
 
 
 def delete(target: str) -> Operation:
-    """Take a chunk out."""
+    """Remove a chunk."""
     return Operation(kind=OperationKind.DELETE, targets=(target,))
 
 
 def reorder(target: str, position: int) -> Operation:
-    """Move a chunk to a place."""
+    """Move a chunk to a position."""
     return Operation(kind=OperationKind.REORDER, targets=(target,), position=position)
 
 
 def replace(target: str, chunk: Chunk) -> Operation:
-    """Put another chunk in the place of one."""
+    """Replace a chunk by another."""
     return Operation(kind=OperationKind.REPLACE, targets=(target,), chunk=chunk)
 
 
 def batch_replace(targets: Sequence[str], chunk: Chunk) -> Operation:
-    """Put one chunk in the first place of many; those that are no longer there are passed over."""
+    """Replace many chunks by one, at the position of the first; those that no longer exist are skipped."""
     return Operation(kind=OperationKind.BATCH_REPLACE, targets=tuple(targets), chunk=chunk)
 
 
 def batch(operations: Sequence[Operation]) -> Operation:
-    """Do several operations as one."""
+    """Combine several operations into one."""
     return Operation(kind=OperationKind.BATCH, operations=tuple(operations))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened to an agent, to be worked into what it holds."""
+    """Something that happened to an agent, to be processed into its working memory."""
 
     type: str
     payload: JsonObject = field(default_factory=dict[str, object])
@@ -243,7 +247,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedEvent:
-    """An event in a thread's queue, in its place."""
+    """An event in the queue of a thread, with its position."""
 
     id: str
     number: int
@@ -253,7 +257,7 @@ class QueuedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedEvent:
-    """An event that was set aside because it could not be processed, and why."""
+    """An event that could not be processed and was set aside, with the reason."""
 
     event: QueuedEvent
     reason: str
@@ -261,7 +265,7 @@ class FailedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """The working memory of one session: its mode, where its state and queue stand, and who is stepping."""
+    """The working memory of one session: its mode, the numbers of its state and queue, and who is stepping."""
 
     space: str
     id: str
@@ -285,7 +289,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateInfo:
-    """One state of a thread, without its chunks: what made it, from which event, in which step."""
+    """One state of a thread, without its chunks: what created it, from which event, in which step."""
 
     thread_id: str
     number: int
@@ -299,6 +303,9 @@ class StateInfo:
     total_tokens: int
     recorded_at: datetime
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operations", tuple(self.operations))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
@@ -309,13 +316,13 @@ class State:
 
 
 def chunk_id(event_id: str, index: int) -> str:
-    """Name the chunk an event makes: the same event makes the same chunk, however often it is replayed."""
+    """Return the id of a chunk that an event creates. It stays the same when the event is replayed."""
     digest = hashlib.sha256(f"{event_id}/{index}".encode()).digest()
     return f"chunk_{base32(int.from_bytes(digest[:16]))}"
 
 
 def make_chunk(kind: ChunkType, content: JsonObject | str, *, id: str, created_at: datetime, **fields: Any) -> Chunk:  # noqa: A002
-    """Make a chunk with the defaults of its type; a string stands for content that is text."""
+    """Create a chunk with the defaults of its type; a string becomes content with this text."""
     priority, retention, mutable = DEFAULTS[kind]
     body = {"text": content} if isinstance(content, str) else content
     given: dict[str, Any] = {"priority": priority, "retention": retention, "mutable": mutable} | fields

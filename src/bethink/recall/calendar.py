@@ -1,18 +1,18 @@
-"""The calendar in UTC: its units, moving by them, and choosing among what comes back every year or week."""
+"""Calendar arithmetic in UTC: units, shifting by them, and picking one of a yearly or weekly series."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 DAY = timedelta(days=1)
-# A year short of either end, so that the days and months beside these can be named, too.
+# One year short of both limits of `datetime`, so that the neighbouring days and months exist.
 _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 _FIXED = {"hour": timedelta(hours=1), "day": DAY, "week": 7 * DAY}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 
 class Stretch(NamedTuple):
-    """From a moment until another, which it leaves out."""
+    """The time from `start` up to, but not including, `end`."""
 
     start: datetime
     end: datetime
@@ -20,22 +20,22 @@ class Stretch(NamedTuple):
 
 
 def within(at: datetime) -> datetime:
-    """Return a moment, or the first or last one that has days and months beside it."""
+    """Return a moment, clamped to the range in which neighbouring days and months exist."""
     return min(max(at, _FIRST), _LAST)
 
 
 def midnight(at: datetime) -> datetime:
-    """Return the beginning of a day."""
+    """Return the beginning of a moment's day."""
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def month_start(index: int) -> datetime:
-    """Return the beginning of a month, where months are counted from the year 0."""
+    """Return the beginning of a month, given as the number of months since the year 0."""
     return datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC)
 
 
 def shifted(at: datetime, unit: str, count: int) -> datetime:
-    """Move by so many units; where a month is too short for the day, to its last."""
+    """Move a moment by `count` units. In a month that is too short for the day, use its last day."""
     if unit in _FIXED:
         return at + count * _FIXED[unit]
     first = month_start(at.year * 12 + at.month - 1 + count * _MONTHS_IN[unit])
@@ -44,7 +44,7 @@ def shifted(at: datetime, unit: str, count: int) -> datetime:
 
 
 def unit_at(unit: str, at: datetime, ahead: int = 0) -> Stretch:
-    """Return the unit of the calendar that a moment lies in, or the one so many further on."""
+    """Return the calendar unit that contains a moment, or the one `ahead` units later."""
     if unit in _MONTHS_IN:
         size = _MONTHS_IN[unit]
         index = (at.year * 12 + at.month - 1) // size + ahead
@@ -55,7 +55,7 @@ def unit_at(unit: str, at: datetime, ahead: int = 0) -> Stretch:
 
 
 def day_of(year: int, month: int, day: int, until: int | None = None) -> Stretch | None:
-    """Return a day of a year, or the days of a month until another; None where it has no such day."""
+    """Return one day, or the days of a month up to `until`; None if no such day exists."""
     try:
         start = datetime(year, month, day, tzinfo=UTC)
         end = datetime(year, month, until or day, tzinfo=UTC) + DAY
@@ -65,9 +65,9 @@ def day_of(year: int, month: int, day: int, until: int | None = None) -> Stretch
 
 
 def pick(which: str, nth: Callable[[int], Stretch | None], now: datetime) -> Stretch | None:
-    """Choose the last one that began, or that is over, or this one, or the next, as `which` says.
+    """Return the "last" one that is over, "this" one, the "next" one, or by default the last one that began.
 
-    `nth` makes the one so many years or weeks ahead, or None where there is none.
+    `nth` makes the one that many years or weeks ahead; it returns None if none exists.
     """
     if which == "this":
         before = nth(-1)  # a winter begins in the year before

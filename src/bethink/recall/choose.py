@@ -1,4 +1,4 @@
-"""Chooses what is shown from what was ranked: each statement once, nothing irrelevant, nothing beyond the budget."""
+"""Choose what to show from the ranked candidates: no duplicates, nothing irrelevant, nothing over the budget."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score, in its place. A fate here means that it cannot be shown whatever its score."""
+    """A ranked candidate and its score. One that already has a fate is never shown, whatever its score."""
 
     ref: Ref
     score: float
@@ -40,7 +40,7 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How much may be shown, and what of."""
+    """How much may be shown, and from which origins."""
 
     limit: int
     budget: int | None
@@ -53,7 +53,7 @@ class Rules:
 
 
 class Chooser:
-    """Goes through candidates, the best first, and keeps what was decided about each."""
+    """Goes through candidates, best first, and records what it decided about each."""
 
     def __init__(self, rules: Rules, texts: Mapping[Ref, Text], excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
         self._rules = rules
@@ -69,22 +69,22 @@ class Chooser:
         self.spent = 0
 
     def choose(self, ranked: Sequence[Ranked]) -> tuple[Recalled, ...]:
-        """Return what is to be shown, the best first; `candidates` then says what became of each."""
-        heard = {each.ref.id for each in ranked if each.ref.kind is RefKind.MESSAGE}
-        later = {place for place, each in enumerate(ranked) if each.ref.id in heard and self._quotes(each.ref)}
+        """Return the items to show, best first. Afterwards `candidates` tells what became of each candidate."""
+        sessions = {each.ref.id for each in ranked if each.ref.kind is RefKind.MESSAGE}
+        later = {index for index, each in enumerate(ranked) if each.ref.id in sessions and self._quotes(each.ref)}
         decided: dict[int, tuple[Ranked, Text | None, Fate, Ref | None]] = {}
-        for place in (*(place for place in range(len(ranked)) if place not in later), *sorted(later)):
-            each = ranked[place]
+        for index in (*(index for index in range(len(ranked)) if index not in later), *sorted(later)):
+            each = ranked[index]
             text = self._texts.get(each.ref)
-            decided[place] = (each, text, *self._decide(each, text))
-        self._decided = [decided[place] for place in range(len(ranked))]
+            decided[index] = (each, text, *self._decide(each, text))
+        self._decided = [decided[index] for index in range(len(ranked))]
         if later:
             self._items.sort(key=lambda item: -item.score)
         return tuple([self._with_others(item) for item in self._items])
 
     @property
     def candidates(self) -> list[Candidate]:
-        """What was considered, the best first."""
+        """All candidates with their fates, best first."""
         return [
             Candidate(
                 ref=each.ref,
@@ -128,7 +128,7 @@ class Chooser:
         return None
 
     def _quotes(self, ref: Ref) -> bool:
-        """Say whether it only quotes messages: those are looked at first, and whatever it repeats is theirs."""
+        """Return whether a candidate only quotes messages. Those are decided first, so that it is their duplicate."""
         return ref.kind is RefKind.SESSION_MEMORY and ref in self._texts and self._texts[ref].quotes
 
     def _take(self, each: Ranked, text: Text, opening: str) -> tuple[Fate, Ref | None]:
@@ -148,14 +148,14 @@ class Chooser:
         return Fate.SHOWN, None
 
     def _twin(self, text: Text, opening: str) -> Ref | None:
-        """Return what already says this: the same words, a fact that quotes this message, or a message with them."""
+        """Return the item that already says this: the same words, a fact quoting it, or the message it quotes."""
         if text.ref.kind is RefKind.MESSAGE:
             behind = self._behind.get(SourceMessage(text.ref.id, text.ref.number))
         elif text.quotes:
             behind = next((item.ref for item in self._items if _is_quoted(item, text)), None)
         else:
-            rests = (self._whole[each] for each in self._sources(text.ref) if each in self._whole)
-            behind = next((whole.ref for whole in rests if _holds(whole.text, text.text)), None)
+            shown = (self._whole[each] for each in self._sources(text.ref) if each in self._whole)
+            behind = next((whole.ref for whole in shown if _contains(whole.text, text.text)), None)
         if behind is not None or opening not in self._said:
             return behind
         meant = self._meant(text)
@@ -175,13 +175,13 @@ class Chooser:
     def _item(self, each: Ranked, text: Text) -> Recalled:
         rules = self._rules
         share = None if rules.budget is None else max(_LEAST, rules.budget // _SHARE)
-        room = min((each for each in (share, rules.longest) if each is not None), default=None)
+        most = min((each for each in (share, rules.longest) if each is not None), default=None)
         quotes = self._excerpts.get(text.ref.id, ()) if text.ref.kind is RefKind.FACT else ()
         shown = [
-            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, room=_LEAST))
+            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, budget=_LEAST))
             for quote in quotes[:_QUOTED_PER_FACT]
         ]
-        said = text.text if room is None else excerpt(text.text, rules.words, rules.tokens, room=room)
+        said = text.text if most is None else excerpt(text.text, rules.words, rules.tokens, budget=most)
         return Recalled(
             ref=text.ref,
             text=said,
@@ -206,25 +206,25 @@ class Chooser:
 
 
 def of_origin(origin: str, wanted: Collection[str]) -> bool:
-    """Say whether an origin is among some: `tool` stands for every tool, `tool:name` for one."""
+    """Return whether an origin is among those wanted: `tool` matches every tool, `tool:name` one."""
     return origin in wanted or origin.partition(":")[0] in wanted
 
 
 def _is_quoted(item: Recalled, memory: Text) -> bool:
-    """Say whether a message is shown that what is remembered of its session quotes."""
+    """Return whether an item is a message that the memory of its session quotes."""
     if item.ref.kind is not RefKind.MESSAGE or item.ref.id != memory.ref.id:
         return False
     said = " ".join(item.text.strip("… ").split())[:_QUOTED_CHARACTERS]
     return bool(said) and said in memory.text
 
 
-def _holds(message: str, fact: str) -> bool:
-    """Say whether a message has every word of a fact that carries meaning."""
+def _contains(message: str, fact: str) -> bool:
+    """Return whether a message contains every key word of a fact."""
     return {stem(word) for word in key_words(fact)} <= {stem(word) for word in words_of(message)}
 
 
 def _opening(text: str) -> str:
-    """Return how the first words that carry meaning begin: texts that say the same share at least that."""
+    """Return the beginnings of the first key words. Texts that say the same share at least these."""
     head = text[:_HEAD].rpartition(" ")[0] if text.isascii() else ""
     words = key_words(head)
     if len(words) < _OPENING:
@@ -234,38 +234,38 @@ def _opening(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    """Name what a text says; a very long one says it in just these words."""
+    """Return the gist of a text. A very long text is compared word for word."""
     return gist(text) if len(text) <= _LONG else text
 
 
-def excerpt(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> str:
-    """Cut a text to the run of sentences that has most of the words, if it costs more than `room`."""
-    if tokens.count(text) <= room:
+def excerpt(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
+    """Cut a text that costs more tokens than `budget` to the sentences that contain most of the words."""
+    if tokens.count(text) <= budget:
         return text
-    # No word further on is what it was found by.
+    # The full-text index covers only this much of a text, so a match cannot be further on.
     sentences = [match[0] for match in _SENTENCE.finditer(text[:SEARCHED])] or [text[:SEARCHED]]
-    best = max(range(len(sentences)), key=lambda place: (_shared(sentences[place], words), -place))
+    best = max(range(len(sentences)), key=lambda index: (_shared(sentences[index], words), -index))
     first = last = best
     while True:
         grown = _grown(sentences, first, last)
-        if grown is None or tokens.count("".join(sentences[grown[0] : grown[1] + 1])) > room:
+        if grown is None or tokens.count("".join(sentences[grown[0] : grown[1] + 1])) > budget:
             break
         first, last = grown
     whole = "".join(sentences[first : last + 1]).strip()
-    said = _piece(whole, words, tokens, room=room)
+    said = _piece(whole, words, tokens, budget=budget)
     before = first > 0 or not whole.startswith(said)
     after = last + 1 < len(sentences) or len(text) > SEARCHED or not whole.endswith(said)
     return f"{'… ' if before else ''}{said}{' …' if after else ''}"
 
 
-def _piece(text: str, words: Collection[str], tokens: Tokens, *, room: int) -> str:
-    """Cut a sentence that is too long by itself to what stands around the first of the words."""
+def _piece(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
+    """Cut a single sentence that is too long to the part around the first of the words."""
     asked = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
-    place = next(asked, 0)
+    position = next(asked, 0)
     said = text
-    while (cost := tokens.count(said)) > room and len(said) > 1:
-        length = max(1, len(said) * room // (cost + 1))
-        start = max(0, min(place - length // 4, len(text) - length))
+    while (cost := tokens.count(said)) > budget and len(said) > 1:
+        length = max(1, len(said) * budget // (cost + 1))
+        start = max(0, min(position - length // 4, len(text) - length))
         said = text[start : start + length]
     return said
 

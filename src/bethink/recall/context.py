@@ -1,4 +1,4 @@
-"""Makes the block of memory that a prompt begins with: the same bytes until memory changes."""
+"""Build the block of memory for the beginning of a prompt: the same bytes until memory changes."""
 
 import hashlib
 import re
@@ -23,39 +23,39 @@ BUDGET = 2_000
 _FACTS, _DOCUMENTS, _SESSIONS = 200, 20, 10
 _FACTS_SHARE = 0.7
 LINE = 90
-"""Tokens of an answer that one line has room for."""
+"""How many tokens of an answer fit into one line."""
 _LINE = 400
 _BRACKETS = re.compile(r"[(),\[\]]+")
 _DIRECTIVE = (FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCEDURE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelves:
-    """What a block can be made of, the most important first in each."""
+class ContextSources:
+    """What a block is built from, the most important first in each list."""
 
     facts: Sequence[Text]
     documents: Sequence[Text]
     sessions: Sequence[Text]
 
 
-def shelves(tx: Tx, *, space: str, as_of: datetime | None) -> Shelves:
-    """Read what a block is made of, as it was known at a time."""
-    return Shelves(
+def context_sources(tx: Tx, *, space: str, as_of: datetime | None) -> ContextSources:
+    """Read what a block is built from, as it was known at `as_of`."""
+    return ContextSources(
         facts=search.leading_facts(tx, space=space, as_of=as_of, directive=list(_DIRECTIVE), limit=_FACTS),
         documents=search.leading_documents(tx, space=space, as_of=as_of, limit=_DOCUMENTS),
         sessions=search.leading_sessions(tx, space=space, as_of=as_of, limit=_SESSIONS),
     )
 
 
-def block(held: Shelves, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
-    """Fill a block: what answers the question first, then what users want, facts, documents and recent sessions."""
+def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
+    """Fill a block: answers to the question first, then user preferences, facts, documents and recent sessions."""
     filling = _Filling(budget - tokens.count(framed("", note=NOTE)), tokens)
     filling.add("To the question", [_as_text(item) for item in answers], share=0.6)
-    wishes = [fact for fact in held.facts if _directs(fact)]
+    wishes = [fact for fact in sources.facts if _directs(fact)]
     filling.add("What the user wants", wishes, share=0.4)
-    filling.add("What is known", [fact for fact in held.facts if not _directs(fact)], share=_FACTS_SHARE)
-    filling.add("Documents", held.documents, share=0.9)
-    filling.add("Earlier sessions", held.sessions, share=1.0)
+    filling.add("What is known", [fact for fact in sources.facts if not _directs(fact)], share=_FACTS_SHARE)
+    filling.add("Documents", sources.documents, share=0.9)
+    filling.add("Earlier sessions", sources.sessions, share=1.0)
     if not filling.items:
         return Block()
     text = framed("\n\n".join(filling.sections), note=NOTE)
@@ -64,7 +64,7 @@ def block(held: Shelves, answers: Sequence[Recalled], *, budget: int, tokens: To
 
 
 class _Filling:
-    """A block that is being filled: a line is in it once, and only if there is room."""
+    """A block while it is being filled. It takes a line only once, and only within its budget."""
 
     def __init__(self, budget: int, tokens: Tokens) -> None:
         self._budget = budget
@@ -75,7 +75,7 @@ class _Filling:
         self.items: list[Recalled] = []
 
     def add(self, heading: str, texts: Sequence[Text], *, share: float) -> None:
-        """Add a section of lines, as long as no more than a share of the whole budget is used."""
+        """Add a section with the lines that fit, until `share` of the total budget is used."""
         title = f"## {heading}"
         taken: list[tuple[Text, str, int]] = []
         spent = self._spent + self._tokens.count(title) + 2
@@ -91,7 +91,7 @@ class _Filling:
         if not taken:
             return
         self._spent = spent
-        # The oldest first, whatever it was chosen for: what is new comes last and leaves the bytes before it alone.
+        # Oldest first, whatever the priority: a new line then comes last and the bytes before it stay the same.
         taken.sort(key=lambda each: (each[0].at, each[0].ref.parts))
         self.sections.append("\n".join([title, *(line for _, line, _ in taken)]))
         self.items += [
@@ -115,7 +115,7 @@ def _line(text: Text, label: str) -> str:
 
 
 def _plain(name: str) -> str:
-    # A tool may be called anything, also as if its line came from someone else.
+    # A tool can choose its name so that its line seems to come from someone else.
     return " ".join(_BRACKETS.sub(" ", inert(name)).split())
 
 
@@ -124,7 +124,7 @@ def _day(at: datetime) -> str:
 
 
 def _directs(fact: Text) -> bool:
-    # Only what a user said in person can tell an agent what to do.
+    # Only what a user said directly may tell an agent what to do.
     return fact.fact is not None and fact.fact.kind in _DIRECTIVE and fact.origin == "user"
 
 

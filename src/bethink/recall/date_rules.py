@@ -1,4 +1,4 @@
-"""How dates are spelled: one pattern for each spelling, and what it means beside a given now."""
+"""How dates are written: one pattern for each spelling, and what it means at a given time."""
 
 import re
 from collections.abc import Callable
@@ -72,12 +72,12 @@ def _follows(lead: re.Pattern[str], match: Match) -> bool:
 
 
 def part(match: Match, name: str) -> str:
-    """Return a part of what was found in small letters, or nothing."""
+    """Return a named group of a match in lower case, or an empty string."""
     return (match.groupdict().get(name) or "").lower()
 
 
 def count_in(match: Match) -> tuple[int, int]:
-    """Return how many units were named, at least and at most."""
+    """Return the least and the greatest number of units that a match can mean."""
     words = [word for word in part(match, "n").split() if word not in ("a", "of")] or ["one"]
     return (int(words[0]), int(words[0])) if words[0].isdigit() else _COUNTS[words[0]]
 
@@ -88,7 +88,7 @@ def _which_in(match: Match) -> str:
 
 
 def _number(names: tuple[str, ...], word: str) -> int:
-    return next(place for place, name in enumerate(names) if name.startswith(word[:3].lower()))
+    return next(index for index, name in enumerate(names) if name.startswith(word[:3].lower()))
 
 
 def _yearly(match: Match, which: str, make: Callable[[int], Stretch | None], now: datetime) -> Stretch | None:
@@ -102,7 +102,7 @@ def _months(year: int, month: int, precision: str, count: int) -> Stretch:
 
 
 def _is_verb(match: Match) -> bool:
-    """Tell a day in May from what 5 may do: in small letters, with no other trace of a date, it is the verb."""
+    """Return whether "may" or "march" is the verb: in lower case and without any other sign of a date."""
     if match["m"] not in ("may", "march") and not (match["m"] == "May" and match.start() == 0):
         return False
     named = part(match, "y") or part(match, "of") or (part(match, "th") and match.start("m") < match.start("d"))
@@ -204,14 +204,14 @@ _TRACES = frozenset(
 
 
 def may_name_a_time(text: str) -> bool:
-    """Say whether any of the rules could find something: most questions have neither a figure nor such a word."""
+    """Return whether any rule could match. Most questions contain neither a digit nor a date word."""
     if not text.isascii() or _FIGURE.search(text):
         return True
     return not _TRACES.isdisjoint(_WORD.findall(text.lower()))
 
 
 FLOATING = (_day, _month, _season, _weekday)
-"""What means another time beside another now, unless it has a year or a word like last."""
+"""Rules whose result depends on the current time, unless a year or a word like "last" is given."""
 
 RULES: tuple[tuple[Make, re.Pattern[str]], ...] = tuple(
     (make, re.compile(pattern, re.IGNORECASE))
@@ -239,4 +239,4 @@ RULES: tuple[tuple[Make, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-"""Earlier ones are tried first, and what they find is no longer there for the others."""
+"""Tried in this order. What one rule has matched is blanked out for the next ones."""

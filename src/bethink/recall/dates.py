@@ -1,4 +1,4 @@
-"""Finds the stretches of time that a question speaks of, and writes a moment out in the words of a date."""
+"""Find the times that a question mentions, and spell out a moment as the words of a date."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -33,9 +33,9 @@ _LEAD = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateSpan:
-    """A stretch of time in UTC, its end left out.
+    """A span of time in UTC; `end` is not part of it.
 
-    `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, or open where one end is.
+    `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, or open if one side is open.
     """
 
     start: Micros
@@ -44,15 +44,15 @@ class DateSpan:
 
 
 def spans(question: str, now: datetime) -> list[DateSpan]:
-    """Return the times that a question names, in its order; what leaves the year or week open is the last one.
+    """Return the times that a question mentions, in order. Without a year or week, the most recent one is meant.
 
-    Days are those of UTC, so what was said near midnight may lie in the day beside.
+    Days are UTC days, so something said near midnight may fall on the day before or after.
     """
     return times(question, now)[0]
 
 
 def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
-    """Return the times that a question names, as `spans` does, and what it says without them."""
+    """Return the times that a question mentions, like `spans`, and its text without them."""
     text = " ".join(question.replace("\0", " ").split())
     if not may_name_a_time(text):
         return [], text
@@ -64,28 +64,28 @@ def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
 
 
 def words_for(at: Micros) -> tuple[str, ...]:
-    """Write a day out for full text: its year, month, day and weekday."""
+    """Spell out a day for the full-text index: year, month, day and weekday."""
     day = within(from_micros(at))
     return (str(day.year), MONTHS[day.month - 1], str(day.day), WEEKDAYS[day.weekday()])
 
 
 class _Said(NamedTuple):
-    place: int
+    start: int
     end: int
     stretch: Stretch
     dated: bool = False
     again: Callable[[datetime], Stretch | None] | None = None
-    """Makes it for another now, where it leaves that open."""
+    """Evaluates the same words at another time; None if they always mean the same."""
 
 
 def _found(text: str, now: datetime) -> tuple[str, list[_Said]]:
-    """Return what is found, in order, and the text with all of that blotted out."""
+    """Return the text with all dates blanked out, and the dates in order."""
     found: list[_Said] = []
     for make, pattern in RULES:
         for match in pattern.finditer(text):
             try:
                 stretch = make(match, now)
-            except (ValueError, OverflowError):  # no such month, or outside of all years
+            except (ValueError, OverflowError):  # no such month, or a year out of range
                 continue
             if stretch is None:
                 continue
@@ -94,45 +94,45 @@ def _found(text: str, now: datetime) -> tuple[str, list[_Said]]:
             again = partial(make, match) if floats else None
             found.append(_Said(match.start(), match.end(), stretch, dated, again))
             text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
-    return text, sorted(found, key=lambda said: said.place)
+    return text, sorted(found, key=lambda said: said.start)
 
 
 def _joined(text: str, found: list[_Said]) -> Iterable[_Said]:
-    held: _Said | None = None
+    last: _Said | None = None
     for said in found:
-        both = _range(text, held, said) if held else None
-        if held and both is None:
-            yield held
-        held = both or said
-    if held:
-        yield held
+        both = _range(text, last, said) if last else None
+        if last and both is None:
+            yield last
+        last = both or said
+    if last:
+        yield last
 
 
 def _range(text: str, first: _Said, last: _Said) -> _Said | None:
-    gap = text[first.end : last.place]
-    if not _GAP.fullmatch(gap) or ("and" in gap and not _BETWEEN.search(text[max(0, first.place - 16) : first.place])):
+    gap = text[first.end : last.start]
+    if not _GAP.fullmatch(gap) or ("and" in gap and not _BETWEEN.search(text[max(0, first.start - 16) : first.start])):
         return None
     start, end = first.stretch, last.stretch
     if first.dated and last.again:
         end = last.again(start.start + 365 * DAY) or end
     if first.again:
         start = first.again(end.start) or start
-    return _Said(first.place, last.end, Stretch(start.start, end.end, "range")) if start.start < end.end else None
+    return _Said(first.start, last.end, Stretch(start.start, end.end, "range")) if start.start < end.end else None
 
 
 def _opened(text: str, said: _Said, now: datetime) -> Stretch:
-    """Take in the words before a time that open it to one side, or count from it."""
-    lead = _LEAD.search(text[max(0, said.place - 40) : said.place])
+    """Apply the words before a time that open it to one side ("since") or count from it ("two days after")."""
+    lead = _LEAD.search(text[max(0, said.start - 40) : said.start])
     if lead is None:
         return said.stretch
     start, end, _ = said.stretch
     how, tomorrow = lead["how"].lower(), unit_at("day", now).end
     if lead["n"] and how in ("after", "before"):
         count, unit = count_in(lead)[1], lead["unit"].lower()
-        whence, steps = (end, count - 1) if how == "after" else (start, -count)
+        origin, steps = (end, count - 1) if how == "after" else (start, -count)
         try:
-            return Stretch(shifted(whence, unit, steps), shifted(whence, unit, steps + 1), unit)
-        except (ValueError, OverflowError):  # outside of all years
+            return Stretch(shifted(origin, unit, steps), shifted(origin, unit, steps + 1), unit)
+        except (ValueError, OverflowError):  # a year out of range
             return said.stretch
     if how in ("since", "after"):
         start = start if how == "since" else end

@@ -1,4 +1,4 @@
-"""Embeds what a space holds, under a claim: texts are read, embedded outside any transaction, and checked again."""
+"""Embed the texts of a claimed space: read them, embed them outside any transaction, check them again, store."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from anyio import to_thread
 
-from bethink.errors import BadAnswer, LostClaim
+from bethink.errors import BadAnswer
 from bethink.extend import Embedder
 from bethink.logs import logger
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
@@ -29,15 +29,15 @@ _PART = 1_000
 _LONGEST_PART = 1_200
 _SHORTEST_PART = 400
 _MOST_PARTS = 8
-# Where a text may be cut, the best place first: after a paragraph, a line or sentence, a word.
+# Where a text may be cut, best first: after a paragraph, after a line or sentence, after a word.
 _CUTS = (re.compile(r"\n\s*\n"), re.compile(r"\n|(?<=[.!?…])[\"')\]]*\s|(?<=[。！？])"), re.compile(r"\s"))  # noqa: RUF001
 _log = logger("recall")
 
 
 def passages(source: Unembedded) -> list[str]:
-    """Return what is embedded of a text: all of it in parts, but only the beginning of a message.
+    """Return the parts of a text to embed: only the beginning of a message, all parts of anything else.
 
-    The rest of a long message, and the speaker's name before it, were of no help on four public sets.
+    Embedding the rest of a long message, or the name of its speaker, did not help on four public sets.
     """
     if source.ref.kind is RefKind.MESSAGE:
         return [source.text.strip()[:_LONGEST_PART]]
@@ -45,19 +45,19 @@ def passages(source: Unembedded) -> list[str]:
 
 
 def parts_of(text: str) -> list[str]:
-    """Cut a long text where a paragraph or sentence ends, into at most 8 parts of about 1,000 characters.
+    """Split a long text at the ends of paragraphs or sentences, into at most 8 parts of about 1,000 characters.
 
-    There is always one, also of nothing; what follows the last is not embedded.
+    An empty text has one empty part. What follows the last part is not embedded.
     """
     rest, parts = text.strip(), list[str]()
     while len(rest) > _LONGEST_PART and len(parts) < _MOST_PARTS - 1:
-        place = _cut(rest)
-        parts.append(rest[:place].rstrip())
-        rest = rest[place:].lstrip()
-    return [*parts, rest[: _cut(rest)].rstrip() if len(rest) > _LONGEST_PART else rest]
+        end = _part_end(rest)
+        parts.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*parts, rest[: _part_end(rest)].rstrip() if len(rest) > _LONGEST_PART else rest]
 
 
-def _cut(text: str) -> int:
+def _part_end(text: str) -> int:
     window = text[:_LONGEST_PART]
     for pattern in _CUTS:
         ends = [match.end() for match in pattern.finditer(window) if match.end() >= _SHORTEST_PART]
@@ -68,18 +68,21 @@ def _cut(text: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indexer:
-    """Embeds claimed spaces: whatever has no vector of this embedder gets one."""
+    """Embeds claimed spaces: every text without a vector of this embedder gets one."""
 
     database: Database
     embedder: Embedder
     batch: int = 64
 
     async def process(self, claim: Claim) -> Learnt:
-        """Embed what is missing and end the claim with the last of it. Raises `ModelError`, and `LostClaim`."""
+        """Embed what is missing and finish the claim together with the last batch.
+
+        Raises `ModelError`, and `LostClaim` if another worker has taken over.
+        """
         index = await self._index()
         if index is None or index.status is IndexStatus.RETIRED:
             why = "the server has no pgvector" if index is None else f"{index.embedder} was retired"
-            _log.warning("nothing is embedded: %s", why)
+            _log.warning("embedding is skipped: %s", why)
             return await self.database.transact(lambda tx: self._store(tx, claim, index), space=claim.space)
         learnt = await self._fill(claim, index)
         if index.status is IndexStatus.FILLING:
@@ -90,7 +93,7 @@ class Indexer:
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
+        """Finish a claim that failed. If more work was queued meanwhile, the job is retried at once."""
 
         def body(tx: Tx) -> None:
             newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
@@ -100,7 +103,7 @@ class Indexer:
         await self.database.transact(body, space=claim.space, repeatable=True)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Promise a run where something was said that nobody promised to index, as in the middle of a session."""
+        """Queue a run if a text has no vector yet, such as the latest message; return whether it did."""
         index = vectors.live(tx, embedder=self.embedder.name, dimension=self.embedder.dimension)
         if vectors.available(tx) and (index is None or vectors.missing(tx, space=space, index=index, limit=1)):
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=key, watermark=0)
@@ -110,7 +113,7 @@ class Indexer:
         return False
 
     async def _index(self) -> VectorIndex | None:
-        """Return the index of this embedder, made at its first use; None where there can be none."""
+        """Return the index of this embedder, creating it on first use; None if the database cannot store vectors."""
 
         def find(tx: Tx) -> tuple[bool, list[VectorIndex]]:
             return vectors.available(tx), vectors.indexes(tx)
@@ -118,13 +121,13 @@ class Indexer:
         def make(tx: Tx) -> VectorIndex:
             return vectors.register(tx, embedder=name, dimension=dimension)
 
-        # The first look at its dimension may load a model: not on the event loop, and in no transaction.
+        # Reading the dimension may load a model: keep that off the event loop and out of transactions.
         name, dimension = self.embedder.name, await to_thread.run_sync(lambda: self.embedder.dimension)
         possible, known = await self.database.transact(find, read=True)
         if not possible:
             return None
         ours = [each for each in known if (each.embedder, each.dimension) == (name, dimension)]
-        # One that was retired stays so: only who reindexes brings it back, and not a worker with old settings.
+        # A retired index stays retired: a worker with old settings must not revive it, only a reindex does.
         return ours[0] if ours else await self.database.transact(make, repeatable=True)
 
     async def _fill(self, claim: Claim, index: VectorIndex) -> Learnt:
@@ -149,7 +152,7 @@ class Indexer:
                     space=claim.space,
                 )
             if stored == before:
-                raise BadAnswer("nothing of what was embedded could be kept.")
+                raise BadAnswer("none of the new vectors could be stored.")
 
     async def _embedded(self, batch: Sequence["tuple[Unembedded, list[str]]"]) -> list[Embedded]:
         texts = [part for _, parts in batch for part in parts]
@@ -157,45 +160,45 @@ class Indexer:
             return []
         answer = await self.embedder.embed(texts)
         if len(answer) != len(texts):
-            raise BadAnswer(f"{self.embedder.name} gave {len(answer)} vectors for {len(texts)} texts.")
+            raise BadAnswer(f"{self.embedder.name} returned {len(answer)} vectors for {len(texts)} texts.")
         given = iter(answer)
         return [Embedded(source, [next(given) for _ in parts]) for source, parts in batch]
 
     def _put(self, tx: Tx, claim: Claim, index: VectorIndex, rows: Sequence[Embedded]) -> int:
-        self._hold(tx, claim)
+        self._lock(tx, claim)
         return vectors.put(tx, space=claim.space, index=index, rows=rows)
 
     def _store(
         self, tx: Tx, claim: Claim, index: VectorIndex | None, rows: Sequence[Embedded] = (), *, before: int = 0
     ) -> Learnt:
-        """Keep the last vectors and end the claim: it begins again at once if more was promised meanwhile."""
-        promised = self._hold(tx, claim)
+        """Store the last vectors and finish the claim. If more was queued meanwhile, the job runs again at once."""
+        queued = self._lock(tx, claim)
         stored = before
         if index is not None and rows:
             stored += vectors.put(tx, space=claim.space, index=index, rows=rows)
         outcome = Outcome.SUCCEEDED if stored else Outcome.SUCCEEDED_NO_OUTPUT
         status, due = JobStatus.DONE, None
-        if promised > claim.input_watermark:
+        if queued > claim.input_watermark:
             status, due = JobStatus.QUEUED, tx.now
         elif index is not None and vectors.indexes(tx)[0].id != index.id:
-            status, due = JobStatus.QUEUED, tx.now + _MINUTE  # for a worker whose embedder came after ours
+            status, due = JobStatus.QUEUED, tx.now + _MINUTE  # for a worker with a newer embedder
         elif vectors.may_grow(tx, space=claim.space):
             status, due = JobStatus.WAITING, tx.now + QUIET_CHECK
         mark = claim.input_watermark
         jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=mark)
         return Learnt(outcome=outcome, settled=Counter(embedded=stored))
 
-    def _hold(self, tx: Tx, claim: Claim) -> int:
-        # The space before the job, and both before any text: whoever forgets a text takes them in this order.
+    def _lock(self, tx: Tx, claim: Claim) -> int:
+        # Lock the space, then the job, then texts: forgetting a text takes the locks in the same order.
         facts.lock(tx, space=claim.space)
-        promised = jobs.hold(tx, claim)
-        if promised is None:
-            raise LostClaim(f"the claim on {claim.space} was lost.")
-        return promised
+        queued = jobs.hold(tx, claim)
+        if queued is None:
+            raise jobs.lost(claim)
+        return queued
 
 
 def _batches(waiting: list[Unembedded], size: int) -> Iterator[list[tuple[Unembedded, list[str]]]]:
-    """Gather texts until their parts fill a batch; the parts of one text stay together."""
+    """Group texts into batches of at most `size` parts; the parts of one text stay together."""
     batch: list[tuple[Unembedded, list[str]]] = []
     count = 0
     for each in waiting:

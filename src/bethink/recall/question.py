@@ -1,4 +1,4 @@
-"""Reads a question: the words that matter and how much, whom it is about, and when."""
+"""Parse a question: which words matter and how much, whom it is about, and which times it mentions."""
 
 import math
 import re
@@ -64,21 +64,21 @@ _OF_ASSISTANT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One word of a question: where its spellings and its kin stand among the stems, and how much it weighs.
+    """One word of a question and its weight. `stems` and `related` are indexes into the stems of the question.
 
-    One that is `dated` only says when: nothing has to repeat it.
+    A `dated` word only says when something happened, so an answer need not contain it.
     """
 
     word: str
     stems: tuple[int, ...]
-    kin: tuple[int, ...]
+    related: tuple[int, ...]
     weight: float
     dated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuestion:
-    """A question as it is searched for. `speaker` or `role` is whose words it is about, where it says so."""
+    """A question, ready to search for. `speaker` or `role` is set if it asks what that one said."""
 
     text: str
     terms: tuple[Term, ...]
@@ -89,58 +89,58 @@ class ParsedQuestion:
     speaker: str | None
     role: str | None
     now: bool = False
-    """Whether it asks how things stand now, so that of two answers the newer is the likelier."""
+    """Whether it asks about the present, so that the newer of two answers is more likely right."""
 
     @property
     def only_when(self) -> bool:
-        """Whether it asks for nothing but a time, such as what was talked about yesterday."""
+        """Whether it asks only about a time, such as "What did we talk about yesterday?"."""
         return bool(self.spans) and all(term.dated or term.weight < 1 for term in self.terms)
 
     def closeness(self, at: Micros) -> float:
-        """Say how near a moment is to the times that the question names: 1 within one, 0 far off or for none."""
+        """Return how close a moment is to the times in the question: 1 inside one, near 0 far away, 0 without any."""
         best = 0.0
         for span in self.spans:
             early, late = max(0, span.start - at) / DAY, max(0, at - span.end) / DAY
-            # People tell of a day after it, more often than before.
+            # People talk about a day more often after it than before it.
             best = max(best, math.exp(-early / _DAYS_EARLY - late / _DAYS_LATE))
         return best
 
 
 def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
-    """Read a question with the words of this database's full text; what is very long is read by its beginning."""
+    """Parse a question with the stemmer of this database. Only the first 10,000 characters are read."""
     question = question[:_MAX_CHARACTERS]
     named = [name for name in speakers if _names(question, name)]
     words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in STOP_WORDS]
-    # A speaker's name is what the others call out: it says whom the question is about, not what, if it says that.
+    # Others address a speaker by name, so a name tells whom the question is about rather than what.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     spans, rest = times(question, now)
     undated = set(_words(rest) if spans else kept)
     about = _meant(question, dated=bool(spans))
     families = _families(tx)
-    known: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     direct: set[int] = set()
     terms: list[Term] = []
-    # As they are written: only the database knows how it folds what is no ASCII letter.
+    # Words are passed as written: only the database knows how it folds letters outside ASCII.
     for word, stems in zip(kept, tx.stemmed(kept), strict=True):
         weight = _weight(word, question) if word in about else _VAGUE
         for stem in stems:
-            forms, kin = families.get(stem, ((stem,), ()))
-            places = _placed(known, forms)
-            if direct.intersection(places):
+            forms, related = families.get(stem, ((stem,), ()))
+            own = _indexed(indexes, forms)
+            if direct.intersection(own):
                 continue
-            direct.update(places)
+            direct.update(own)
             terms.append(
                 Term(
                     word=word,
-                    stems=places,
-                    kin=_placed(known, kin) if weight >= 1 else (),
+                    stems=own,
+                    related=_indexed(indexes, related) if weight >= 1 else (),
                     weight=weight,
                     dated=word not in undated,
                 )
             )
     terms = [
-        replace(term, kin=tuple(place for place in term.kin if place not in direct)) if term.kin else term
+        replace(term, related=tuple(index for index in term.related if index not in direct)) if term.related else term
         for term in terms
     ]
     aside = _OF_ASSISTANT.search(question) is not None
@@ -148,7 +148,7 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Pa
     return ParsedQuestion(
         text=question,
         terms=tuple(terms),
-        stems=tuple(known),
+        stems=tuple(indexes),
         names=tuple(word.casefold() for word in words if _is_name(word, question)),
         quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
         spans=tuple(spans),
@@ -159,23 +159,23 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Pa
 
 
 def asks(text: str) -> bool:
-    """Say whether a text reads as a question: by its mark, or without any by how it begins."""
+    """Return whether a text is a question: it ends with a question mark, or begins like one and has no end mark."""
     ending = text.rstrip().rstrip("\"'\u201d\u2019)")[-1:]
     return ending == "?" or (ending not in (".", "!") and _ASKS.match(text) is not None)
 
 
 def repeats(text: str, question: str) -> bool:
-    """Say whether a text is a question word for word, however it is written."""
+    """Return whether a text has the same words as a question; case and punctuation may differ."""
     return len(text) <= longest_repeat(question) and words_of(text) == words_of(question)
 
 
 def longest_repeat(question: str) -> int:
-    """Return how many signs the same words may take: what is longer has others, and need not be read for that."""
+    """Return the most characters a repeat of the question can have. A longer text need not be read to rule it out."""
     return 2 * len(question) + _MORE_CHARACTERS
 
 
 def in_their_words(question: str, speakers: Iterable[str]) -> str:
-    """Put a question about one speaker into that speaker's mouth: people say "I", not their name."""
+    """Rewrite a question about one speaker in the first person: people say "I", not their name."""
     named = [name for name in speakers if _names(question, name)]
     if len(named) != 1:
         return question
@@ -191,15 +191,15 @@ def _words(text: str) -> list[str]:
 def _names(question: str, name: str) -> bool:
     first = next(iter(name.split()), "")
     if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
-        return False  # most names are in no question, and a pattern for each would have to be compiled
-    # Somebody called Will or An is only meant where the name is written so, and is not the first word.
+        return False  # most names do not occur, and this saves compiling a pattern for each
+    # "Will" or "An" counts as a name only if it is capitalised and not the first word.
     common = first.casefold() in STOP_WORDS
     found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
     return found is not None and not (common and found.start() == 0)
 
 
 def _meant(question: str, *, dated: bool) -> set[str]:
-    """Return the words that say what a question is about, rather than ask for it nicely or say what it is for."""
+    """Return the words that say what a question is about, without polite phrases and reasons for asking."""
     rest = _TASK.sub(" ", question)
     return set(_words(_OF_A_TIME.sub(" ", rest) if dated else rest))
 
@@ -214,8 +214,8 @@ def _is_name(word: str, question: str) -> bool:
     return word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
 
 
-def _placed(known: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
-    return tuple(known.setdefault(stem, len(known)) for stem in stems)
+def _indexed(indexes: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
+    return tuple(indexes.setdefault(stem, len(indexes)) for stem in stems)
 
 
 _Family = tuple[tuple[str, ...], tuple[str, ...]]
@@ -223,27 +223,27 @@ _known_families: dict[Dialect, dict[str, _Family]] = {}
 
 
 def _families(tx: Tx) -> dict[str, _Family]:
-    """Return which stems belong together in this database's full text, and which are akin."""
+    """Return for each stem the other forms of its word and the related stems, as this database stems them."""
     known = _known_families.get(tx.dialect)
     if known is None:
         silent = {stem for stems in tx.stemmed(sorted(STOP_WORDS)) for stem in stems}
         forms: dict[str, tuple[str, ...]] = {}
         for group in _stems_of(tx, FORMS):
             # Porter cuts "ate" to "at", which is in every other text.
-            heard = tuple(stem for stem in group if stem not in silent)
-            forms.update(dict.fromkeys(group, heard or group))
-        akin: dict[str, dict[str, None]] = {}
+            telling = tuple(stem for stem in group if stem not in silent)
+            forms.update(dict.fromkeys(group, telling or group))
+        related: dict[str, dict[str, None]] = {}
         for head, *others in _stems_of(tx, RELATED):
             spelt = dict.fromkeys(form for other in others for form in forms.get(other, (other,)))
             for form in forms.get(head, (head,)):
-                akin.setdefault(form, {}).update(spelt)
-        known = {stem: _family(forms.get(stem, (stem,)), akin.get(stem, {})) for stem in (*forms, *akin)}
+                related.setdefault(form, {}).update(spelt)
+        known = {stem: _family(forms.get(stem, (stem,)), related.get(stem, {})) for stem in (*forms, *related)}
         _known_families[tx.dialect] = known
     return known
 
 
-def _family(forms: tuple[str, ...], akin: Iterable[str]) -> _Family:
-    return forms, tuple(stem for stem in akin if stem not in forms)
+def _family(forms: tuple[str, ...], related: Iterable[str]) -> _Family:
+    return forms, tuple(stem for stem in related if stem not in forms)
 
 
 def _stems_of(tx: Tx, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Makes vectors anew for another embedder, and finds large spaces a faster way to theirs."""
+"""Rebuild vectors for another embedder, and build approximate indexes for large spaces."""
 
 from collections.abc import Callable
 
@@ -15,16 +15,17 @@ _PAUSE = 0.5
 
 
 class Vectors:
-    """The vectors of one embedder, which workers make and which can always be made anew."""
+    """The vectors of one embedder. Workers create them, and they can always be rebuilt."""
 
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._database = database
         self._embedder = embedder
 
     async def reindex(self, *, progress: Callable[[int], None] | None = None) -> VectorIndex:
-        """Promise to embed what is not yet, in every space, for an embedder that may be new here; workers do it.
+        """Queue the embedding of every text that has no vector of this embedder yet. Workers do it.
 
-        With `progress` it waits for them, and says how many spaces are left. Raises `Misconfigured` without pgvector.
+        With `progress`, wait for them and call it with the number of spaces left. Raises `Misconfigured` without
+        pgvector.
         """
         name, dimension = self._embedder.name, await self._dimension()
 
@@ -44,13 +45,13 @@ class Vectors:
         return index
 
     async def left(self) -> int:
-        """Count the spaces that are still to be indexed."""
+        """Return the number of spaces that still have to be indexed."""
         return await self._database.transact(vectors.left, read=True)
 
     async def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
-        """Build an HNSW index for a space that has more than `above` vectors, while it is used; say whether it did.
+        """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        Only PostgreSQL has such. It takes seconds for each ten thousand vectors, and makes writing them slower.
+        PostgreSQL only. It takes seconds for every ten thousand vectors, and makes writing vectors slower.
         """
         name, dimension = self._embedder.name, await self._dimension()
 
@@ -64,19 +65,19 @@ class Vectors:
         return bool(statements)
 
     async def _dimension(self) -> int:
-        # The first look may load a model: not on the event loop, and in no transaction.
+        # The first access may load a model: keep that off the event loop and out of transactions.
         return await to_thread.run_sync(lambda: self._embedder.dimension)
 
 
 def vectors_of(database: Database, embedder: Embedder | None) -> Vectors:
-    """Return the vectors of a memory. Raises `Misconfigured` without an embedder."""
+    """Return the vectors of an embedder. Raises `Misconfigured` if there is no embedder."""
     if embedder is None:
         raise Misconfigured("no embedder is configured.", hint="Set embedder, such as static:FOLDER or openai:NAME.")
     return Vectors(database, embedder)
 
 
 async def switch_when_full(database: Database, index: VectorIndex) -> bool:
-    """Let an index be the live one if no space is left to be indexed, retire the others, and say whether it is."""
+    """Make an index the live one and retire the others once every space is indexed; return whether it is live."""
     if await database.transact(vectors.any_left, read=True):
         return False
 

@@ -1,4 +1,4 @@
-"""Finds the question itself among what it found: who asked the same before has not answered it."""
+"""Find the question itself among the matches: asking the same before does not answer it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from bethink.store.db import Tx
 from bethink.store.search import Match, Text
 
 _BYTES = 4
-"""What one sign takes at most."""
+"""The most bytes a character takes in UTF-8."""
 
 
 class Parted(NamedTuple):
-    """What was found, the question itself with its fate, and the messages right after it, which may well answer."""
+    """The matches, with a fate for repeats of the question, and the messages after these, which may answer it."""
 
     matches: list[Match]
     answers: frozenset[Ref]
@@ -25,25 +25,25 @@ class Parted(NamedTuple):
 def parted(
     tx: Tx, asked: ParsedQuestion, matches: list[Match], *, space: str, session_id: str | None, as_of: datetime | None
 ) -> Parted:
-    """Give the question its fate wherever a user asked it, and count nothing for it where it is only quoted."""
+    """Mark the messages that repeat the question, and ignore its words where a session memory quotes it."""
 
     def read(refs: Iterable[Ref]) -> dict[Ref, Text]:
         return search.texts(tx, space=space, refs=refs, as_of=as_of)
 
-    whole = [match for match in matches if match.fate is None and _has_all(match, asked)]
-    likely = {match.ref: match for match in whole if _may_repeat(match, asked, session_id)}
+    complete = [match for match in matches if match.fate is None and _has_all(match, asked)]
+    likely = {match.ref: match for match in complete if _may_repeat(match, asked, session_id)}
     judged = {
         ref: likely[ref]._replace(fate=Fate.QUESTION)
         for ref, text in (read(likely) if likely else {}).items()
-        # Elsewhere a note in the same few words is what is looked for; only a question says nothing.
+        # In other sessions, a note in the same few words may be the answer; only a question is not.
         if repeats(text.text, asked.text) and (ref.id == session_id or asks(text.text))
     }
     after = [Ref(ref.kind, ref.id, ref.number + step) for ref in judged for step in (1, 2)]
-    rooms = {ref.id for ref in judged}
-    unheard = not any(match.ref.kind is RefKind.MESSAGE for match in matches)
-    # What quotes a question was made of its message, so most of them need no reading.
-    quoting = {match.ref: match for match in whole if match.ref.kind is RefKind.SESSION_MEMORY}
-    quoting = {ref: match for ref, match in quoting.items() if ref.id in rooms or (unheard and asks(asked.text))}
+    sessions = {ref.id for ref in judged}
+    no_messages = not any(match.ref.kind is RefKind.MESSAGE for match in matches)
+    # A memory that quotes the question was made from its message, so most memories need not be read.
+    quoting = {match.ref: match for match in complete if match.ref.kind is RefKind.SESSION_MEMORY}
+    quoting = {ref: match for ref, match in quoting.items() if ref.id in sessions or (no_messages and asks(asked.text))}
     for ref, text in (read(quoting) if quoting else {}).items():
         judged[ref] = _without_quotes(tx, quoting[ref], text.text, asked)
     answers = frozenset(read(after)) if after else frozenset[Ref]()
@@ -55,36 +55,36 @@ def _has_all(match: Match, asked: ParsedQuestion) -> bool:
 
 
 def _may_repeat(match: Match, asked: ParsedQuestion, session_id: str | None) -> bool:
-    """Say whether a message may be the question itself, without reading it."""
+    """Return whether a message may repeat the question, without reading its text."""
     if match.ref.kind is not RefKind.MESSAGE:
         return False
-    own = match.ref.id == session_id
+    same_session = match.ref.id == session_id
     asking = match.role == "user" and (match.asks or asks(asked.text))
-    return (own or asking) and match.length <= _BYTES * longest_repeat(asked.text)
+    return (same_session or asking) and match.length <= _BYTES * longest_repeat(asked.text)
 
 
 def _without_quotes(tx: Tx, match: Match, text: str, asked: ParsedQuestion) -> Match:
-    """Count the words of what is remembered of a session, without those of the question that it quotes."""
+    """Count the words of a session memory again, without those of the question that it quotes."""
     words = words_of(text)
     rest = _without(words, words_of(asked.text))
     if len(rest) == len(words):
         return match
-    places = {stem: place for place, stem in enumerate(asked.stems)}
+    indexes = {stem: index for index, stem in enumerate(asked.stems)}
     hits = [0] * len(match.hits)
     for stems in tx.stemmed(rest):
         for stem in stems:
-            if stem in places:
-                hits[places[stem]] += 1
+            if stem in indexes:
+                hits[indexes[stem]] += 1
     return match._replace(hits=tuple(hits), fate=None if any(hits) else Fate.QUESTION)
 
 
 def _without(words: Sequence[str], quoted: Sequence[str]) -> list[str]:
     rest: list[str] = []
-    place = 0
-    while place < len(words):
-        if quoted and words[place : place + len(quoted)] == quoted:
-            place += len(quoted)
+    index = 0
+    while index < len(words):
+        if quoted and words[index : index + len(quoted)] == quoted:
+            index += len(quoted)
         else:
-            rest.append(words[place])
-            place += 1
+            rest.append(words[index])
+            index += 1
     return rest

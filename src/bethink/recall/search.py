@@ -1,4 +1,4 @@
-"""Recall: one search over messages, facts, session memories and documents, explained and within a budget."""
+"""Recall: search messages, facts, session memories and documents together, within a token budget."""
 
 import hashlib
 import math
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bethink.audit.lineage import trace
 from bethink.errors import BadAnswer, Misconfigured, ModelError
 from bethink.extend import Embedder, Reranker, Tokens
+from bethink.log.succession import get_session
 from bethink.logs import logger
 from bethink.model.framing import cited
 from bethink.model.recall import (
@@ -29,7 +30,7 @@ from bethink.model.verbs.memory import ContextRequest, ExplainRequest, RecallReq
 from bethink.model.verbs.sessions import CitedRequest
 from bethink.model.words import stem
 from bethink.recall.choose import Chooser, Ranked, Rules, of_origin
-from bethink.recall.context import BUDGET, LINE, block, shelves
+from bethink.recall.context import BUDGET, LINE, ContextSources, block, context_sources
 from bethink.recall.question import ParsedQuestion, in_their_words, read
 from bethink.recall.reindex import Vectors, vectors_of
 from bethink.recall.repeats import parted
@@ -48,20 +49,20 @@ _log = logger("recall")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
-    """What one transaction found, ranked, with the texts to choose from."""
+    """What one transaction found: the ranked candidates and their texts."""
 
     asked: ParsedQuestion
     ranked: list[Ranked]
     texts: dict[Ref, Text]
     excerpts: dict[str, list[Excerpt]]
     near: bool
-    """Whether any vectors were there to compare with."""
+    """Whether there were any vectors to compare with."""
     known: bool = True
-    """Whether there was anything at all at the time that was asked for."""
+    """Whether the space contained anything at the time of `as_of`."""
 
 
 class Searcher:
-    """Answers questions from one database. Without an embedder, or while it is down, words alone decide."""
+    """Answers questions from one database. Without an embedder, or while it is down, it ranks by words only."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Searcher:
         self._weights = weights or Weights()
 
     async def recall(self, space: str, request: RecallRequest) -> Recall:
-        """Find what answers a question. If a session asks, the ledger records what it was shown."""
+        """Find what answers a question. With a session, the ledger records what it was shown."""
         found = await self._answer(space, request)
         if request.session_id is not None and found.items:
             shown = Block(items=found.items, tokens=found.tokens, digest=_digest(found.items))
@@ -109,7 +110,7 @@ class Searcher:
         )
 
     async def context(self, space: str, request: ContextRequest) -> Block:
-        """Return a block of memory for a prompt, with what answers the question if there is one."""
+        """Return a block of memory for a prompt, including answers to the question if one is given."""
         budget = BUDGET if request.budget is None else request.budget
         answers: tuple[Recalled, ...] = ()
         if request.question.strip():
@@ -117,31 +118,35 @@ class Searcher:
                 question=request.question, budget=budget, as_of=request.as_of, session_id=request.session_id
             )
             answers = (await self._answer(space, asked, longest=LINE)).items
-        held = await self._database.transact(
-            lambda tx: shelves(tx, space=space, as_of=request.as_of), space=space, read=True
-        )
-        made = block(held, answers, budget=budget, tokens=self._tokens)
+
+        def body(tx: Tx) -> ContextSources:
+            _check_session(tx, space, request.session_id)
+            return context_sources(tx, space=space, as_of=request.as_of)
+
+        sources = await self._database.transact(body, space=space, read=True)
+        made = block(sources, answers, budget=budget, tokens=self._tokens)
         if made and request.session_id is not None:
             await self._record(made, Purpose.CONTEXT, space=space, session_id=request.session_id)
         return made
 
     def vectors(self) -> Vectors:
-        """Return the vectors that are searched. Raises `Misconfigured` without an embedder."""
+        """Return the vectors of the embedder. Raises `Misconfigured` if there is no embedder."""
         return vectors_of(self._database, self._embedder)
 
     async def explain(self, space: str, request: ExplainRequest) -> Lineage:
-        """Follow a memory to its messages, and on to where it was shown."""
+        """Trace a memory back to its messages, and forward to where it was shown."""
         return await self._database.transact(lambda tx: trace(tx, space=space, ref=request.ref), space=space, read=True)
 
     async def used(self, space: str, request: UsedRequest) -> int:
-        """Count memories as used, each once, and what they rest on."""
+        """Count each of these memories, and what it was derived from, as used once."""
         return await self._database.transact(lambda tx: ledger.use(tx, space=space, refs=request.refs), space=space)
 
     async def cited(self, space: str, request: CitedRequest) -> str:
-        """Count what an answer cites of what its session was shown, and return it without the citations."""
+        """Count the memories that an answer cites as used, and return the answer without these citations."""
         labels = cited(request.answer).labels
 
         def body(tx: Tx) -> list[str]:
+            _check_session(tx, space, request.session_id)
             known = ledger.labelled(tx, space=space, session_id=request.session_id, labels=labels)
             if known:
                 ledger.use(tx, space=space, refs=list(known.values()))
@@ -149,18 +154,19 @@ class Searcher:
 
         if not labels:
             return request.answer
-        # A label that this session was never shown is a footnote of the author's own, and stays.
+        # A label that the session was never shown is an ordinary footnote, and stays.
         return cited(request.answer, only=await self._database.transact(body, space=space)).visible
 
     async def shown(self, space: str, request: ShownRequest) -> list[Showing]:
-        """Return what was shown, the newest first."""
-        return await self._database.transact(
-            lambda tx: ledger.showings(
+        """Return what was shown, newest first."""
+
+        def body(tx: Tx) -> list[Showing]:
+            _check_session(tx, space, request.session_id)
+            return ledger.showings(
                 tx, space=space, session_id=request.session_id, as_of=request.as_of, limit=request.limit
-            ),
-            space=space,
-            read=True,
-        )
+            )
+
+        return await self._database.transact(body, space=space, read=True)
 
     async def _vector(
         self, space: str, request: RecallRequest
@@ -171,24 +177,25 @@ class Searcher:
         try:
             made = await self._embedder.embed([in_their_words(request.question, survey.speakers)])
             if len(made) != 1 or len(made[0]) != self._embedder.dimension or not all(map(math.isfinite, made[0])):
-                raise BadAnswer(f"{self._embedder.name} gave no vector for the question.")
+                raise BadAnswer(f"{self._embedder.name} returned no usable vector for the question.")
         except (ModelError, Misconfigured, OSError) as error:
-            # Words alone still find most of it; who asked must not wait for a service that is down.
+            # Words alone still find most answers, and the caller must not wait for a service that is down.
             why = error if isinstance(error, Misconfigured) else type(error).__name__
-            _log.warning("recall goes on without vectors: %s", why)
+            _log.warning("recall continues without vectors: %s", why)
             return survey, None, "embedder unavailable; ranked by words only"
         return survey, made[0], None
 
     def _draw(
         self, tx: Tx, space: str, request: RecallRequest, survey: Survey, vector: Sequence[float] | None
     ) -> _Drawn:
+        _check_session(tx, space, request.session_id)
         as_of, explain = request.as_of, request.explain
         asked = read(tx, request.question, speakers=survey.speakers, now=tx.now if as_of is None else as_of)
         kinds = [kind for kind in request.kinds if kind in survey.kinds]
         usage: dict[Ref, Use] = {}
         matches = search.matches(tx, space=space, terms=asked.stems, as_of=as_of, kinds=kinds, past=explain)
         if asked.only_when:
-            # Whatever else shares a word with it must not take the place of what was said then.
+            # Other texts that share a word with the question must not displace what was said at that time.
             matches = [match for match in matches if asked.closeness(match.at) == 1]
             said = RefKind.MESSAGE in kinds
             matches += (
@@ -222,7 +229,7 @@ class Searcher:
     def _said_then(
         self, tx: Tx, space: str, request: RecallRequest, asked: ParsedQuestion, *, known: set[Ref]
     ) -> list[Match]:
-        """Return what was said at the times that a question names, where it names nothing else."""
+        """Return what was said at the times in a question that asks about nothing else."""
         found: dict[Ref, Match] = {}
         for span in asked.spans:
             for match in search.said_between(
@@ -236,7 +243,7 @@ class Searcher:
     def _near(
         self, tx: Tx, space: str, request: RecallRequest, vector: Sequence[float], *, but: Collection[Ref]
     ) -> dict[Ref, float]:
-        assert self._embedder is not None  # noqa: S101 - whoever has none has no vector
+        assert self._embedder is not None  # noqa: S101 - without an embedder there is no vector
         index = vectors.live(tx, embedder=self._embedder.name, dimension=self._embedder.dimension)
         if index is None:
             return {}
@@ -246,9 +253,9 @@ class Searcher:
                 tx, space=space, index=index, question=vector, limit=_NEAREST, kinds=request.kinds
             )
         except Misconfigured as error:
-            _log.warning("recall goes on without vectors: %s", error)
+            _log.warning("recall continues without vectors: %s", error)
             return {}
-        # An index knows nothing of time: what did not hold then must neither be found nor push out what did.
+        # The vector index ignores `as_of`: filter out what was not valid then, so that it displaces nothing.
         gone = search.gone(tx, space=space, as_of=request.as_of)
         for each in found:
             if each.ref not in gone and each.ref not in but:
@@ -262,7 +269,7 @@ class Searcher:
         try:
             scores = await self._reranker.rerank(request.question, [drawn.texts[each.ref].text for each in head])
         except ModelError as error:
-            _log.warning("recall goes on without its reranker: %s", type(error).__name__)
+            _log.warning("recall continues without its reranker: %s", type(error).__name__)
             return drawn.ranked
         mixed = _mixed(head, scores)
         first = {each.ref for each in head}
@@ -296,17 +303,23 @@ class Searcher:
         )
 
 
+def _check_session(tx: Tx, space: str, session_id: str | None) -> None:
+    """Raise `NotFound` for a session that is not in the space: the ledger must never name another space's."""
+    if session_id is not None:
+        get_session(tx, space=space, session_id=session_id)
+
+
 def _stems(asked: ParsedQuestion) -> frozenset[str]:
-    """Return the words by which a long text is cut to what was asked for."""
+    """Return the stems by which a long text is cut to the relevant sentences."""
     return frozenset(
         stem(form)
         for term in asked.terms
-        for form in (term.word.casefold(), *(asked.stems[place] for place in term.stems))
+        for form in (term.word.casefold(), *(asked.stems[index] for index in term.stems))
     )
 
 
 def _of_origin(matches: Sequence[Match], origins: Collection[str]) -> list[Match]:
-    """Give what comes from elsewhere its fate, so that it takes no place from what does not."""
+    """Mark the matches of other origins, so that they do not influence the ranking of the rest."""
     return [
         match if of_origin(match.origin, origins) or match.fate else match._replace(fate=Fate.OTHER_ORIGIN)
         for match in matches
@@ -322,25 +335,25 @@ def _digest(items: Sequence[Recalled]) -> str:
 
 
 def _mixed(head: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
-    """Order the best few anew: what was found before counts most, what the reranker says is added to it."""
+    """Sort the best few again: the first score counts most, and the score of the reranker is added to it."""
     if not head:
         return []
     spread = _spread(scores)
     mixed = [each.score + _RERANKER * share for each, share in zip(head, spread, strict=True)]
-    order = sorted(range(len(head)), key=lambda place: (-mixed[place], place))
+    order = sorted(range(len(head)), key=lambda index: (-mixed[index], index))
     return [
-        head[place]._replace(
-            score=min(1.0, mixed[place]),
+        head[index]._replace(
+            score=min(1.0, mixed[index]),
             signals=scaled(
                 {
-                    **head[place].signals,
-                    "reranker": Signal(scores[place], spread[place], _RERANKER * spread[place]),
+                    **head[index].signals,
+                    "reranker": Signal(scores[index], spread[index], _RERANKER * spread[index]),
                 },
-                min(1.0, 1 / mixed[place]) if mixed[place] else 1.0,
+                min(1.0, 1 / mixed[index]) if mixed[index] else 1.0,
             ),
-            ranks={**head[place].ranks, "reranked": rank},
+            ranks={**head[index].ranks, "reranked": rank},
         )
-        for rank, place in enumerate(order, 1)
+        for rank, index in enumerate(order, 1)
     ]
 
 
@@ -350,12 +363,12 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 
 _WHY = {
-    Fate.OVER_BUDGET: "the budget is too small for anything that was found",
-    Fate.BELOW_FLOOR: "the best that was found is too weak; explain shows it",
-    Fate.OTHER_ORIGIN: "what was found comes from other origins than those that were asked for",
-    Fate.QUESTION: "only the question itself was found, as it was asked before",
+    Fate.OVER_BUDGET: "the budget is too small for any of the matches",
+    Fate.BELOW_FLOOR: "the best match is too weak; explain shows it",
+    Fate.OTHER_ORIGIN: "all matches come from other origins than those requested",
+    Fate.QUESTION: "the only match is the question itself, asked before",
 }
-"""Why nothing is shown of what was found, the nearest to an answer first."""
+"""Why none of the matches is shown, the reason closest to an answer first."""
 
 
 def _why_empty(drawn: _Drawn, candidates: Sequence[Candidate], missing: str | None) -> str:
@@ -363,4 +376,4 @@ def _why_empty(drawn: _Drawn, candidates: Sequence[Candidate], missing: str | No
         nothing = "nothing was said then" if drawn.asked.only_when else "nothing shares a word with the question"
         return (nothing if drawn.known else "nothing was known by then") + (f"; {missing}" if missing else "")
     fates = {candidate.fate for candidate in candidates}
-    return next((why for fate, why in _WHY.items() if fate in fates), "what was found no longer holds")
+    return next((why for fate, why in _WHY.items() if fate in fates), "the matches are no longer valid")

@@ -1,4 +1,4 @@
-"""Words of English that a question is read with: which carry nothing, which belong together, which are akin."""
+"""English word lists for parsing questions: stop words, vague words, irregular forms, related words."""
 
 _STOP_WORDS = """
     a about above after again against aint all also am an and any are arent as at be because been before being
@@ -81,13 +81,13 @@ _RELATED = """
 """
 
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that say nothing about what is asked for."""
+"""Words that say nothing about the topic of a question."""
 
 VAGUE = frozenset(_VAGUE.split())
-"""Words that say what kind of answer is wanted, rather than what it is about."""
+"""Words that describe the kind of answer rather than its topic."""
 
 FORMS: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _FORMS.split("|"))
-"""Spellings of one word that no stemmer brings together."""
+"""Forms of one word that a stemmer does not reduce to the same stem."""
 
 RELATED: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _RELATED.split("|"))
-"""A word, and words that answer to it without meaning the same."""
+"""A word, and words that answers to it often use instead."""

@@ -41,7 +41,9 @@ def listen(host: str, port: int) -> list[socket.socket]:
 
 
 def _bound(family: int, address: tuple[object, ...]) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sets TCP_NODELAY only on a socket that names TCP. Without it the body of an answer, which is a second
+    # write, would wait 40 ms for the caller to acknowledge the head.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # there it would let two listen at one port
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -19,7 +19,7 @@ from bethink.server import logs, problems
 from bethink.server.address import listen, open_files
 from bethink.server.concurrency import Concurrency
 from bethink.server.context import Context
-from bethink.server.health import health_routes
+from bethink.server.health import add_health
 from bethink.server.limits import Buckets
 from bethink.server.metrics import Metrics
 from bethink.server.middleware import RequestMiddleware
@@ -27,11 +27,11 @@ from bethink.server.mounted import mcp_route
 from bethink.server.openapi import document
 from bethink.server.options import ServerOptions, options_from
 from bethink.server.problems import Problem
-from bethink.server.routes import verb_routes
+from bethink.server.routes import add_verbs
 from bethink.server.tracing import Tracing
 from bethink.settings import Settings
 
-_STOP_WORDS = {"tracing": False, "metrics": False, "logs": False}
+_SILENT = {"tracing": False, "metrics": False, "logs": False}
 _LEAVING = 30
 """Seconds that requests have to finish when the server is told to stop."""
 _CONNECTIONS = 4
@@ -84,13 +84,13 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        telemetry=cast("Any", _STOP_WORDS),  # it would record bodies and paths; our own spans do not
+        telemetry=cast("Any", _SILENT),  # it would record bodies and paths; our own spans do not
     )
     app.state.context = context
     app.add_middleware(RequestMiddleware, options=options, metrics=context.metrics, concurrency=context.concurrency)
     app.add_exception_handler(HTTPException, _no_route)
-    app.include_router(verb_routes(context))
-    app.include_router(health_routes(context))
+    add_verbs(app, context)
+    add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])
     app.openapi = lambda: document(app)

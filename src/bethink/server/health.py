@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import FastAPI, Request, Response
 
 from bethink.model.access import Scope
 from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
@@ -33,24 +33,23 @@ _PAGE: dict[str, Any] = {
 }
 
 
-def health_routes(context: Context) -> APIRouter:
-    """Return the routes that need no verb."""
-    router = APIRouter()
+def add_health(app: FastAPI, context: Context) -> None:
+    """Add the routes that are not verbs."""
 
-    @router.get("/healthz", operation_id="healthz", **_OPEN)
+    @app.get("/healthz", operation_id="healthz", **_OPEN)
     async def healthz(request: Request) -> dict[str, str]:
         """Return ok: the process answers."""
         request.scope[HANDLED]["route"] = "/healthz"
         return {"status": "ok"}
 
-    @router.get("/readyz", operation_id="readyz", **_OPEN)
+    @app.get("/readyz", operation_id="readyz", **_OPEN)
     async def readyz(request: Request) -> dict[str, str]:
         """Return ok: the database answers, too."""
         request.scope[HANDLED]["route"] = "/readyz"
         await context.backend.run(LIST_SPACES, "", ListSpacesRequest(limit=1))
         return {"status": "ok"}
 
-    @router.get("/metrics", operation_id="metrics", **_PAGE)
+    @app.get("/metrics", operation_id="metrics", **_PAGE)
     async def page(request: Request) -> Response:
         """Return metrics for Prometheus. They concern all spaces, so the key must be for all of them."""
         request.scope[HANDLED]["route"] = "/metrics"
@@ -58,4 +57,3 @@ def health_routes(context: Context) -> APIRouter:
         return Response(await context.metrics.page(context.backend), media_type=metrics.MEDIA_TYPE)
 
     del healthz, readyz, page
-    return router

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Request, Response
+from fastapi import FastAPI, Request, Response
 
 from bethink import codec
 from bethink.codec import Unreadable
@@ -27,14 +27,16 @@ _MOST_PARAMETERS = 50
 _KEY = re.compile("[!-~]{1,180}")
 
 
-def verb_routes(context: Context) -> APIRouter:
-    """Return the routes of all verbs."""
-    router = APIRouter(prefix=PREFIX)
+def add_verbs(app: FastAPI, context: Context) -> None:
+    """Add the routes of all verbs. A router that is included would match every path twice."""
     for verb in VERBS:
-        router.add_api_route(
-            verb.path, _endpoint(verb, context), methods=[verb.http_method], status_code=verb.status, **described(verb)
+        app.add_api_route(
+            PREFIX + verb.path,
+            _endpoint(verb, context),
+            methods=[verb.http_method],
+            status_code=verb.status,
+            **described(verb),
         )
-    return router
 
 
 def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awaitable[Response]]:

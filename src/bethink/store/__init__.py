@@ -1,1 +1,1 @@
-"""The only place that knows SQL or a driver; everything is a short function of a transaction."""
+"""All SQL and all database drivers are used here only, as short functions of a transaction."""

@@ -1,4 +1,4 @@
-"""API keys: kept as a keyed digest, found by their public part. They belong to no space."""
+"""API keys: stored as a keyed digest, found by their public prefix. They do not belong to a space."""
 
 import json
 from datetime import datetime
@@ -10,9 +10,9 @@ from bethink.store.db import Row, Tx
 
 
 class StoredKey(NamedTuple):
-    """A key as it is kept: what is told of it, the digest of its whole text, and for how long one like it lasts.
+    """A stored key: its public record, the digest of its text, and the lifetime of its replacement.
 
-    That is in microseconds.
+    The lifetime is in microseconds.
     """
 
     info: KeyInfo
@@ -21,7 +21,7 @@ class StoredKey(NamedTuple):
 
 
 def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
-    """Let a new key in. Raises `Duplicate` if its prefix is taken."""
+    """Store a new key. Raises `Duplicate` if its prefix is taken."""
     tx.run(
         "insert_api_key",
         prefix=info.prefix,
@@ -36,28 +36,28 @@ def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
 
 
 def find(tx: Tx, *, prefix: str) -> StoredKey | None:
-    """Return a key by its public part, whether it is still good or not."""
+    """Return a key by its prefix, whether it is still valid or not."""
     row = tx.one("find_api_key", prefix=prefix)
     return None if row is None else _kept(row)
 
 
 def everything(tx: Tx) -> list[KeyInfo]:
-    """Return every key there ever was, the oldest first."""
+    """Return every key that was ever created, the oldest first."""
     return [_kept(row).info for row in tx.all("list_api_keys")]
 
 
 def touch(tx: Tx, *, prefix: str, before: datetime) -> None:
-    """Note that a key was used, unless that was noted after `before`."""
+    """Record that a key was used, unless that was recorded after `before`."""
     tx.run("touch_api_key", prefix=prefix, now=tx.now, before=before)
 
 
 def shorten(tx: Tx, *, prefix: str, expires_at: datetime) -> None:
-    """Let a key expire by a time, unless it does so earlier."""
+    """Make a key expire at a time, unless it expires earlier."""
     tx.run("shorten_api_key", prefix=prefix, expires_at=expires_at)
 
 
 def revoke(tx: Tx, *, prefix: str) -> bool:
-    """Let a key in no more. False if there is none by that prefix."""
+    """Revoke a key. Returns False if there is no key with that prefix."""
     return tx.run("revoke_api_key", prefix=prefix, now=tx.now) == 1
 
 

@@ -15,11 +15,11 @@ from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.learning import memory_of
 
 Written = Mapping[str, tuple[str, int]]
-"""Which version of which document a change became, by its path."""
+"""The id and version of the document that each change became, by path."""
 
 
 def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection:
-    """Return what a consolidation is to look at, beside what the last one that succeeded has seen."""
+    """Select the session memories for a consolidation, together with those that the last successful one saw."""
     since = later(tx.now, days=-max_unused_days)
     current = tx.all("select_memories", space=space, since=since, limit=limit)
     previous = tx.all("previous_memories", space=space)
@@ -27,25 +27,25 @@ def select(tx: Tx, *, space: str, max_unused_days: int, limit: int) -> Selection
 
 
 def seen(tx: Tx, *, space: str) -> Selection:
-    """Return what the last consolidation that succeeded has seen."""
+    """Return what the last successful consolidation saw."""
     previous = tx.all("previous_memories", space=space)
     return Selection(current=tuple(map(_candidate, previous)), previous=())
 
 
 def mark_seen(tx: Tx, *, space: str, snapshot: list[tuple[str, Micros]]) -> None:
-    """Note exactly what was looked at; a memory that was refreshed meanwhile is not among it."""
+    """Record exactly what was seen; a memory that changed meanwhile is left out."""
     tx.run("clear_selection", space=space)
     for session_id, source_updated_at in snapshot:
         tx.run("set_selection", space=space, session=session_id, source_updated_at=source_updated_at)
 
 
 def has_expired(tx: Tx, *, space: str, max_unused_days: int) -> bool:
-    """Say whether a space holds on to something that is too long unused to be selected again."""
+    """Return whether a space has a memory that was unused for too long to be selected again."""
     return tx.one("expired_spaces", space=space, since=later(tx.now, days=-max_unused_days)) is not None
 
 
 def use(tx: Tx, *, space: str, session_ids: list[str]) -> int:
-    """Count that session memories were of use, each once; say how many are known."""
+    """Count each session memory as used once, and return how many exist."""
     return sum(tx.run("use_memory", space=space, session=each, now=tx.now) for each in dict.fromkeys(session_ids))
 
 
@@ -53,7 +53,7 @@ def put_change_set(
     tx: Tx, *, space: str, run: str, token: int, changes: Sequence[Change], snapshot: list[tuple[str, Micros]],
     written: Written | None,
 ) -> None:  # fmt: skip
-    """Keep what a run changed, or with `written` None what it wants to change and is held."""
+    """Store what a run changed, or with `written` None what it proposes to change."""
     held = written is None
     tx.run(
         "put_change_set",
@@ -64,23 +64,23 @@ def put_change_set(
 
 
 def supersede(tx: Tx, *, space: str) -> None:
-    """Let go of what is held: it is no longer what would be done."""
+    """Discard proposed changes that are out of date."""
     for each in _change_sets(tx, space, tx.all("list_held", space=space)):
         _let_go(tx, each, space=space, status=ChangeStatus.SUPERSEDED)
 
 
 def reject(tx: Tx, held: ChangeSet, *, space: str) -> bool:
-    """Let go of a change set because somebody said so. False if it is no longer held."""
+    """Discard a change set because a user rejected it. Returns False if it is no longer held."""
     return _let_go(tx, held, space=space, status=ChangeStatus.REJECTED)
 
 
 def keep_written(tx: Tx, approved: ChangeSet, *, space: str, written: Written) -> None:
-    """Say where the text of a change set is, now that it is in the tree."""
+    """Record which versions hold the text of a change set, now that it is in the tree."""
     tx.run("keep_written", space=space, run=approved.run, changes=_without_text(approved.changes, written))
 
 
 def forget_text(tx: Tx, *, space: str, document_id: str) -> None:
-    """Forget what may repeat the text of a document elsewhere: answers of writers, and changes that are held."""
+    """Remove copies of a document's text elsewhere: answers of writers, and changes that are held."""
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     runs = {row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)}
@@ -100,23 +100,23 @@ def find_change_set(tx: Tx, *, space: str, run: str) -> ChangeSet | None:
 
 
 def snapshot_of(tx: Tx, *, space: str, run: str) -> list[tuple[str, Micros]]:
-    """Return what exactly a run had looked at."""
+    """Return exactly what a run saw."""
     row = tx.one("find_change_set", space=space, run=run)
     return [] if row is None else [(name, Micros(at)) for name, at in json.loads(row["selection"])]
 
 
 def was_rejected(tx: Tx, *, space: str, run: str) -> bool:
-    """Say whether what a run on these inputs wanted was rejected before."""
+    """Return whether the proposal of a run on these inputs was rejected before."""
     return tx.one("rejected_run", space=space, run=f"{run}.") is not None
 
 
 def change_sets(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[ChangeSet]:
-    """Return the change sets of a space, newest first."""
+    """Return the change sets of a space, the newest first."""
     return _change_sets(tx, space, tx.all("list_change_sets", space=space, limit=limit))
 
 
 def settle_change_set(tx: Tx, *, space: str, run: str, was: ChangeStatus, status: ChangeStatus) -> bool:
-    """Say what became of a change set. False if something else became of it before."""
+    """Change the status of a change set. Returns False if it is no longer `was`."""
     return tx.run("settle_change_set", space=space, run=run, was=was, status=status, now=tx.now) == 1
 
 
@@ -136,7 +136,7 @@ def _let_go(tx: Tx, held: ChangeSet, *, space: str, status: ChangeStatus) -> boo
 
 
 def _without_text(changes: Sequence[Change], written: Written) -> str:
-    """Write changes down without what they say: that is in the tree, or nowhere any more."""
+    """Serialize changes without their text, which is in the tree or was discarded."""
     kept: list[Mapping[str, Any]] = []
     for each in changes:
         place = written.get(each.path)
@@ -146,7 +146,7 @@ def _without_text(changes: Sequence[Change], written: Written) -> str:
 
 
 def _change_sets(tx: Tx, space: str, rows: Sequence[Row]) -> list[ChangeSet]:
-    """Read change sets; the text of what came about is read from the tree."""
+    """Read change sets; the text of applied changes is read from the tree."""
     kept: dict[str, list[Mapping[str, Any]]] = {row["run"]: json.loads(row["changes"]) for row in rows}
     places = [(each["written"][0], each["written"][1]) for changes in kept.values() for each in changes
               if each.get("written")]  # fmt: skip
@@ -154,7 +154,7 @@ def _change_sets(tx: Tx, space: str, rows: Sequence[Row]) -> list[ChangeSet]:
 
     def change(tree: Mapping[str, Any]) -> Change:
         read = Change.from_json(tree)
-        said = texts.get(tuple(tree.get("written") or ()))  # pyright: ignore[reportArgumentType] - none is no place
+        said = texts.get(tuple(tree.get("written") or ()))  # pyright: ignore[reportArgumentType] - an empty tuple matches nothing
         return read if said is None else replace(read, draft=said[0], sources=said[1])
 
     return [

@@ -1,4 +1,4 @@
-"""A transaction is a plain synchronous function of a `Tx`; a `Database` runs it, whole or not at all."""
+"""A transaction is a plain synchronous function of a `Tx`; a `Database` runs it completely or not at all."""
 
 import inspect
 import random
@@ -22,46 +22,46 @@ Row = Mapping[str, Any]
 Clock = Callable[[], datetime]
 
 NO_LIMIT = 2**62
-"""What to ask for where all rows are wanted: the one spelling of that which both databases take."""
+"""The limit that means all rows: the one value that both databases accept."""
 
 _LISTEN = 0.25
-"""Seconds in one breath of listening; whoever is told to stop waits no longer than this."""
+"""Seconds of one wait for notifications; stopping takes no longer than this."""
 
 log = logger("store")
 
 
 def system_clock() -> datetime:
-    """Read the time of day."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
 def until(as_of: datetime | None) -> int:
-    """Return up to which moment to look, as queries take it: without `as_of`, there is no end."""
+    """Return the upper bound of time for queries: without `as_of` there is none."""
     return NO_LIMIT if as_of is None else to_micros(as_of)
 
 
 def checked_limit(limit: int) -> int:
-    """Return a number of things to ask for. Raises `Invalid` for one that each database reads in its own way."""
+    """Return a valid limit. Raises `Invalid` for a negative number, which the databases interpret differently."""
     if not 0 <= limit <= NO_LIMIT:
-        raise Invalid(f"a limit of {limit} makes no sense.", hint="Ask for none or more.")
+        raise Invalid(f"a limit cannot be {limit}.", hint="Pass 0 or more.")
     return limit
 
 
 class Tx(ABC):
     """One transaction. Queries are called by name with keyword parameters; a datetime is bound as microseconds.
 
-    It begins with its first query: what a body does before that, it does on its thread without holding a lock.
+    It begins with its first query: whatever a body does before that runs on its thread without holding a lock.
     """
 
     dialect: Dialect
 
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
-        """Whether doing all of it twice would do no harm; a body that knows better may say so."""
+        """Whether it may safely run twice; a body that knows better may set this."""
         self.notifies = False
-        """Whether it promised work: those who wait for some are told once it is committed."""
+        """Whether it queued work: waiting workers are notified once it is committed."""
         self.forgets = False
-        """Whether it forgot something: what a log still holds of it is cleared once it is committed."""
+        """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
         self.begun = False
         self._clock = clock
         self._now = EPOCH
@@ -69,12 +69,12 @@ class Tx(ABC):
 
     @property
     def now(self) -> datetime:
-        """The moment this transaction counts as happening at: when it began."""
+        """The time of this transaction: when it began."""
         self._begin()
         return self._now
 
     def run(self, name: str, /, **parameters: object) -> int:
-        """Run a statement and return how many rows it touched."""
+        """Run a statement and return the number of affected rows."""
         self._begin()
         query = self._queries[name]
         return self._run(query, _values(query, parameters))
@@ -85,7 +85,7 @@ class Tx(ABC):
         return rows[0] if rows else None
 
     def all(self, name: str, /, **parameters: object) -> list[Row]:
-        """Return every row, or as many as a `limit` among the parameters allows."""
+        """Return every row, or up to the `limit` among the parameters."""
         query = self._queries[name]
         if "limit" in query.parameters:
             checked_limit(cast("int", parameters["limit"]))
@@ -95,13 +95,13 @@ class Tx(ABC):
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         """Insert many rows of values, each in the order in which the query names its parameters.
 
-        There may be very many, so that nothing looks at each value: a moment is given as microseconds.
+        Values are not converted, because there may be very many: a time must be given as microseconds.
         """
         self._begin()
         self._insert(name, rows)
 
     def script(self, text: str) -> None:
-        """Run several statements that take no parameters."""
+        """Run several statements without parameters."""
         self._begin()
         self._script(text)
 
@@ -113,15 +113,15 @@ class Tx(ABC):
 
     @abstractmethod
     def stemmed(self, words: list[str]) -> list[list[str]]:
-        """Return what the full text keeps of each word: mostly one stem, none for a word it leaves out."""
+        """Return what the full-text index keeps of each word: usually one stem, nothing for a stop word."""
 
     @abstractmethod
     def lock_schema(self) -> None:
-        """Keep every other process from migrating until this transaction ends."""
+        """Block migrations by other processes until this transaction ends."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
-        """Say whether a table exists."""
+        """Return whether a table exists."""
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -154,12 +154,12 @@ class Database(ABC):
         self._opening = anyio.Lock()
         self._notified = 0
         self.fingerprint_key = b""
-        """What fingerprints of redacted secrets are made with; known once the database is open."""
+        """The key for fingerprints of redacted secrets; known once the database is open."""
 
     async def open(self) -> None:
-        """Connect, bring the schema up to date, and check that the database can be trusted.
+        """Connect, bring the schema up to date, and check that the database is safe to use.
 
-        Nothing can be asked of it before that succeeded. Once closed it may be opened again.
+        It cannot be used before this has succeeded. Once closed it may be opened again.
         """
         async with self._opening:
             if self._ready:
@@ -174,7 +174,7 @@ class Database(ABC):
             self._ready = True
 
     async def close(self) -> None:
-        """Finish what is running and let go of every connection."""
+        """Finish what is running and release every connection."""
         with anyio.CancelScope(shield=True):
             async with self._opening:
                 if self._ready:
@@ -189,26 +189,28 @@ class Database(ABC):
         read: bool = False,
         repeatable: bool = False,
     ) -> T:
-        """Run `body` in one transaction, on one thread, with `space` as the only space in sight.
+        """Run `body` in one transaction on one thread. It sees only the rows of `space`.
 
-        `repeatable` says that running it twice does no harm, so that a commit of unknown outcome is tried again.
+        `repeatable` says that it may safely run twice, so that a commit with an unknown outcome is retried.
         Raises `Unavailable` only if nothing was written, and `OutcomeUnknown` if any attempt may have been committed.
         """
         if inspect.iscoroutinefunction(body):
-            raise TypeError("a transaction body is a plain function: it cannot await, so it cannot hold a lock")
+            raise TypeError(
+                "a transaction body must be a plain function, so that it cannot await while it holds a lock"
+            )
         if not self._ready:
-            raise Unavailable("the database is not open.", hint="Open it first: use it inside a with block.")
+            raise Unavailable("the database is not open.", hint="Open it first: use it inside an async with block.")
         if space is not None:
             checked_name(space, "a space")
         return await self._transact(body, space=space, read=read, repeatable=repeatable)
 
     async def start_listening(self) -> int:
-        """Begin to listen: whatever is promised after this, here or by another process, is wait_for_work `since` then."""
+        """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
         await self._listen(0)
         return self._notified
 
     async def wait_for_work(self, seconds: float, *, since: int) -> bool:
-        """Wait until work was promised since `start_listening`, at most so long; false if nothing was wait_for_work."""
+        """Wait until work was queued since `start_listening`, here or by another process. Returns False on timeout."""
         with anyio.move_on_after(seconds):
             while not (self._notified != since or await self._listen(min(seconds, _LISTEN))):
                 pass
@@ -216,17 +218,17 @@ class Database(ABC):
         return False
 
     def _notify(self) -> None:
-        # Called on a lane's thread, after the commit: it may neither wait nor fail.
+        # Called on a connection's thread after the commit: it must neither block nor fail.
         self._notified += 1
 
     async def run_alone(self, statement: str) -> None:
-        """Run a statement that can be part of no transaction and may take its time, such as building an index."""
+        """Run a statement that cannot be part of a transaction and may take long, such as building an index."""
         del statement
-        raise Misconfigured(f"{self.dialect} runs nothing outside of transactions.", hint="Leave it to PostgreSQL.")
+        raise Misconfigured(f"{self.dialect} cannot run statements outside of transactions.", hint="Use PostgreSQL.")
 
     @abstractmethod
     async def _listen(self, seconds: float) -> bool:
-        """Wait a moment for other processes to promise work, and say whether one did."""
+        """Wait a moment for other processes to queue work, and return whether one did."""
 
     @abstractmethod
     def _start(self) -> None: ...
@@ -242,7 +244,7 @@ class Database(ABC):
 
 
 def checked_result(result: T) -> T:
-    """Refuse a coroutine that a body returned: nobody would ever await it."""
+    """Refuse a coroutine that a body returned, because it would never be awaited."""
     if inspect.iscoroutine(result):
         result.close()
         raise TypeError("a transaction body returned a coroutine: it must do its work before it returns")
@@ -250,25 +252,25 @@ def checked_result(result: T) -> T:
 
 
 def with_retries(attempt: Callable[[], T], *, retry_on: Callable[[Exception], bool], tries: int = 5) -> T:
-    """Call `attempt` again, with growing jittered pauses, while it fails in a way that left nothing behind."""
+    """Call `attempt` again, after growing pauses with jitter, while it fails without having written anything."""
     for number in range(1, tries):
         try:
             return attempt()
         except Exception as error:
             if not retry_on(error):
                 raise
-            log.warning("transaction failed, trying again", extra={"try": number, "error": type(error).__name__})
+            log.warning("transaction failed, retrying", extra={"try": number, "error": type(error).__name__})
             time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**number)  # noqa: S311 - spreading retries, not a secret
     return attempt()
 
 
 @contextmanager
 def under_way(*, hint: str = "Read what is stored before you repeat it.") -> Generator[None]:
-    """Wrap what follows a first commit of the same call: if the database goes away then, part of it is written."""
+    """Wrap what follows the first commit of a call: if the database is lost then, part of the work is stored."""
     try:
         yield
     except Unavailable as error:
-        raise OutcomeUnknown("the database went away while this was under way.", hint=hint) from error
+        raise OutcomeUnknown("the database was lost after part of this call was stored.", hint=hint) from error
 
 
 async def ask(
@@ -280,7 +282,7 @@ async def ask(
     read: bool = False,
     repeatable: bool = False,
 ) -> T:
-    """Run `body`, or return `empty` where memory is switched off: nothing is stored and nothing fails."""
+    """Run `body`, or return `empty` if memory is switched off: then nothing is stored and nothing fails."""
     if database is None:
         return empty
     return await database.transact(body, space=space, read=read, repeatable=repeatable)

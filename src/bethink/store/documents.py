@@ -1,4 +1,4 @@
-"""Documents and what they point at: versions are added and closed, and never changed but to be redacted."""
+"""Documents and their references. Versions are added and closed, and changed only to redact them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ _REDACTED = "[redacted]"
 
 
 class Last(NamedTuple):
-    """The newest version a document ever had, when the document was created, and when this version began or ended."""
+    """The newest version of a document, when the document was created, and when this version began or ended."""
 
     version: int
     created_at: datetime
@@ -42,7 +42,7 @@ def insert(
     by: Provenance,
     mentions: Iterable[str],
 ) -> None:
-    """Write the version that follows the last, if there was one, with everything it points at and rests on."""
+    """Write the next version, with its references and sources."""
     author, now = by.author, tx.now
     version, created_at, at = (1, now, now) if last is None else (last.version + 1, last.created_at, last.turned_at)
     tx.run(
@@ -64,7 +64,7 @@ def insert(
 def _rest_on(
     tx: Tx, wanted: Iterable[DocumentSource], *, space: str, document_id: str, version: int, last: Last | None
 ) -> None:
-    """Write down only what differs from the version before: a document may rest on much, and change often."""
+    """Write only the difference from the previous version: a document may have many sources, and change often."""
     before = [] if last is None else sources(tx, space=space, document_id=document_id, version=last.version)
     now = list(dict.fromkeys(wanted))
     ended = [("end_document_source", each, version - 1) for each in set(before) - set(now)]
@@ -77,12 +77,12 @@ def _rest_on(
 
 
 def close(tx: Tx, *, space: str, document_id: str, version: int, at: datetime, run: str) -> bool:
-    """End the current version. False if another one is current by now."""
+    """End the current version. Returns False if another one is current by now."""
     return tx.run("close_document", space=space, id=document_id, version=version, run=run, at=at) == 1
 
 
 def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
-    """Return the newest version a document ever had; None for an id never used."""
+    """Return the newest version that a document ever had; None for an id that was never used."""
     row = tx.one("last_document_version", space=space, id=document_id)
     if row is None:
         return None
@@ -91,25 +91,25 @@ def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
 
 
 def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
-    """Return a document as it stands, or stood at a time."""
+    """Return a document as it is now, or was at a time."""
     row = tx.one("find_document", space=space, id=document_id, at=until(as_of))
     return None if row is None else _documents(tx, space, [row])[0]
 
 
 def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
-    """Return the document of a name in a place."""
+    """Return the document with a slug below a parent."""
     row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
     return None if row is None else _documents(tx, space, [row])[0]
 
 
 def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:
-    """Return what hangs below a document, or at the top, by name."""
+    """Return the children of a document, or the documents at the top, by name."""
     rows = tx.all("list_children", space=space, parent=parent or _TOP, at=until(as_of))
     return _documents(tx, space, rows)
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
-    """Return every document of a space, as it stood at a time."""
+    """Return every document of a space, as it was at a time."""
     return _documents(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
 
 
@@ -129,7 +129,7 @@ def deleted_by(tx: Tx, *, space: str, run: str) -> list[Document]:
 
 
 def referrers(tx: Tx, *, space: str, document_id: str) -> list[tuple[str, ReferenceKind]]:
-    """Return which current documents point at one, and how."""
+    """Return which current documents refer to one, and how."""
     rows = tx.all("current_referrers", space=space, target=document_id)
     return [(row["source_id"], ReferenceKind(row["kind"])) for row in rows]
 
@@ -143,7 +143,7 @@ def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[Docum
 def sources_of(
     tx: Tx, *, space: str, versions: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], list[DocumentSource]]:
-    """Return what some versions rest on, by their document's id and number."""
+    """Return the sources of some versions, by document id and version."""
     asked = {"space": space, "ids": [name for name, _ in versions], "numbers": [number for _, number in versions]}
     found: dict[tuple[str, int], list[DocumentSource]] = {}
     for row in tx.all("sources_of_versions", **asked) if versions else ():
@@ -155,7 +155,7 @@ def sources_of(
 def texts(
     tx: Tx, *, space: str, versions: Iterable[tuple[str, int]]
 ) -> dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]]:
-    """Return what some versions say and rest on; what was redacted says so."""
+    """Return the texts and sources of some versions; a redacted version says so."""
     named = list(dict.fromkeys(versions))
     if not named:
         return {}
@@ -174,12 +174,12 @@ def texts(
 
 
 def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
-    """Let go of the text of what jobs wrote up to a version; that it was there, and on what it rested, is kept."""
+    """Drop the text of versions that jobs wrote up to a version; their existence and sources are kept."""
     return tx.run("thin_document", space=space, id=document_id, version=version)
 
 
 def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
-    """Take the text out of a version that is past. False if it is the current one, or none."""
+    """Remove the text from a past version. Returns False if it is the current one, or does not exist."""
     redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
     if redacted:
         full_text.forget(tx, "documents")
@@ -196,7 +196,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
 
 
 def _documents(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
-    """Read documents from their rows, with one query for what all of them point at."""
+    """Read documents from their rows, with one query for all their references."""
     if not rows:
         return []
     pointed: dict[tuple[str, int], list[Row]] = {}

@@ -1,4 +1,4 @@
-"""Facts: never overwritten, found by their words, their metadata, or the one thing they say."""
+"""Facts: never overwritten, and found by words, by metadata, or by what they say."""
 
 import json
 import re
@@ -21,9 +21,9 @@ _MAX_WORDS = 64
 
 
 def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
-    """Store a fact; another one with the same id is retired and succeeded by this.
+    """Store a fact. A fact with the same id is retired and succeeded by this one.
 
-    Raises `Stale` unless the version that stands is the expected one, where one is.
+    Raises `Stale` if `expected` is given and is not the current version.
     """
     jobs.ensure_space(tx, space=space)
     lock(tx, space=space)
@@ -42,7 +42,7 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
 
 
 def learn(tx: Tx, *, space: str, fact: Fact, effect: str, token: int, sources: Iterable[SourceMessage]) -> None:
-    """Store a learnt fact with the messages it rests on. Its effect key lets it in once."""
+    """Store a learnt fact with the messages it rests on. Its effect key ensures that it is stored once."""
     _insert(tx, space=space, fact=fact, version=1, effect=effect, token=token)
     add_sources(tx, space=space, fact_id=fact.id, sources=sources)
 
@@ -78,12 +78,12 @@ def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None,
 
 
 def lock(tx: Tx, *, space: str) -> None:
-    """Hold a space's facts until this transaction ends: only one at a time may settle what is new among them."""
+    """Lock the facts of a space until this transaction ends: only one at a time may reconcile new facts."""
     tx.one("lock_space", space=space)
 
 
 def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[SourceMessage]) -> None:
-    """Note further messages that a fact rests on."""
+    """Add messages that a fact rests on."""
     for source in sources:
         tx.run("insert_fact_source", space=space, fact=fact_id, session=source.session_id, number=source.number)
 
@@ -94,24 +94,24 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[SourceMessage]:
 
 
 def learnt_version(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
-    """Return a fact as it was learnt, before anyone corrected it. None if it was stated by hand."""
+    """Return a fact as it was learnt, before anyone corrected it. Returns None if it was stated by hand."""
     row = tx.one("learnt_fact", space=space, id=fact_id)
     return None if row is None else fact_of(row)
 
 
 def last_said(tx: Tx, *, space: str, fact_id: str) -> datetime | None:
-    """Say when the newest of the messages that a fact rests on was said."""
+    """Return when the newest message that a fact rests on was said."""
     row = tx.one("fact_last_said", space=space, id=fact_id)
     return None if row is None else from_micros_or_none(row["at"])
 
 
 def everything(tx: Tx, *, space: str) -> list[Fact]:
-    """Return every fact that holds in a space, oldest first."""
+    """Return every current fact of a space, the oldest first."""
     return [fact_of(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
 
 
 def all_sources(tx: Tx, *, space: str) -> dict[str, list[SourceMessage]]:
-    """Return the messages behind every learnt fact of a space."""
+    """Return the source messages of every learnt fact of a space."""
     found: dict[str, list[SourceMessage]] = {}
     for row in tx.all("all_fact_sources", space=space):
         found.setdefault(row["fact_id"], []).append(SourceMessage(row["session_id"], row["number"]))
@@ -119,18 +119,18 @@ def all_sources(tx: Tx, *, space: str) -> dict[str, list[SourceMessage]]:
 
 
 def retire(tx: Tx, *, space: str, fact_id: str, by: str) -> bool:
-    """End what is held to be so, naming what came in its place. The row stays as it was known to be."""
+    """Retire a fact, naming its successor. The row stays as it was known."""
     return tx.run("retire_fact", space=space, id=fact_id, by=by, now=tx.now) == 1
 
 
 def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
-    """Return a fact as it stands, if it does."""
+    """Return the current version of a fact, if there is one."""
     row = tx.one("find_fact", space=space, id=fact_id)
     return None if row is None else fact_of(row)
 
 
 def page(tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str) -> list[Fact]:
-    """Return the facts that are known, or were at a time, by their ids, from one on."""
+    """Return the facts that are known, or were at a time, ordered by id, after one."""
     return [fact_of(row) for row in tx.all("page_facts", space=space, at=until(as_of), limit=limit, after=after)]
 
 
@@ -140,19 +140,19 @@ def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
 
 
 def saying(tx: Tx, *, space: str, content: str) -> list[Fact]:
-    """Return the current facts that say the same, in these words or nearly these."""
+    """Return the current facts that say the same, in these or nearly these words."""
     return [fact_of(row) for row in tx.all("facts_saying", space=space, digest=gist(content))]
 
 
 def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
-    """Return the current facts about the one value that a subject has in a slot."""
+    """Return the current facts about the value of a subject's slot."""
     return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
 
 
 def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Fact]:
-    """Return facts that share words with a question, the best match first; none for no words.
+    """Return facts that share words with a question, the best match first; empty for a question without words.
 
-    What stands in double quotes must occur just so. With `as_of`, from what was known then.
+    Text in double quotes must occur exactly. With `as_of`, searches what was known then.
     """
     asked = asked_words(tx, question)
     if not checked_limit(limit) or not asked:
@@ -161,7 +161,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
     literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
     rows = tx.all("search_facts", space=space, words=asked, limit=NO_LIMIT if literal else limit, at=at)
     if literal:
-        # A quoted piece may begin inside a word, where the index cannot look.
+        # Quoted text may begin inside a word, where the index cannot search.
         found = {row["id"] for row in rows}
         rows += [row for row in tx.all("list_facts", space=space, at=at) if row["id"] not in found]
         rows = [row for row in rows if all(part in row["content"].casefold() for part in literal)]
@@ -169,7 +169,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
 
 
 def asked_words(tx: Tx, question: str) -> str:
-    """Spell any of the words of a question for the database's full text; empty if it has none."""
+    """Return a full-text query for any of the words of a question; empty if it has none."""
     words = WORD.findall(question)[:_MAX_WORDS]
     if tx.dialect is Dialect.SQLITE:
         return " OR ".join(f'"{word}"' for word in words)
@@ -177,19 +177,19 @@ def asked_words(tx: Tx, question: str) -> str:
 
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
-    """Return the facts whose metadata holds `value` under `key`, oldest first."""
+    """Return the facts whose metadata has `value` under `key`, the oldest first."""
     return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
-    """Remove a fact with every version it had. What it had taken the place of was no longer so, and stays retired."""
+    """Remove all versions of a fact. What it had superseded stays retired, because it was no longer true."""
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
     full_text.forget(tx, "facts")
 
 
 def count(tx: Tx, *, space: str) -> int:
-    """Count the facts that hold in a space."""
+    """Count the current facts of a space."""
     row = tx.one("count_facts", space=space)
     return 0 if row is None else row["count"]
 

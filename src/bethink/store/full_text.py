@@ -1,11 +1,11 @@
-"""Sees to it that forgotten words leave the full text at once, and not at some later merge."""
+"""Removes forgotten words from the full-text index at once, and not at some later merge."""
 
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
 
 def forget(tx: Tx, *tables: str) -> None:
-    """Build the full text of some tables anew, so that nothing is left in it of what was deleted from them.
+    """Rebuild the full-text index of some tables, so that nothing remains of what was deleted from them.
 
     PostgreSQL keeps words in their own rows. In FTS5 neither of the cheaper ways removes every word: 'optimize' may end
     with one segment of delete marks, each with its word, and 'secure-delete' leaves words of long texts behind.

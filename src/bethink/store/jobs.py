@@ -1,8 +1,9 @@
-"""Promised work: the one table read across spaces, so it holds ids, times and tokens only."""
+"""The job queue: the one table that is read across spaces, so it holds only ids, times and tokens."""
 
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
+from bethink.errors import LostClaim
 from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
 from bethink.model.moments import DAY, from_micros, from_micros_or_none, to_micros
@@ -10,33 +11,33 @@ from bethink.model.rules import QUIET_CHECK
 from bethink.store.db import Row, Tx
 
 SPACE_KEY = "space"
-"""The key of a job that there is one of in each space."""
+"""The key of jobs that exist once per space."""
 _TAKEN = tuple(field.name for field in fields(Usage))
 
 
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
-    """Promise work once; promising it again keeps its place, ends a rest, and revives what was given up."""
+    """Queue a job. Queueing it again keeps its position, ends a pause, and revives a dead job."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
     tx.notifies = True
 
 
 def ensure_space(tx: Tx, *, space: str) -> None:
-    """Bring a space into being at its first use, with the promise to index it: what is promised is what is listed."""
+    """Create a space at its first use and queue its indexing: spaces are listed by their jobs."""
     if tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now):
         queue(tx, space=space, kind=JobKind.INDEX, key=SPACE_KEY, watermark=0)
 
 
 def await_quiet(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
-    """Promise a look at a session that may go quiet without a mark."""
+    """Schedule a check of a session that may go idle without a mark."""
     tx.run("await_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, now=tx.now, due=due)
 
 
 def claim(
     tx: Tx, *, kind: JobKind, worker: str, lease: timedelta, limit: int, tried_first: bool = False
 ) -> list[Claim]:
-    """Take jobs that are due, in any space, for as long as `lease`; each gets a token above all before.
+    """Claim jobs that are due, in any space, for the duration of `lease`; each gets a token above all before.
 
-    One that was tried before is taken alone: if it kills its worker, it takes no others down with it.
+    A job that was tried before is claimed alone: if it kills its worker, no other jobs are lost with it.
     """
     rows: list[Row] = []
     for tried in (tried_first, not tried_first):
@@ -60,27 +61,27 @@ def claim(
 
 
 def any_due(tx: Tx, *, kind: JobKind) -> bool:
-    """Say whether there is anything to claim."""
+    """Return whether there is anything to claim."""
     return tx.one("any_due", kind=kind, now=tx.now) is not None
 
 
 def quiet(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str]]:
-    """Return space and key of what nobody promised and is to be looked at now."""
+    """Return space and key of sessions without a queued job that are to be checked now."""
     return [(row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=kind, now=tx.now, limit=limit)]
 
 
 def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
-    """Look again later, or with None never."""
+    """Schedule the next check, or with None no further check."""
     tx.run("settle_quiet", space=space, kind=kind, key=key, due=due)
 
 
 def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
-    """Keep a claim alive for another `lease`. False once it is lost."""
+    """Renew a claim for another `lease`. Returns False once it is lost."""
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
 def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
-    """Write down what a model took, for the job and for the day. The day pays even where the claim is lost."""
+    """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
     taken = asdict(usage)
     tx.run("spend", day=day_of(tx.now), slot=slot, **taken)
     return tx.run("charge_job", **_held(held), **taken) == 1
@@ -97,7 +98,7 @@ def finish(
     attempts: int | None = None,
     watermark: int | None = None,
 ) -> bool:
-    """End a claim, only if it still holds; false, and nothing changed, if it does not."""
+    """End a claim if it is still valid. Otherwise returns False and changes nothing."""
     tx.notifies = tx.notifies or status is JobStatus.QUEUED
     return (
         tx.run(
@@ -116,18 +117,27 @@ def finish(
 
 
 def hold(tx: Tx, held: Claim) -> int | None:
-    """Hold a claim's job and return what was promised for it so far; None if the claim is lost.
+    """Lock the job of a claim and return its watermark so far; None if the claim is lost.
 
-    Whoever promises something new waits for this transaction to end, or has been wait_for_work.
+    <<<<<<< HEAD
+        A process that queues something new waits for this transaction to end, or has been noticed.
+    =======
+        A transaction that queues new work for it waits until this one ends, or has already committed.
+    >>>>>>> w-low
     """
     row = tx.one("hold_claim", **_held(held))
     return None if row is None else row["input_watermark"]
 
 
+def lost(claim: Claim) -> LostClaim:
+    """Return the error to raise when a claim no longer holds."""
+    return LostClaim(f"the claim on {claim.kind} job {claim.key!r} was lost.", hint="Another worker has the job now.")
+
+
 def fail(
     tx: Tx, held: Claim, *, newer: bool, status: JobStatus, delay: timedelta, attempts: int | None, error: str
 ) -> bool:
-    """End a claim that came to nothing, if it still holds; something newer is reason enough to try again at once."""
+    """End a failed claim if it is still valid; newer work is retried at once."""
     due = None if status is JobStatus.DEAD else tx.now + delay
     return finish(
         tx,
@@ -141,18 +151,18 @@ def fail(
 
 
 def settle(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
-    """Strike out a promise that someone else kept; whoever holds a claim on it loses it."""
+    """Cancel a job that was done otherwise; a claim on it is lost."""
     tx.run("settle_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
 
 
 def settle_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
-    """Strike out the promises made for sessions whose messages are gone."""
+    """Cancel the jobs for sessions whose messages are gone."""
     due = tx.now + QUIET_CHECK
     tx.run("settle_forgotten_jobs", space=space, kind=JobKind.EXTRACT, sessions=sessions, due=due)
 
 
 def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:
-    """Return the names of spaces that hold anything, in order, from one on."""
+    """Return the names of spaces that hold anything, in order, after one."""
     return [row["space_id"] for row in tx.all("list_spaces", limit=limit, after=after)]
 
 
@@ -162,18 +172,18 @@ def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
 
 
 def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:
-    """Return the jobs of a space, the newest promise first."""
+    """Return the jobs of a space, the newest first."""
     return [_job(row) for row in tx.all("list_jobs", space=space, limit=limit)]
 
 
 def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
-    """Return one job, if it is there."""
+    """Return one job, if it exists."""
     row = tx.one("find_job", space=space, kind=kind, key=key)
     return None if row is None else _job(row)
 
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
-    """Let a job that failed or was given up start over. False if it did neither."""
+    """Let a failed or dead job start over. Returns False if it is neither."""
     tx.notifies = True
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
@@ -193,18 +203,18 @@ def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:
 
 
 def sample_spaces(tx: Tx, *, kind: JobKind, limit: int) -> list[str]:
-    """Return a few spaces in which something was done lately."""
+    """Return a few spaces with recent activity."""
     return [row["space_id"] for row in tx.all("sample_spaces", kind=kind, limit=limit)]
 
 
 def spent(tx: Tx) -> Usage:
-    """Return what models took since midnight, UTC, over all spaces."""
+    """Return the cost of model calls since midnight UTC, over all spaces."""
     row = tx.one("spent", day=day_of(tx.now))
     return Usage() if row is None else Usage(**{name: int(row[name]) for name in _TAKEN})
 
 
 def day_of(at: datetime) -> int:
-    """Number the days, so that a spend cap has one to count for."""
+    """Return the number of a day, for counting against the spend cap."""
     return to_micros(at) // DAY
 
 

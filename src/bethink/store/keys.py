@@ -1,4 +1,4 @@
-"""Keys that belong to a deployment and are made once, by whoever opens its database first."""
+"""Keys of a deployment, created once by the first process that opens its database."""
 
 import secrets
 
@@ -6,7 +6,7 @@ from bethink.store.db import Tx
 
 
 def deployment_key(tx: Tx, name: str) -> bytes:
-    """Return a random key of 256 bits that stays the same for as long as the database does."""
+    """Return a random 256-bit key that stays the same for the lifetime of the database."""
     found = tx.one("find_deployment_key", name=name)
     if found is None:
         tx.run("ensure_deployment_key", name=name, value=secrets.token_hex(32))

@@ -1,4 +1,4 @@
-"""What was learnt from a session, the answers it was made from, and how far learning has come."""
+"""What was learnt from a session, the model answers behind it, and how far learning has come."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from bethink.store.db import NO_LIMIT, Row, Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAnswer:
-    """What a model said for a job; `run` names what it was asked about."""
+    """The answer of a model for a job; `run` identifies the question."""
 
     run: str
     position: int
@@ -25,7 +25,7 @@ class RecordedAnswer:
 
 
 class Advanced(NamedTuple):
-    """What is left after a session was learnt from: a mark further on, or the time it ended."""
+    """What remains after a session was learnt from: a later mark, or the time the session ended."""
 
     invalidated_at: int | None
     ended_at: datetime | None
@@ -34,7 +34,7 @@ class Advanced(NamedTuple):
 def record_answer(
     tx: Tx, held: Claim, *, run: str, content: str, agent_id: str, model: str, prompt: str, position: int = 0
 ) -> None:
-    """Keep what a model said before anything is made of it. A second answer to the same is not kept."""
+    """Store the answer of a model before it is used. A second answer to the same question is not stored."""
     tx.run(
         "record_answer",
         space=held.space, kind=held.kind, key=held.key, run=run, position=position, content=content,
@@ -43,7 +43,7 @@ def record_answer(
 
 
 def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMIT) -> list[RecordedAnswer]:
-    """Return what models said for a job, the newest run first."""
+    """Return the answers of models for a job, the newest run first."""
     return [
         RecordedAnswer(
             run=row["run"],
@@ -59,13 +59,13 @@ def answers(tx: Tx, *, space: str, kind: JobKind, key: str, limit: int = NO_LIMI
 
 
 def answers_of(tx: Tx, *, space: str, kind: JobKind, key: str, run: str) -> list[str]:
-    """Return what a model said in one run, turn by turn from the first on."""
+    """Return the answers of one run, in order."""
     rows = tx.all("list_run_answers", space=space, kind=kind, key=key, run=run)
     return [row["content"] for place, row in enumerate(rows) if row["position"] == place]
 
 
 def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
-    """Replace what is remembered of a whole session; when that was said is read from its messages."""
+    """Replace the memory of a session; the times of its messages are read from the log."""
     tx.run(
         "put_session_memory",
         space=memory.space, session=memory.session_id, raw_memory=memory.raw_memory, summary=memory.summary,
@@ -77,20 +77,20 @@ def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
 
 
 def find_memory(tx: Tx, *, space: str, session_id: str) -> SessionMemory | None:
-    """Return what is remembered of a session, if anything."""
+    """Return the memory of a session, if there is one."""
     row = tx.one("find_session_memory", space=space, session=session_id)
     return None if row is None else memory_of(row)
 
 
 def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
-    """Forget what was made of a session. False if there was nothing."""
+    """Remove the memory of a session. Returns False if there was none."""
     return tx.run("drop_session_memory", space=space, session=session_id) == 1
 
 
 def retry(tx: Tx, session: SessionInfo, *, quoted: bool) -> bool:
-    """Let learning start over that failed or was given up, or with `quoted` such as only quoted; false for any other.
+    """Let learning start over that failed or is dead, or, with `quoted`, that only quoted. Returns False otherwise.
 
-    What was only quoted is learnt from as if it never was.
+    A session that was only quoted is learnt from as if for the first time.
     """
     space, name = session.space, session.id
     if jobs.retry(tx, space=space, kind=JobKind.EXTRACT, key=name):
@@ -102,36 +102,36 @@ def retry(tx: Tx, session: SessionInfo, *, quoted: bool) -> bool:
 
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
-    """Return which of these records a session has."""
+    """Return which of these records exist in a session."""
     if not numbers:
         return set()
     return {row["number"] for row in tx.all("existing_numbers", space=space, session=session_id, numbers=numbers)}
 
 
 def advance(tx: Tx, *, space: str, session_id: str, start: int, until: int) -> Advanced | None:
-    """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it stood elsewhere."""
+    """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it was not `start`."""
     row = tx.one("advance_session", space=space, session=session_id, start=start, until=until)
     return None if row is None else Advanced(row["invalidated_at"], from_micros_or_none(row["ended_at"]))
 
 
 def rest(tx: Tx, *, space: str, session_id: str) -> None:
-    """Note that a session's job failed, so that anything new in it wakes the job."""
+    """Record that the job of a session failed, so that anything new in the session wakes the job."""
     tx.run("rest_session", space=space, session=session_id)
 
 
 def last_said(tx: Tx, *, space: str, session_id: str) -> datetime | None:
-    """Return when a session last recorded something."""
+    """Return when the newest record of a session was stored."""
     row = tx.one("last_said", space=space, session=session_id)
     return None if row is None else from_micros_or_none(row["recorded_at"])
 
 
 def writer_for(tx: Tx, *, space: str, agent_id: str) -> Agent:
-    """Return the one memory writer that works on what an agent said, made when it is first needed."""
+    """Return the memory writer for an agent, creating it if needed."""
     return sessions.ensure_agent(tx, space=space, name=f"/memory-agent/{agent_id}", kind=AgentKind.MEMORY_WRITER)
 
 
 def broken(tx: Tx, *, space: str) -> tuple[int, int]:
-    """Count learnt facts without a source, and sessions whose mark or watermark cannot be right."""
+    """Count learnt facts without a source, and sessions with an impossible mark or watermark."""
     unsupported = len(tx.all("list_unsupported_facts", space=space))
     wrong = tx.one("broken_sessions", space=space, kind=JobKind.EXTRACT)
     return unsupported, 0 if wrong is None else wrong["count"]

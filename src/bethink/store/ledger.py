@@ -1,4 +1,4 @@
-"""The ledger: what was shown, when, to whom, and what of it was of use."""
+"""The ledger: what was shown, when, to which session, and what of it was used."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from bethink.store.db import NO_LIMIT, Row, Tx, until
 def record(
     tx: Tx, *, space: str, purpose: Purpose, session_id: str, items: Sequence[tuple[Ref, str]], tokens: int, digest: str
 ) -> str:
-    """Write down what was shown and return the entry's id; the same block shown again to a session is no new entry."""
+    """Record what was shown and return the id of the entry; showing a session the same block again adds no entry."""
     last = tx.one("last_showing", space=space, session=session_id, purpose=purpose)
     if last is not None and last["digest"] == digest:
         return last["id"]
@@ -42,21 +42,21 @@ def showings(
 
 
 def where_shown(tx: Tx, *, space: str, ref: Ref, limit: int = 100) -> list[Showing]:
-    """Return when and to whom something was shown, in any version, the newest first."""
+    """Return when and to which session a memory was shown, in any version, the newest first."""
     number = ref.number if ref.kind is RefKind.MESSAGE else None
     rows = tx.all("where_shown", space=space, kind=ref.kind, id=ref.id, number=number, limit=limit)
     return [_showing(row, (Ref(ref.kind, ref.id, row["number"]),)) for row in rows]
 
 
 def labelled(tx: Tx, *, space: str, session_id: str, labels: Sequence[str]) -> dict[str, Ref]:
-    """Return which labels a session was shown, and what stood behind them, in the order of the labels."""
+    """Return the memories behind the labels that a session was shown, in the order of the labels."""
     rows = tx.all("labelled", space=space, session=session_id, labels=list(labels))
     by_label = {row["label"]: Ref(RefKind(row["kind"]), row["id"], row["number"]) for row in rows}
     return {label: by_label[label] for label in labels if label in by_label}
 
 
 def use(tx: Tx, *, space: str, refs: Sequence[Ref]) -> int:
-    """Count that things were of use, each once, and the session memories they rest on; say how many are there."""
+    """Count memories and the session memories they rest on as used, each once, and return how many exist."""
     there = search.texts(tx, space=space, refs=dict.fromkeys(refs), as_of=None)
     once = list(there)
     for ref in once:
@@ -66,14 +66,14 @@ def use(tx: Tx, *, space: str, refs: Sequence[Ref]) -> int:
 
 
 def usage(tx: Tx, *, space: str, refs: Sequence[Ref]) -> dict[Ref, Use]:
-    """Return which of some things were ever of use, and how often."""
+    """Return how often some memories were used; those never used are left out."""
     kinds, ids = sorted({ref.kind.value for ref in refs}), [ref.id for ref in refs]
     rows = tx.all("usage_among", space=space, kinds=kinds, ids=ids, numbers=[ref.number for ref in refs])
     return {Ref(RefKind(row["kind"]), row["id"], row["number"]): _use(row) for row in rows}
 
 
 def usage_of(tx: Tx, *, space: str, ref: Ref) -> Use | None:
-    """Return how often one thing was of use, if ever."""
+    """Return how often a memory was used, if ever."""
     row = tx.one("find_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number)
     return None if row is None else _use(row)
 

@@ -1,4 +1,4 @@
-"""The log: messages are added, read in order, and removed only by a purge."""
+"""The log: messages are added, read in order, and removed only by forgetting."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _FIRST, _LAST = to_micros(FIRST), to_micros(LAST)
 
 
 class Prepared(NamedTuple):
-    """A message ready to store: cleaned, redacted, its JSON written out. The order is that of the columns."""
+    """A message ready to store: cleaned, redacted, and serialized. The order is that of the columns."""
 
     role: str
     content: str
@@ -31,7 +31,7 @@ class Prepared(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """The message that already holds an idempotency key."""
+    """The message that already has an idempotency key."""
 
     session_id: str
     conversation_id: str
@@ -43,7 +43,7 @@ class Taken:
 def append(tx: Tx, *, space: str, session_id: str, first: int, rows: Iterable[Prepared]) -> None:
     """Store messages under the numbers from `first` on, which the caller has reserved."""
     now = to_micros(tx.now)
-    # One at a time and joined with +: this runs for every message, and a list of rows would wake the collector.
+    # One row at a time and joined with +: this runs for every message, and a list of rows would trigger the collector.
     tx.insert(
         "insert_messages",
         ((space, session_id, number, now) + row for number, row in enumerate(rows, first)),  # noqa: RUF005
@@ -51,7 +51,7 @@ def append(tx: Tx, *, space: str, session_id: str, first: int, rows: Iterable[Pr
 
 
 def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
-    """Return which idempotency keys are in use in the space, and by what."""
+    """Return which idempotency keys are in use in the space, and by which message."""
     return {
         row["idempotency_key"]: Taken(
             session_id=row["session_id"],
@@ -65,7 +65,7 @@ def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
 
 
 def after(tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_LIMIT) -> list[Record]:
-    """Return the messages of a session that follow a number, in order."""
+    """Return the messages of a session after a number, in order."""
     rows = tx.all("read_messages", space=space, session=session_id, after=number, limit=limit)
     return [_record(row) for row in rows]
 
@@ -76,7 +76,7 @@ def behind_fact(tx: Tx, *, space: str, fact_id: str) -> list[Record]:
 
 
 def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
-    """Return the newest messages of a conversation over all its sessions, in the order they were said."""
+    """Return the newest messages of a conversation across its sessions, in the order they were said."""
     found: list[Record] = []
     for session in tx.all("list_filled_sessions", space=space, conversation=conversation):
         if len(found) >= limit:
@@ -87,13 +87,13 @@ def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record
 
 
 def count_since(tx: Tx, *, space: str, session_id: str, number: int) -> int:
-    """Count the messages of a session that follow a number."""
+    """Count the messages of a session after a number."""
     row = tx.one("count_since", space=space, session=session_id, after=number)
     return 0 if row is None else row["count"]
 
 
 def max_number(tx: Tx, *, space: str, session_id: str) -> int | None:
-    """Return the number of the last message of a session, or None if it holds none."""
+    """Return the number of the last message of a session, or None if it has none."""
     row = tx.one("max_number", space=space, session=session_id)
     return None if row is None else row["number"]
 
@@ -105,7 +105,7 @@ def count_of(tx: Tx, *, space: str, conversation: str) -> int:
 
 
 def _record(row: Row) -> Record:
-    # The one place where a message's body is read: old bodies can move elsewhere behind it.
+    # Message bodies are read only here, so that old ones can move to other storage.
     return Record(
         session_id=row["session_id"],
         number=row["number"],
@@ -127,5 +127,5 @@ def _record(row: Row) -> Record:
 
 
 def _said_at(at: int | None) -> datetime | None:
-    # One that no datetime can hold was stored before such a thing was refused: when it was said is not known.
+    # Times that no datetime can represent were stored before they were refused: treat them as unknown.
     return None if at is None or not _FIRST <= at <= _LAST else from_micros(at)

@@ -1,4 +1,4 @@
-"""Brings a database's schema up to date: a new one gets today's schema, an older one the migrations it lacks."""
+"""Brings the schema up to date: a new database gets the current schema, an older one the missing migrations."""
 
 from importlib import resources
 
@@ -7,7 +7,7 @@ from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
 BASELINE = 13
-"""The version from which a database can be brought up to date: the migrations before it were never released."""
+"""The oldest version that can be migrated; migrations before it were never released."""
 
 _BASELINE_COMMIT = "47eeef4"
 _VERSIONS = """
@@ -18,12 +18,12 @@ CREATE TABLE IF NOT EXISTS schema_version (
 
 
 def schema(dialect: Dialect) -> str:
-    """Return the text of today's schema."""
+    """Return the text of the current schema."""
     return (resources.files("bethink.store") / "schema" / f"{dialect}.sql").read_text(encoding="utf-8")
 
 
 def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
-    """List every migration since the baseline as number, name and text, in order."""
+    """Return every migration since the baseline as number, name and text, in order."""
     folder = resources.files("bethink.store") / "migrations" / str(dialect)
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     return [
@@ -32,9 +32,9 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
 
 
 def migrate(tx: Tx) -> list[int]:
-    """Make the schema today's and return the versions it gained. Raises `Misconfigured` for one it cannot make so.
+    """Bring the schema up to date and return the versions that were added. Raises `Misconfigured` if it cannot.
 
-    A schema that is newer than this code, or older than the baseline, is left as it is.
+    A schema that is newer than this code, or older than the baseline, is left unchanged.
     """
     known = migrations(tx.dialect)
     newest = known[-1][0]
@@ -59,14 +59,14 @@ def _applied(tx: Tx, newest: int) -> set[int]:
     applied = {row["version"] for row in tx.all("list_versions")}
     last = max(applied, default=BASELINE)
     if last > newest:
-        # What it has learnt to hold since, this code would overlook or spoil.
+        # This code would ignore or damage what newer schemas store.
         raise Misconfigured(
-            f"this database was made by a newer Bethink: its schema is {last}, and this one knows {newest}.",
+            f"this database was created by a newer Bethink: its schema is {last}, and this version supports {newest}.",
             hint="Upgrade: pip install --upgrade bethink.",
         )
     if last < BASELINE:
         raise Misconfigured(
-            f"this database was made before the first release: its schema is {last}, and this one reads {BASELINE} on.",
-            hint=f"Open it once with the code of commit {_BASELINE_COMMIT}, which brings it to {BASELINE}, then again.",
+            f"this database predates the first release: its schema is {last}, and the oldest supported is {BASELINE}.",
+            hint=f"Open it once with commit {_BASELINE_COMMIT}, which migrates it to {BASELINE}, then again.",
         )
     return applied

@@ -1,4 +1,4 @@
-"""Finds what shares words with a question, counts the words, and reads the texts of what was chosen."""
+"""Finds what shares words with a question, counts the words, and reads the texts of chosen candidates."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -16,16 +16,16 @@ from bethink.store.sql import Dialect
 
 _COUNTED = 32
 SEARCHED = 100_000
-"""How many signs of a text the full text knows; the migrations cut there."""
-"""So much of a text is in the index of words; what follows has no weight."""
+"""How many characters of a text are in the full-text index; the schema cuts there."""
+"""Length of the indexed part of a text; what follows has no weight."""
 
-# ts_rank of a single word that occurs n times: the sum of 1/1 to 1/n², times this.
+# ts_rank of a single word that occurs n times is the sum of 1/1 to 1/n², times this.
 _ONCE = 0.0607927
 _RANKS = [_ONCE * total for total in accumulate(1 / n**2 for n in range(1, _COUNTED + 1))]
 
 
 class Match(NamedTuple):
-    """Something that shares words with a question: how often each word of it occurs, in the order they were asked."""
+    """A memory that shares words with a question: how often each word occurs, in the order of the question."""
 
     ref: Ref
     role: str | None
@@ -40,7 +40,7 @@ class Match(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What a candidate says, whole."""
+    """The full text of a candidate."""
 
     ref: Ref
     text: str
@@ -52,19 +52,19 @@ class Text(NamedTuple):
     fate: Fate | None = None
     because_of: Ref | None = None
     quotes: bool = False
-    """Whether it only repeats messages, as what is remembered of a session without a model."""
+    """Whether it only repeats messages, as a session memory made without a model does."""
     row: Row | None = None
-    """What a fact is read from once it is shown: most candidates never are."""
+    """The row of a fact, which is read only if it is shown: most candidates never are."""
 
     def as_fact(self) -> Fact | None:
-        """Return the fact that says this, if it is one."""
+        """Return the fact, if this is one."""
         return self.fact if self.row is None else fact_of(self.row)
 
 
 def matches(
     tx: Tx, *, space: str, terms: Sequence[str], as_of: datetime | None, kinds: Iterable[RefKind], past: bool = False
 ) -> list[Match]:
-    """Return whatever shares a word with a question; with `past` also what no longer held, and says so."""
+    """Return everything that shares a word with a question; `past` includes what no longer held, marked as such."""
     if not terms:
         return []
     found: list[Match] = []
@@ -87,7 +87,7 @@ def matches(
 def said_between(
     tx: Tx, *, space: str, start: Micros, end: Micros, as_of: datetime | None, width: int, limit: int
 ) -> list[Match]:
-    """Return the newest messages of a stretch of time, as matches that have none of `width` words."""
+    """Return the newest messages of a period, as matches without any of `width` words."""
     at, nothing = until(as_of), (0,) * width
     rows = tx.all("messages_between", space=space, start=start, end=end, at=at, limit=limit)
     return [
@@ -108,7 +108,7 @@ _MATCH = {
 
 
 def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> dict[Ref, Text]:
-    """Return the texts of what was chosen, as far as it is there; what no longer held says so by its fate."""
+    """Return the texts of some refs that exist; the fate says if one no longer held."""
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
         by_kind.setdefault(ref.kind, []).append(ref)
@@ -118,7 +118,7 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) ->
         query, read = _READ[kind]
         ids, numbers = [ref.id for ref in wanted], [ref.number for ref in wanted]
         for row in tx.all(query, space=space, at=judge.at, ids=ids, numbers=numbers):
-            # A vector may point at what no longer held then, so every text says what became of it.
+            # A vector may refer to what no longer held at that time, so every text carries its fate.
             text = read(row)
             fate, by = judge.fate_of(text.ref, row)
             found[text.ref] = text if fate is None else text._replace(fate=fate, because_of=by)
@@ -126,7 +126,7 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) ->
 
 
 def anything_by(tx: Tx, *, space: str, at: datetime) -> bool:
-    """Say whether anything was said, known or made in a space by a time."""
+    """Return whether anything was said, known or made in a space by a time."""
     row = tx.one("anything_by", space=space, at=at)
     return row is not None and bool(row["known"])
 
@@ -152,7 +152,7 @@ _GONE = {
 
 
 def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None) -> dict[str, list[Excerpt]]:
-    """Return the messages that some facts rest on, whole."""
+    """Return the messages that some facts rest on, uncut."""
     found: dict[str, list[Excerpt]] = {}
     if not fact_ids:
         return found
@@ -169,14 +169,14 @@ def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None)
 
 
 def leading_facts(tx: Tx, *, space: str, as_of: datetime | None, directive: list[str], limit: int) -> list[Text]:
-    """Return the facts that hold: what users asked for first, then what was most of use, then the newest."""
+    """Return the current facts: users' own instructions first, then the most used, then the newest."""
     now = tx.now if as_of is None else as_of
     rows = tx.all("facts_for_context", space=space, at=until(as_of), now=now, directive=directive, limit=limit)
     return [_fact(row) for row in rows]
 
 
 def leading_sessions(tx: Tx, *, space: str, as_of: datetime | None, limit: int) -> list[Text]:
-    """Return what is remembered of sessions, the most used and newest first."""
+    """Return session memories, the most used and newest first."""
     rows = tx.all("session_memories_for_context", space=space, at=until(as_of), limit=limit)
     return [_session_memory(row) for row in rows]
 
@@ -187,14 +187,14 @@ def leading_documents(tx: Tx, *, space: str, as_of: datetime | None, limit: int)
 
 
 class Size(NamedTuple):
-    """How much a space holds, near enough to weigh words by."""
+    """How much a space holds, approximately, for weighting words."""
 
     passages: int
     sessions: int
 
 
 class Survey(NamedTuple):
-    """What there is to search in a space: how much, of which kinds, said by whom, and whether any was ever of use."""
+    """What a space holds: how much, of which kinds, said by whom, and whether any of it was ever used."""
 
     size: Size
     kinds: frozenset[RefKind]
@@ -203,7 +203,7 @@ class Survey(NamedTuple):
 
 
 def survey(tx: Tx, *, space: str) -> Survey:
-    """Look what a space holds, so that nobody searches what is not there."""
+    """Survey a space, so that recall does not search what does not exist."""
     row = tx.one("survey_space", space=space)
     assert row is not None  # noqa: S101 - counts always give a row
     return Survey(
@@ -223,7 +223,7 @@ _HELD = {
 
 
 def speakers(tx: Tx, *, space: str) -> list[str]:
-    """Return the names under which messages of a space were said."""
+    """Return the names of the speakers in a space."""
     return [row["name"] for row in tx.all("list_speakers", space=space)]
 
 
@@ -235,7 +235,7 @@ def _asked(tx: Tx, terms: Sequence[str]) -> dict[str, object]:
 
 
 def _counter(dialect: Dialect, terms: Sequence[str]) -> Callable[[object], tuple[int, ...]]:
-    """Say how to read the counts of words: SQLite names the words that occur, PostgreSQL ranks every word."""
+    """Return a function that reads word counts: SQLite names the words that occur, PostgreSQL ranks every word."""
     place = {term: index for index, term in enumerate(terms)}
     nothing = [0] * len(terms)
 
@@ -252,13 +252,13 @@ def _counter(dialect: Dialect, terms: Sequence[str]) -> Callable[[object], tuple
     return from_names if dialect is Dialect.SQLITE else from_ranks  # pyright: ignore[reportReturnType]
 
 
-@cache  # a float has few values here: one for each count
+@cache  # there are few values: one for each count
 def _times(rank: float) -> int:
     return bisect_left(_RANKS, rank * 0.999) + 1
 
 
 class _Judge:
-    """Says what became of something by a moment: a vector may point at what no longer held then."""
+    """Returns the fate of a memory at a time: a vector may refer to what no longer held then."""
 
     def __init__(self, tx: Tx, space: str, as_of: datetime | None) -> None:
         self._tx = tx
@@ -276,7 +276,7 @@ class _Judge:
 
 
 def successor(tx: Tx, *, space: str, ref: Ref, by: str | None) -> Ref | None:
-    """Name what came in place of a version of a fact: the next one, or the newest of the fact that retired it."""
+    """Return the successor of a version of a fact: the next version, or the newest of the fact that retired it."""
     if by is None:
         return None
     if by == ref.id:

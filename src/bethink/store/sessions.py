@@ -1,4 +1,4 @@
-"""Spaces, agents, conversations, sessions and their marks: one short function per question."""
+"""Spaces, agents, conversations, sessions and their marks."""
 
 from typing import NamedTuple
 
@@ -36,24 +36,24 @@ def ensure_conversation(tx: Tx, *, agent: Agent, key: str) -> str:
 
 
 def find_conversation(tx: Tx, *, space: str, agent: str, key: str) -> str | None:
-    """Return the id of a conversation, if there is one."""
+    """Return the id of a conversation, if it exists."""
     row = tx.one("find_conversation", space=space, agent=agent, key=key)
     return None if row is None else row["id"]
 
 
 def key_of(tx: Tx, *, space: str, conversation: str) -> str | None:
-    """Return the key of a conversation."""
+    """Return the name of a conversation."""
     row = tx.one("conversation_key", space=space, id=conversation)
     return None if row is None else row["key"]
 
 
 def lock_conversation(tx: Tx, *, space: str, conversation: str) -> None:
-    """Hold a conversation until this transaction ends, so that only one session can become active."""
+    """Lock a conversation until this transaction ends, so that only one session can become active."""
     tx.one("lock_conversation", space=space, id=conversation)
 
 
 def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bool) -> SessionInfo:
-    """Open the next session of a conversation whose lock is held."""
+    """Open the next session of a locked conversation."""
     session_id = new_id("ses")
     tx.run(
         "insert_session",
@@ -69,7 +69,7 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
 
 
 def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo | None:
-    """Return one session, if it is there; with `lock` nobody else changes it until this transaction ends."""
+    """Return a session, if it exists; with `lock`, it is locked until this transaction ends."""
     row = tx.one("lock_session" if lock else "find_session", space=space, id=session_id)
     return None if row is None else _session(row)
 
@@ -81,7 +81,7 @@ def newest(tx: Tx, *, space: str, conversation: str) -> SessionInfo | None:
 
 
 def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
-    """End a session. False if it had ended before."""
+    """End a session. Returns False if it had already ended."""
     ended = tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
     if ended:
         _promise_index(tx, space=space)
@@ -89,16 +89,16 @@ def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
 
 
 class Reserved(NamedTuple):
-    """The last of the numbers that were reserved, and the thread that works on the session."""
+    """The last of the reserved numbers, and the thread of the session."""
 
     last: int
     thread_id: str | None
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
-    """Reserve `count` numbers, or return None if no open session has this id.
+    """Reserve `count` numbers. Returns None if no open session has this id.
 
-    The row stays locked until the commit, so numbers become visible in order. Past the threshold it marks.
+    The row stays locked until the commit, so that numbers become visible in order. Beyond the threshold it is marked.
     """
     row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
@@ -111,7 +111,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:
-    """Set or raise a session's mark. False if it stands at `number` or above, or must not be learnt from."""
+    """Set or raise the mark of a session. Returns False if it is already that high, or learning is off for it."""
     raised = tx.run("mark_session", space=space, id=session_id, number=number, trigger=trigger, now=tx.now) == 1
     if raised:
         _promise(tx, space=space, session_id=session_id, number=number)
@@ -124,12 +124,12 @@ def _promise(tx: Tx, *, space: str, session_id: str, number: int) -> None:
 
 
 def _promise_index(tx: Tx, *, space: str) -> None:
-    # Not with every message: that would be a statement more for each. What falls between is looked for.
+    # Not with every message, which would cost a statement each. Workers find what falls between.
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int) -> bool:
-    """Clear the mark and record how far was learnt, only if the mark is still `expected`."""
+    """Clear the mark and record how far was learnt, if the mark is still `expected`."""
     cleared = tx.run("clear_mark", space=space, id=session_id, until=until, expected=expected) == 1
     if cleared:
         jobs.settle(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
@@ -137,18 +137,18 @@ def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int
 
 
 def settle_purged(tx: Tx, *, space: str, sessions: list[str]) -> None:
-    """Clear the marks of sessions whose messages are gone; their numbers are never given out again."""
+    """Clear the marks of sessions whose messages are gone; their numbers are never reused."""
     tx.run("settle_purged", space=space, sessions=sessions)
     jobs.settle_forgotten(tx, space=space, sessions=sessions)
 
 
 def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
-    """Return the ids of a conversation's sessions, oldest first."""
+    """Return the ids of a conversation's sessions, the oldest first."""
     return [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
 
 
 def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]:
-    """Return the sessions of a space, the newest first, from before one on."""
+    """Return the sessions of a space that are older than one, the newest first."""
     return [
         SessionEntry(
             session=_session(row),
@@ -162,7 +162,7 @@ def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]
 
 
 def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[SessionInfo]:
-    """Return those of the sessions that carry a mark right now."""
+    """Return those of the sessions that are marked now."""
     return [_session(row) for row in tx.all("find_marked", space=space, ids=ids)]
 
 
@@ -178,12 +178,12 @@ def get_summary(tx: Tx, *, space: str, conversation: str) -> str:
 
 
 def drop_summary(tx: Tx, *, space: str, conversation: str) -> None:
-    """Forget the summary of a conversation."""
+    """Remove the summary of a conversation."""
     tx.run("drop_summary", space=space, conversation=conversation)
 
 
 def _gone(space: str) -> Busy:
-    return Busy(f"space {space!r} was forgotten by another in this very moment.")
+    return Busy(f"space {space!r} was forgotten by another caller at the same time.")
 
 
 def _session(row: Row) -> SessionInfo:

@@ -1,4 +1,4 @@
-"""Reads the named queries: one text for both databases, an override by name only where they differ."""
+"""Reads the named queries: one text for both databases, with an override only where they differ."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _PAIRS_IN = {
 
 
 class Dialect(StrEnum):
-    """The two databases we speak to."""
+    """The two supported databases."""
 
     SQLITE = "sqlite"
     POSTGRES = "postgres"
@@ -28,7 +28,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One statement in a driver's own spelling, and its parameters in the order they are bound."""
+    """One statement in the syntax of a driver, and its parameters in the order they are bound."""
 
     name: str
     text: str
@@ -48,7 +48,7 @@ def queries(dialect: Dialect) -> dict[str, Query]:
 
 
 def overrides() -> list[str]:
-    """Name the queries that need a text for each database; a test keeps this list short."""
+    """Return the queries that have a text for each database; a test keeps this list short."""
     return sorted({name for name, wanted, _ in _sections() if wanted})
 
 
@@ -71,7 +71,7 @@ def _sections() -> list[tuple[str, str, str]]:
 
 
 def _with_columns(text: str, columns: Mapping[str, Sequence[str]]) -> str:
-    """Write out `fact_columns()` and `fact_columns(f)`: the columns that a file names once, and of which table."""
+    """Expand `fact_columns()` and `fact_columns(f)` to the columns that a file declares once, with a table name."""
 
     def written_out(found: re.Match[str]) -> str:
         table = found["alias"] and found["alias"] + "."

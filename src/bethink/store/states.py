@@ -1,4 +1,4 @@
-"""Chunks and the states they lie in: a state is stored as what it changed."""
+"""Chunks and states of threads. A state is stored as its difference from the one before."""
 
 import json
 
@@ -10,7 +10,7 @@ from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def put_chunk(tx: Tx, *, thread: Thread, chunk: Chunk) -> None:
-    """Store a chunk; storing the same one again changes nothing."""
+    """Store a chunk. Storing the same chunk again changes nothing."""
     tx.run(
         "insert_chunk",
         space=thread.space,
@@ -31,12 +31,12 @@ def put_chunk(tx: Tx, *, thread: Thread, chunk: Chunk) -> None:
 
 
 def place(tx: Tx, *, thread: Thread, chunk_id: str, state: int, position: int) -> None:
-    """Let a chunk lie at a position from a state on."""
+    """Put a chunk at a position from a state on."""
     tx.run("place_chunk", space=thread.space, thread=thread.id, chunk=chunk_id, state=state, position=position)
 
 
 def unplace(tx: Tx, *, thread: Thread, chunk_id: str, state: int) -> None:
-    """Let a chunk lie there no longer, from a state on."""
+    """Remove a chunk from its position from a state on."""
     tx.run("unplace_chunk", space=thread.space, thread=thread.id, chunk=chunk_id, state=state)
 
 
@@ -68,7 +68,7 @@ def record(
     operations: list[str] | None = None,
     total_tokens: int = 0,
 ) -> None:
-    """Record a state, what made it, and the one before it."""
+    """Record a state, what created it, and the state before it."""
     tx.run(
         "insert_state",
         space=thread.space,
@@ -110,7 +110,7 @@ def infos(tx: Tx, *, thread: Thread, first: int = 0, limit: int = NO_LIMIT) -> l
 def advance(
     tx: Tx, *, thread: Thread, number: int, position: int, tokens: tuple[int, int], pending: tuple[bool, bool]
 ) -> None:
-    """Record what processing an event did to its thread: state, last position, tokens, and pending work."""
+    """Record the effect of an event on its thread: state, last position, tokens, and pending work."""
     tx.run(
         "advance_thread",
         space=thread.space,
@@ -125,7 +125,7 @@ def advance(
 
 
 def begin_at(tx: Tx, *, thread: Thread, position: int, total: int, compressible: int) -> None:
-    """Set where a thread that was not empty at first stands: its last position and its tokens."""
+    """Set the last position and the tokens of a thread that does not start empty."""
     tx.run(
         "furnish_thread",
         space=thread.space,

@@ -1,4 +1,4 @@
-"""Threads: their queue of events, their mode, and the lock of whoever is stepping."""
+"""Threads: their queue of events, their mode, and the lock for stepping."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def create(
     conversation: str | None = None,
     forked: tuple[str, int] | None = None,
 ) -> bool:
-    """Open a thread that will hold text of a conversation, if of any. False if there is one by this id."""
+    """Create a thread for the text of a conversation, if any. Returns False if the id is taken."""
     jobs.ensure_space(tx, space=space)
     source, at = forked or (None, None)
     made = tx.run(
@@ -41,24 +41,24 @@ def create(
 
 
 def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | None:
-    """Return a thread, if it is there; with `lock` nobody else changes it until this transaction ends."""
+    """Return a thread, if it exists; with `lock`, it is locked until this transaction ends."""
     row = tx.one("lock_thread" if lock else "find_thread", space=space, id=thread_id)
     return None if row is None else _thread(row)
 
 
 def conversation_of(tx: Tx, *, space: str, thread_id: str) -> str | None:
-    """Return the conversation whose text a thread holds: that of its session, or of what it was forked from."""
+    """Return the conversation whose text a thread holds: that of its session, or of the thread it was forked from."""
     row = tx.one("conversation_of_thread", space=space, id=thread_id)
     return None if row is None else row["conversation_id"]
 
 
 def listed(tx: Tx, *, space: str, limit: int, after: str) -> list[Thread]:
-    """Return the threads of a space by their ids, from one on."""
+    """Return the threads of a space ordered by id, after one."""
     return [_thread(row) for row in tx.all("list_threads", space=space, limit=limit, after=after)]
 
 
 def set_mode(tx: Tx, *, space: str, thread_id: str, mode: Mode) -> None:
-    """Change how a thread takes its events."""
+    """Change how a thread processes its events."""
     tx.run("set_mode", space=space, id=thread_id, mode=mode)
 
 
@@ -70,7 +70,7 @@ def remove(tx: Tx, *, space: str, thread_id: str) -> None:
 def push(
     tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False
 ) -> list[QueuedEvent] | None:
-    """Queue events and return them with their ids; None if there is no such thread. Urgent ones go first."""
+    """Queue events and return them with their ids; None if there is no such thread. Urgent events go first."""
     row = tx.one("take_event_numbers", space=space, id=thread_id, count=len(events))
     if row is None:
         return None
@@ -93,33 +93,33 @@ def push(
 
 
 def queue(tx: Tx, *, space: str, thread_id: str, limit: int = NO_LIMIT) -> list[QueuedEvent]:
-    """Return the events that wait, in the order in which they will be processed."""
+    """Return the waiting events, in the order in which they will be processed."""
     return [_event(row) for row in tx.all("list_queue", space=space, thread=thread_id, limit=limit)]
 
 
 def queue_length(tx: Tx, *, space: str, thread_id: str) -> int:
-    """Count the events that wait."""
+    """Count the waiting events."""
     row = tx.one("count_queue", space=space, thread=thread_id)
     return 0 if row is None else row["count"]
 
 
 def drop_event(tx: Tx, *, space: str, thread_id: str, number: int) -> bool:
-    """Take one event out of the queue. False if it was not waiting."""
+    """Remove one event from the queue. Returns False if it was not waiting."""
     return tx.run("drop_event", space=space, thread=thread_id, number=number) == 1
 
 
 def clear_queue(tx: Tx, *, space: str, thread_id: str) -> int:
-    """Take every event out of the queue and return how many there were."""
+    """Remove every event from the queue and return how many there were."""
     return tx.run("drop_queue", space=space, thread=thread_id)
 
 
 def mark_applied(tx: Tx, *, space: str, thread_id: str, number: int, applied: int) -> None:
-    """Take an event out of the queue as processed, the how-manieth of its thread."""
+    """Remove an event from the queue as processed, with its sequence number in the thread."""
     tx.run("mark_applied", space=space, thread=thread_id, number=number, applied=applied)
 
 
 def mark_failed(tx: Tx, *, space: str, thread_id: str, number: int, reason: str) -> None:
-    """Set aside an event that could not be processed: it waits no longer, and is kept with the reason."""
+    """Set aside an event that could not be processed, with the reason. It no longer waits."""
     tx.run("mark_failed", space=space, thread=thread_id, number=number, reason=reason)
 
 
@@ -130,40 +130,40 @@ def failed(tx: Tx, *, space: str, thread_id: str) -> list[FailedEvent]:
 
 
 def failure_of(tx: Tx, *, space: str, thread_id: str, number: int) -> str | None:
-    """Say why an event was set aside, if it was."""
+    """Return why an event was set aside, if it was."""
     row = tx.one("failure_of_event", space=space, thread=thread_id, number=number)
     return None if row is None else row["failed"]
 
 
 def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) -> list[QueuedEvent]:
-    """Return the events that were processed, in the order in which they were."""
+    """Return the processed events, in the order in which they were processed."""
     rows = tx.all("list_applied", space=space, thread=thread_id, after=after, upto=upto, limit=NO_LIMIT)
     return [_event(row) for row in rows]
 
 
 def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: timedelta) -> int | None:
-    """Take the step lock for as long as `lease` and return its token; None while another holds it."""
+    """Acquire the step lock for the duration of `lease` and return its token; None while another step holds it."""
     row = tx.one("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
     return None if row is None else row["step_token"]
 
 
 def drop_step(tx: Tx, *, space: str, thread_id: str, step_id: str) -> bool:
-    """Give the step lock back. False if it is not ours."""
+    """Release the step lock. Returns False if it belongs to another step."""
     return tx.run("drop_step", space=space, id=thread_id, step=step_id) == 1
 
 
 def set_pending(tx: Tx, *, space: str, thread_id: str, compaction: bool, truncation: bool) -> None:
-    """Note what is to be done about a thread's length."""
+    """Record whether a thread is to be compacted or truncated."""
     tx.run("set_pending", space=space, id=thread_id, compaction=int(compaction), truncation=int(truncation))
 
 
 def move(tx: Tx, *, space: str, before: str, session_id: str) -> None:
-    """Let the thread of a session go on with another, if that has none."""
+    """Move the thread of a session to another session, if that has none."""
     tx.run("move_thread", space=space, before=before, session=session_id)
 
 
 def free_session(tx: Tx, *, space: str, session_id: str) -> None:
-    """Let a thread that came along from an earlier session work on this no longer."""
+    """Detach a thread that moved here from an earlier session."""
     tx.run("free_session", space=space, session=session_id)
 
 

@@ -1,4 +1,4 @@
-"""Vectors: an index over texts that can be made again at any time, and in which none outlives its text."""
+"""Vectors: an index over texts that can be rebuilt at any time, and in which no vector outlives its text."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -19,14 +19,14 @@ from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
 
 GROWN = 20_000
-"""With more vectors than this, a space is better searched through an HNSW index than row by row."""
+"""A space with more vectors than this is better searched through an HNSW index than row by row."""
 
 _WIDEST_HNSW = 4_000
 _SLICE = 512
 
 
 class IndexStatus(StrEnum):
-    """Where an index stands: one is searched as soon as it begins to fill, and until it is retired."""
+    """The status of an index: it is searched as soon as it begins to fill, until it is retired."""
 
     FILLING = "filling"
     LIVE = "live"
@@ -35,7 +35,7 @@ class IndexStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorIndex:
-    """The vectors that one embedder made, in all spaces."""
+    """The vectors of one embedder, in all spaces."""
 
     id: int
     embedder: str
@@ -47,7 +47,7 @@ class VectorIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """A text without a vector: whose it is, who said it in which role, and when. Only messages have the last three."""
+    """A text without a vector. Only messages have a speaker, a role and a time."""
 
     ref: Ref
     text: str
@@ -64,7 +64,7 @@ class Embedded(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Something near a question: which part of it, and the cosine of the angle between the two."""
+    """A text close to a question: which part of it, and the cosine of the angle between the two."""
 
     ref: Ref
     part: int
@@ -72,14 +72,14 @@ class Near(NamedTuple):
 
 
 def available(tx: Tx) -> bool:
-    """Say whether this database can hold vectors: a PostgreSQL without pgvector cannot, until one is registered."""
+    """Return whether this database can store vectors: PostgreSQL without pgvector cannot."""
     return tx.has_table("vectors")
 
 
 def register(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex:
-    """Return the index of an embedder, made at its first use; one that was retired is filled anew.
+    """Return the index of an embedder, creating it at first use; a retired index is filled again.
 
-    Raises `Misconfigured` where the server has no pgvector.
+    Raises `Misconfigured` if the server does not have pgvector.
     """
     checked_name(embedder, "an embedder's name")
     found = _find(tx, embedder, dimension)
@@ -87,8 +87,8 @@ def register(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex:
         tx.lock_schema()
         if not available(tx) and not _made(tx):
             raise Misconfigured(
-                "this PostgreSQL has no pgvector 0.7 or newer, so it holds no vectors.",
-                hint="Install it there, and run CREATE EXTENSION vector in this database as a superuser.",
+                "this PostgreSQL server does not have pgvector 0.7 or newer, so it cannot store vectors.",
+                hint="Install pgvector there, and run CREATE EXTENSION vector in this database as a superuser.",
             )
         tx.run("open_vector_index", embedder=embedder, dimension=dimension, now=tx.now)
         found = _find(tx, embedder, dimension)
@@ -102,16 +102,16 @@ def _made(tx: Tx) -> bool:
 
 
 def live(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex | None:
-    """Return the index that a question to this embedder searches, full or not; None if it has none, or a retired one.
+    """Return the index for questions to this embedder, complete or not; None if it has none, or a retired one.
 
-    No other is ever searched: vectors of two embedders have nothing to do with each other.
+    No other index is searched: vectors of different embedders cannot be compared.
     """
     found = _find(tx, embedder, dimension)
     return None if found is None or found.status is IndexStatus.RETIRED else found
 
 
 def indexes(tx: Tx) -> list[VectorIndex]:
-    """Return every index, the one that was registered last first: that is the one workers fill."""
+    """Return every index, the last registered first: that is the one that workers fill."""
     return [_index(row) for row in tx.all("list_vector_indexes")]
 
 
@@ -135,9 +135,9 @@ def missing(tx: Tx, *, space: str, index: VectorIndex, limit: int) -> list[Unemb
 
 
 def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> int:
-    """Store vectors for texts that still say what was embedded, and return how many; the others are left out.
+    """Store vectors for texts that have not changed since, and return how many; the others are left out.
 
-    Raises `Conflict` if the index was dropped meanwhile, and `BadAnswer` for what is no vector.
+    Raises `Conflict` if the index was dropped meanwhile, and `BadAnswer` for an invalid vector.
     """
     found = _find(tx, index.embedder, index.dimension)
     if found is None or found.id != index.id:
@@ -155,7 +155,7 @@ def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> 
 
 
 def _current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
-    """Return what these say now, and hold them: nobody forgets a text between this and the commit."""
+    """Return the current texts, and lock them: none is forgotten between this and the commit."""
     found: dict[Ref, str] = {}
     for kind, group in groupby(sorted(refs, key=lambda ref: ref.parts), key=lambda ref: ref.kind):
         wanted = list(group)
@@ -174,9 +174,9 @@ def similarities(
     limit: int,
     kinds: Collection[RefKind] | None = None,
 ) -> list[Near]:
-    """Return what is nearest to a question's vector, the best first, each part of a text by itself.
+    """Return what is closest to the vector of a question, the best first, each part of a text by itself.
 
-    Every vector of the space is compared, unless it has an HNSW index and all kinds are asked for.
+    Every vector of the space is compared, unless the space has an HNSW index and all kinds are wanted.
     """
     length = _length(question, index.dimension)
     if limit <= 0 or length == 0:
@@ -201,7 +201,7 @@ def _in_file(
     rows = tx.all("nearest_vectors", space=space, index=index.id, kinds=every if kinds is None else kinds)
     halves = numpy.frombuffer(b"".join([row["vector"] for row in rows]), dtype="<f2").reshape(-1, index.dimension)
     question, scores = numpy.array(asked, dtype=numpy.float32), numpy.empty(len(rows), dtype=numpy.float32)
-    for start in range(0, len(rows), _SLICE):  # so many at a time stay in the processor's cache
+    for start in range(0, len(rows), _SLICE):  # a slice fits into the processor's cache
         end = start + _SLICE
         scores[start:end] = halves[start:end].astype(numpy.float32) @ question
     best = numpy.argpartition(-scores, limit)[:limit] if limit < len(rows) else range(len(rows))
@@ -213,8 +213,8 @@ def _numpy() -> Any:
         import numpy  # noqa: PLC0415 - most processes never compare vectors
     except ImportError as error:
         raise Misconfigured(
-            "comparing vectors in a file needs numpy.",
-            hint="Install an extra that has it: bethink[static] or bethink[onnx].",
+            "searching vectors in SQLite needs numpy, which is not installed.",
+            hint="Install an extra that includes it: bethink[static] or bethink[onnx].",
         ) from error
     return numpy
 
@@ -226,19 +226,19 @@ def counts(tx: Tx, *, space: str, index: VectorIndex) -> tuple[int, int]:
 
 
 def switch(tx: Tx, index: VectorIndex) -> None:
-    """Let an index be the live one and retire every other; a retired one is kept until it is dropped."""
+    """Make an index the live one and retire all others; a retired index is kept until it is dropped."""
     tx.run("switch_vector_index", id=index.id, now=tx.now)
 
 
 def drop(tx: Tx, index: VectorIndex) -> bool:
-    """Forget an index with all its vectors, in every space. False if it was gone."""
+    """Drop an index with all its vectors, in every space. Returns False if it was gone."""
     return tx.run("drop_vector_index", id=index.id) == 1
 
 
 def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> list[str]:
-    """Return the statements that build an HNSW index for a space that has grown too large to scan, if it has.
+    """Return the statements that build an HNSW index for a space, if it has grown too large to scan.
 
-    They cannot be part of a transaction. One that was begun and not finished is cleared away first.
+    They cannot run in a transaction. An index that was begun and not finished is dropped first.
     """
     if tx.dialect is Dialect.SQLITE or index.dimension > _WIDEST_HNSW:
         return []
@@ -249,18 +249,18 @@ def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> lis
 
 
 def may_grow(tx: Tx, *, space: str) -> bool:
-    """Say whether a session is open in a space: what is said there is not promised message by message."""
+    """Return whether a space has an open session: indexing is not queued for each of its messages."""
     return tx.one("any_open_session", space=space) is not None
 
 
 def promise_everywhere(tx: Tx) -> None:
-    """Promise to index every space that is known."""
+    """Queue the indexing of every space."""
     tx.run("queue_everywhere", kind=JobKind.INDEX, key=jobs.SPACE_KEY, now=tx.now)
     tx.notifies = True
 
 
 def any_left(tx: Tx) -> bool:
-    """Say whether a space is still to be indexed; what was given up is not waited for."""
+    """Return whether a space is still to be indexed; dead jobs do not count."""
     return tx.one("any_left", kind=JobKind.INDEX) is not None
 
 
@@ -271,7 +271,7 @@ def left(tx: Tx) -> int:
 
 
 def _encoded(tx: Tx, vector: Sequence[float], dimension: int) -> bytes | str:
-    length = _length(vector, dimension) or 1.0  # a text that means nothing to an embedder is near nothing
+    length = _length(vector, dimension) or 1.0  # an embedder may return a zero vector for a meaningless text
     unit = [value / length for value in vector]
     return pack(f"<{dimension}e", *unit) if tx.dialect is Dialect.SQLITE else _spelt(unit)
 
@@ -279,7 +279,9 @@ def _encoded(tx: Tx, vector: Sequence[float], dimension: int) -> bytes | str:
 def _length(vector: Sequence[float], dimension: int) -> float:
     length = math.sqrt(sum(value * value for value in vector))
     if len(vector) != dimension or not math.isfinite(length):
-        raise BadAnswer(f"the embedder gave no vector of {dimension} numbers.", hint="Check its name and dimension.")
+        raise BadAnswer(
+            f"the embedder did not return a vector of {dimension} numbers.", hint="Check its name and dimension."
+        )
     return length
 
 
@@ -288,7 +290,7 @@ def _spelt(vector: Sequence[float]) -> str:
 
 
 def _near(row: Row, similarity: float) -> Near:
-    # What is near nothing has no angle to anything.
+    # A zero vector has no angle to anything.
     return Near(
         Ref(RefKind(row["kind"]), row["id"], row["number"]), row["part"], 0.0 if math.isnan(similarity) else similarity
     )

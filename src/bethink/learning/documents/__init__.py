@@ -1,1 +1,1 @@
-"""From session memories and facts to documents: the writer and consolidation."""
+"""Turn session memories and facts into documents: the memory writer and consolidation."""

@@ -1,4 +1,4 @@
-"""Consolidates without a model: what is known, by what it is about, newest first, every line with its source."""
+"""Consolidate without a model: group facts by topic, newest first, and give every line its source."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -31,22 +31,22 @@ _HEADINGS = {
     FactKind.EVENT: "Events",
     FactKind.KNOWLEDGE: "Knowledge",
 }
-BUILDER = "build_documents"
-"""Who writes documents without a model."""
+BUILDER = "gather"
+"""The author id of documents that are written without a model."""
 
 _ABOUT_USER = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a consolidation has to work with: the selected session memories, and facts with the messages behind them."""
+    """The input of a consolidation: the selected session memories, and the facts with their source messages."""
 
     selection: Selection
     facts: Sequence[Fact]
     sources: Mapping[str, Sequence[SourceMessage]]
 
     def supported(self) -> list[Fact]:
-        """Return the facts that something selected supports, newest first; what rests on others alone goes."""
+        """Return the facts that a selected session supports, newest first, and those without any source."""
         selected = {each.memory.session_id for each in self.selection.current}
         kept = [
             fact
@@ -56,15 +56,15 @@ class Known:
         return sorted(kept, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
 
 
-def build_documents(known: Known, shelf: DocumentTree) -> list[Change]:
-    """Return what must change for the tree to say what is known: a document for each thing, and two overviews."""
-    wanted = {**_things(known.supported()), **overviews(known)} if known.selection.current else {}
-    changes = changes_to(wanted, shelf)
-    return [*changes, *unsupported(known, shelf, kept={*wanted, *(each.path for each in changes)})]
+def build_documents(known: Known, tree: DocumentTree) -> list[Change]:
+    """Return the changes that bring the tree up to date: a document for each topic, and the overviews."""
+    wanted = {**_topics(known.supported()), **overviews(known)} if known.selection.current else {}
+    changes = changes_to(wanted, tree)
+    return [*changes, *unsupported(known, tree, kept={*wanted, *(each.path for each in changes)})]
 
 
 def known_sources(known: Known) -> dict[str, DocumentSource]:
-    """Return everything a document can rest on now, by its id."""
+    """Return every source a document can have now, by id."""
     sessions = {
         each.memory.session_id: DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.memory.session_id)
         for each in known.selection.current
@@ -72,46 +72,46 @@ def known_sources(known: Known) -> dict[str, DocumentSource]:
     return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
 
 
-def unsupported(known: Known, shelf: DocumentTree, *, kept: Collection[str]) -> list[Change]:
-    """Return the deletions of derived documents that nothing known supports any more, whoever curated them."""
-    there = known_sources(known)
+def unsupported(known: Known, tree: DocumentTree, *, kept: Collection[str]) -> list[Change]:
+    """Return deletions for the derived documents that have lost all their sources."""
+    available = known_sources(known)
     return [
         Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
-        for path, each in shelf.documents.items()
+        for path, each in tree.documents.items()
         if path not in kept and path != ROOT and each.author.kind == "job"
-        for sources in [shelf.sources.get(path, ())]
-        if not any(source.id in there for source in sources)
+        for sources in [tree.sources.get(path, ())]
+        if not any(source.id in available for source in sources)
     ]
 
 
 def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
-    """Return the two documents that stand for the whole: every session in short, and what matters most."""
+    """Return the overview documents: a short version of every session, and a summary of what matters most."""
     memories = sorted(
         (each.memory for each in known.selection.current),
         key=lambda each: (-to_micros(each.last_said), each.session_id),
     )
     sessions = tuple(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.session_id) for each in memories)
     facts = known.supported()
-    behind = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
+    fact_sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
     return {
         CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "All of it in short."), sessions),
         MEMORY: (_draft(MEMORY, "Memory", "Every session in short.", _sessions(memories)), sessions),
         SUMMARY: (
             _draft(SUMMARY, "Memory summary", "What matters most.", _summary(facts, memories)),
-            (*sessions, *behind),
+            (*sessions, *fact_sources),
         ),
     }
 
 
 def changes_to(
-    wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", shelf: DocumentTree
+    wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", tree: DocumentTree
 ) -> list[Change]:
-    """Return the changes that make the gathered documents be just these. What others wrote last is left alone."""
+    """Return the changes that turn the built documents into `wanted`. Documents last written by others stay."""
     changes: list[Change] = []
     for path, (draft, sources) in wanted.items():
-        now = shelf.documents.get(path)
+        now = tree.documents.get(path)
         if now is not None and (
-            not _may_replace(path, now.author) or _says(now.draft(), draft, shelf.sources.get(path, ()), sources)
+            not _may_replace(path, now.author) or _says(now.draft(), draft, tree.sources.get(path, ()), sources)
         ):
             continue
         changes.append(
@@ -123,43 +123,43 @@ def changes_to(
                 sources=sources,
             )
         )
-    for path, now in shelf.documents.items():
+    for path, now in tree.documents.items():
         if path != ROOT and path not in wanted and now.author.id == BUILDER:
-            sources = tuple(shelf.sources.get(path, ()))
+            sources = tuple(tree.sources.get(path, ()))
             changes.append(Change(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources))
     return changes
 
 
 def _may_replace(path: str, author: Author) -> bool:
-    # The overviews are ours whoever filled them in; a document that a model curated is not.
+    # The overviews are always rebuilt, unless a user wrote them. Other documents may be curated by a model.
     return author.id == BUILDER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
 
 
 def _says(
-    now: DocumentDraft, draft: DocumentDraft, rests: Sequence[DocumentSource], sources: Sequence[DocumentSource]
+    now: DocumentDraft, draft: DocumentDraft, before: Sequence[DocumentSource], sources: Sequence[DocumentSource]
 ) -> bool:
     if (now.title, now.description, now.body) != (draft.title, draft.description, draft.body):
         return False
-    # What only holds others together tells nothing of anyone: any of its sources will do.
-    return set(rests) == set(sources) if draft.body else bool(set(rests) & set(sources))
+    # A document without a body only groups others, so any one of its sources is enough.
+    return set(before) == set(sources) if draft.body else bool(set(before) & set(sources))
 
 
-def _things(facts: Sequence[Fact]) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
+def _topics(facts: Sequence[Fact]) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
     about: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
         for name in [each for each in fact.entities if each.strip()] or [fact.subject or _ABOUT_USER]:
             about.setdefault(_slug(name), (name, []))[1].append(fact)
     found: dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
-    for slug, (name, told) in sorted(about.items()):
-        sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in told)
-        body = _limited(_by_kind(told))
+    for slug, (name, about_it) in sorted(about.items()):
+        sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in about_it)
+        body = _limited(_by_kind(about_it))
         path = f"{ROOT}/{slug}"
         found[path] = (_draft(path, name, f"What is known about {name}.", body), sources)
     return found
 
 
 def _slug(name: str) -> str:
-    """Name a thing's place: as it is called, and where signs must go, with something that keeps it apart."""
+    """Return the slug of a topic. If characters had to be dropped, a short hash keeps it unique."""
     plain = "-".join(name.casefold().split())
     slug = "-".join(WORD.findall(plain))[:60]
     if slug == plain and f"{ROOT}/{slug}" != CONSOLIDATED:

@@ -1,4 +1,4 @@
-"""Settles what a space has learnt: one run at a time turns selected session memories into a tree of documents."""
+"""Consolidate a space: one run at a time turns selected session memories into a tree of documents."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -10,7 +10,7 @@ from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
 from bethink.documents import changes as changing
 from bethink.documents.files import artefacts, folder_of, write_folder
-from bethink.errors import LostClaim, StoreError
+from bethink.errors import StoreError
 from bethink.extend import Tokens
 from bethink.learning.documents.build_documents import (
     BUILDER,
@@ -42,7 +42,7 @@ _log = logger("learn")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRules:
-    """What is looked at, and what becomes of a result: with `review` it waits for approval."""
+    """Which session memories a run uses. With `review`, its changes wait for approval."""
 
     max_unused_days: int = 30
     limit: int = 256
@@ -52,46 +52,49 @@ class ConsolidationRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationInput:
-    """A snapshot of a space to consolidate: what is known, the tree, and answers that were already paid for."""
+    """A snapshot of a space to consolidate: what is known, the tree, and the model answers recorded so far."""
 
     known: Known
-    shelf: DocumentTree
+    tree: DocumentTree
     run: str
     recorded: Sequence[str]
     shown: frozenset[str]
-    """The added sessions whose notes fit into one assignment; the others come with the next run."""
+    """The added sessions whose notes fit into one assignment. The next run takes the others."""
     rejected: bool = False
 
     @property
     def left_out(self) -> bool:
-        """Say whether some of what was added is still to be looked at."""
+        """Whether some of the added sessions are left for the next run."""
         return any(each.session_id not in self.shown for each in self.known.selection.added)
 
     @property
     def newest(self) -> int:
-        """When the newest of what was loaded was said, in microseconds, as watermarks are."""
+        """When the newest selected session was updated, in microseconds like a watermark."""
         return max((to_micros(each.memory.source_updated_at) for each in self.known.selection.current), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidator:
-    """Consolidates claimed spaces, with a model by letting its writer work, without one by gathering what is known."""
+    """Consolidates claimed spaces: with a model through the memory writer, without one by listing what is known."""
 
     runs: Runs
     rules: ConsolidationRules = field(default_factory=ConsolidationRules)
 
     async def process(self, claim: Claim) -> Learnt:
-        """Consolidate the claimed space and end the claim, in the transaction that changes its tree."""
+        """Consolidate the claimed space, and finish the claim in the transaction that changes its tree.
+
+        Raises `ModelError`, and `LostClaim` if another worker has taken over.
+        """
         database = self.runs.database
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         try:
-            await self._write_files(claim.space, work.known.selection, work.shelf)
+            await self._write_files(claim.space, work.known.selection, work.tree)
             changes = await self._changes(claim, work)
             learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
         except (Exception, get_cancelled_exc_class()):
-            # What the files were written from may have been forgotten meanwhile; who holds a lost claim is cancelled.
+            # What the files contain may have been forgotten meanwhile. A worker that loses its claim is cancelled.
             with CancelScope(shield=True):
-                await self._put_back_files(claim.space)
+                await self._restore_files(claim.space)
             raise
         await self.refresh(claim.space)
         _log.info("consolidated %s in run %s: %s changes", claim.key, work.run, len(changes))
@@ -100,12 +103,12 @@ class Consolidator:
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a claim that came to nothing."""
+        """Finish a claim that failed."""
         await self.runs.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Promise a run where something that was selected has become too old; nothing else would ever tell."""
-        facts.lock(tx, space=space)  # as whoever promises work does: a run that ends now must see it
+        """Queue a run if a selected session memory has become too old; return whether it did."""
+        facts.lock(tx, space=space)  # as everywhere before queueing: a run that finishes now must see it
         if consolidation.has_expired(tx, space=space, max_unused_days=self.rules.max_unused_days):
             jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=key, watermark=0)
             return True
@@ -113,7 +116,7 @@ class Consolidator:
         return False
 
     async def refresh(self, space: str) -> None:
-        """Write a space's artefacts anew from what the last run that succeeded has seen, if there is a folder."""
+        """Rewrite the files of a space from the input of its last successful run, if a folder is configured."""
         written = None
         while self.rules.folder:
             seen = await self.runs.database.transact(
@@ -124,22 +127,22 @@ class Consolidator:
             if seen == written:
                 return
             await self._write_files(space, *seen)
-            written = seen  # and look again: what is forgotten while it is being written must not be left in the files
+            written = seen  # and check again: what was forgotten during the write must not stay in the files
 
-    async def _put_back_files(self, space: str) -> None:
+    async def _restore_files(self, space: str) -> None:
         try:
             await self.refresh(space)
-        except StoreError as error:  # the claim's own end matters more, and may be for the same reason
-            _log.error("the artefacts of a space could not be put back: %s", type(error).__name__)
+        except StoreError as error:  # finishing the claim matters more, and may fail for the same reason
+            _log.error("cannot restore the files of a space: %s", type(error).__name__)
 
-    async def _write_files(self, space: str, selection: Selection, shelf: DocumentTree) -> None:
+    async def _write_files(self, space: str, selection: Selection, tree: DocumentTree) -> None:
         if not self.rules.folder:
             return
         folder = Path(self.rules.folder) / folder_of(space)
         try:
-            await to_thread.run_sync(write_folder, folder, artefacts(selection, shelf.documents))
-        except OSError as error:  # the files can be made again; what is learnt must not wait for a disk
-            _log.error("the artefacts of a space could not be written: %s", type(error).__name__)
+            await to_thread.run_sync(write_folder, folder, artefacts(selection, tree.documents))
+        except OSError as error:  # the files can be rebuilt, and learning must not wait for a disk
+            _log.error("cannot write the files of a space: %s", type(error).__name__)
 
     def _select(self, tx: Tx, space: str) -> Selection:
         return consolidation.select(tx, space=space, max_unused_days=self.rules.max_unused_days, limit=self.rules.limit)
@@ -150,12 +153,12 @@ class Consolidator:
             facts=facts.everything(tx, space=claim.space),
             sources=facts.all_sources(tx, space=claim.space),
         )
-        shelf = changing.shelf(tx, space=claim.space)
+        tree = changing.shelf(tx, space=claim.space)
         shown = self._shown(known)
-        run = _run_of(known, shelf, shown)
+        run = _run_of(known, tree, shown)
         return ConsolidationInput(
             known=known,
-            shelf=shelf,
+            tree=tree,
             run=run,
             recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run),
             shown=shown,
@@ -167,12 +170,12 @@ class Consolidator:
         if self.runs.model is None:
             return frozenset(each.session_id for each in added)
         tokens = self.runs.tokens
-        # Half of the room for notes; the rest is for what is listed, and for what comes of it.
-        room = self.runs.writer().room // 2
+        # Half of the budget is for notes. The rest is for the lists and for the results of calls.
+        budget = self.runs.writer().budget // 2
         shown: list[str] = []
         for each in added:
-            room -= tokens.count(each.raw_memory)
-            if shown and room < 0:
+            budget -= tokens.count(each.raw_memory)
+            if shown and budget < 0:
                 break
             shown.append(each.session_id)
         return frozenset(shown)
@@ -181,55 +184,55 @@ class Consolidator:
         if work.rejected:
             return []
         if self.runs.model is None or not work.known.selection.current:
-            return build_documents(work.known, work.shelf)
+            return build_documents(work.known, work.tree)
         written = await self.runs.written(
             claim,
             run=work.run,
-            shelf=work.shelf,
+            tree=work.tree,
             sources=known_sources(work.known),
-            assignment=assignment(work.known, work.shown, room=self.runs.writer().room, tokens=self.runs.tokens),
+            assignment=assignment(work.known, work.shown, budget=self.runs.writer().budget, tokens=self.runs.tokens),
             recorded=work.recorded,
             agent_id="consolidator",
         )
         return self._completed(written, work)
 
     def _completed(self, written: list[Change], work: ConsolidationInput) -> list[Change]:
-        """Add what code does better than a model: the overviews it left out, and forgetting what nothing supports."""
+        """Add what code does better than a model: missing overviews, and deletions of unsupported documents."""
         touched = {each.path for each in written}
         wanted = {path: each for path, each in overviews(work.known).items() if path not in touched}
-        filled = [each for each in changes_to(wanted, _only(work.shelf, wanted)) if each.draft is not None]
-        return [*written, *filled, *unsupported(work.known, work.shelf, kept={*touched, *wanted})]
+        filled = [each for each in changes_to(wanted, _only(work.tree, wanted)) if each.draft is not None]
+        return [*written, *filled, *unsupported(work.known, work.tree, kept={*touched, *wanted})]
 
     def _apply(self, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...]) -> Learnt:
         facts.lock(tx, space=claim.space)
         job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
         if job is None or job.token != claim.token or job.status is not JobStatus.RUNNING:
-            raise LostClaim(f"the claim on {claim.space} was lost.")
-        held = self.rules.review and bool(changes)
-        self._settle(tx, claim, work, changes, held=held)
+            raise jobs.lost(claim)
+        proposed = self.rules.review and bool(changes)
+        self._store(tx, claim, work, changes, proposed=proposed)
         outcome = Outcome.SUCCEEDED if changes else Outcome.SUCCEEDED_NO_OUTPUT
-        dirty = job.input_watermark > claim.input_watermark or (work.left_out and not held)
+        dirty = job.input_watermark > claim.input_watermark or (work.left_out and not proposed)
         watermark = max(claim.input_watermark, work.newest, job.success_watermark or 0)
         status, due = (JobStatus.QUEUED, tx.now) if dirty else (JobStatus.WAITING, tx.now + _DAY)
         if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=watermark):
-            raise LostClaim(f"the claim on {claim.space} was lost.")
+            raise jobs.lost(claim)
         return Learnt(outcome=outcome)
 
-    def _settle(
-        self, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...], *, held: bool
+    def _store(
+        self, tx: Tx, claim: Claim, work: ConsolidationInput, changes: tuple[Change, ...], *, proposed: bool
     ) -> None:
-        """Change the tree, or hold the changes; what was held before is no longer what would be done."""
+        """Change the tree, or store the changes for approval. Both supersede changes that still wait for approval."""
         space, snapshot = claim.space, work.known.selection.snapshot(work.shown)
-        # Two runs on the same inputs are two runs: after an undo the first must not be taken for the second.
+        # The token keeps two runs on the same input apart, such as one before and one after an undo.
         run = f"{work.run}.{claim.token}"
         written: dict[str, tuple[str, int]] | None = None
-        if not held:
-            gathered = self.runs.model is None
-            name = BUILDER if gathered else "writer"
+        if not proposed:
+            built = self.runs.model is None
+            name = BUILDER if built else "writer"
             author = Author(kind="job", id=name, reason="consolidation", token=claim.token, run=run)
-            written = changing.apply(tx, changes, space=space, author=author, quoted=gathered)
+            written = changing.apply(tx, changes, space=space, author=author, quoted=built)
             consolidation.mark_seen(tx, space=space, snapshot=snapshot)
-            # What was seen before is in the change set of the run that saw it first.
+            # What an earlier run has seen is in the change set of that run.
             snapshot = work.known.selection.fresh(work.shown)
         if changes:
             consolidation.supersede(tx, space=space)
@@ -238,10 +241,10 @@ class Consolidator:
             )
 
 
-def assignment(known: Known, shown: Collection[str], *, room: int, tokens: Tokens) -> str:
-    """Write what a writer is to do, within `room` tokens: what was added, what stays, what is removed, what is known.
+def assignment(known: Known, shown: Collection[str], *, budget: int, tokens: Tokens) -> str:
+    """Return the task for the memory writer within `budget` tokens: added, retained and removed sessions, and facts.
 
-    The notes on what is shown take half of it; of lists that are too long the ends are kept, and the rest is counted.
+    Notes on the shown sessions take half of it. Lists that are too long keep both ends and a count of the rest.
     """
     selection = known.selection
     added = [each for each in selection.added if each.session_id in shown]
@@ -257,16 +260,16 @@ def assignment(known: Known, shown: Collection[str], *, room: int, tokens: Token
             "",
             "Sessions:",
             *(f"- [added] {_line(each)}" for each in added),
-            *fitting(retained, budget=room // 8, tokens=tokens),
+            *fitting(retained, budget=budget // 8, tokens=tokens),
             "",
             "Removed, to be forgotten:",
-            *(fitting(gone, budget=room // 8, tokens=tokens) or ["- none"]),
+            *(fitting(gone, budget=budget // 8, tokens=tokens) or ["- none"]),
             "",
             "Facts:",
-            *(fitting(told, budget=room // 8, tokens=tokens) or ["- none"]),
+            *(fitting(told, budget=budget // 8, tokens=tokens) or ["- none"]),
             "",
             "Notes on what was added:",
-            *(_notes(each, budget=room // 2, tokens=tokens) for each in added),
+            *(_notes(each, budget=budget // 2, tokens=tokens) for each in added),
         ]
     )
 
@@ -280,13 +283,13 @@ def _notes(memory: SessionMemory, *, budget: int, tokens: Tokens) -> str:
     return f"<session id={memory.session_id!r}>\n{notes}\n</session>"
 
 
-def _only(shelf: DocumentTree, paths: Mapping[str, object]) -> DocumentTree:
-    kept = {path: each for path, each in shelf.documents.items() if path in paths}
-    return DocumentTree(documents=kept, sources=shelf.sources)
+def _only(tree: DocumentTree, paths: Mapping[str, object]) -> DocumentTree:
+    kept = {path: each for path, each in tree.documents.items() if path in paths}
+    return DocumentTree(documents=kept, sources=tree.sources)
 
 
-def _run_of(known: Known, shelf: DocumentTree, shown: Collection[str]) -> str:
-    """Name a run by what it works on, so that a second try at the same uses the answers of the first."""
+def _run_of(known: Known, tree: DocumentTree, shown: Collection[str]) -> str:
+    """Return an id made from the input of a run, so that a retry reuses the recorded answers."""
     inputs = [
         CONSOLIDATOR,
         PROMPT,
@@ -294,6 +297,6 @@ def _run_of(known: Known, shelf: DocumentTree, shown: Collection[str]) -> str:
         [(each.session_id, to_micros(each.source_updated_at)) for each in known.selection.removed],
         sorted(shown),
         sorted(fact.id for fact in known.facts),
-        [(each.id, each.version) for each in shelf.documents.values()],
+        [(each.id, each.version) for each in tree.documents.values()],
     ]
     return f"run_{hashlib.blake2b(canonical_json(inputs).encode(), digest_size=10).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Lets a memory writer work for a job: what it says is charged and kept under the job's claim before it is acted on."""
+"""Run the memory writer for a job. Every answer is charged and recorded under the claim before it takes effect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,20 +8,18 @@ from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PROMPT, Writer
 from bethink.learning.extraction.extract import Prices
+from bethink.learning.model_use import one_line, redacted
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import DocumentSource
 from bethink.model.jobs import Claim, JobStatus
-from bethink.model.text import clean
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
-
-_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """What every job that writes documents needs: the database, the model, and what a call costs."""
+    """What every job that writes documents needs: the database, the model, and the prices of calls."""
 
     database: Database
     model: Model | None
@@ -35,14 +33,14 @@ class Runs:
         claim: Claim,
         *,
         run: str,
-        shelf: DocumentTree,
+        tree: DocumentTree,
         sources: Mapping[str, DocumentSource],
         assignment: str,
         recorded: Sequence[str],
         agent_id: str,
     ) -> list[Change]:
-        """Let the writer work on a copy of the tree, and return what it wants changed."""
-        bench = SandboxedTree(shelf, sources, cut=self.cut)
+        """Let the writer work on a copy of the tree, and return its changes. Raises `ModelError`."""
+        sandbox = SandboxedTree(tree, sources, redact=self.redact)
 
         async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
             taken = self.prices.usage(call, answer)
@@ -56,18 +54,18 @@ class Runs:
 
             await self.database.transact(body, space=claim.space)
 
-        await self.writer().work(bench, assignment, recorded=recorded, keep=keep)
-        return bench.changes()
+        await self.writer().work(sandbox, assignment, recorded=recorded, keep=keep)
+        return sandbox.changes()
 
     def writer(self) -> Writer:
         """Return the writer that works with this model."""
-        assert self.model is not None  # noqa: S101 - whoever has none does not ask
-        return Writer(model=self.model, tokens=self.tokens, cut=self.cut)
+        assert self.model is not None  # noqa: S101 - callers check this first
+        return Writer(model=self.model, tokens=self.tokens, redact=self.redact)
 
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a claim that came to nothing; what was promised since is reason enough to try again at once."""
+        """Finish a claim that failed. If more work was queued meanwhile, the job is retried at once."""
 
         def body(tx: Tx) -> None:
             newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
@@ -76,10 +74,10 @@ class Runs:
 
         await self.database.transact(body, space=claim.space, repeatable=True)
 
-    def cut(self, text: str) -> str:
-        """Clean and redact a text."""
-        return self.redactor.redact(clean(text))
+    def redact(self, text: str) -> str:
+        """Return a text cleaned and redacted."""
+        return redacted(self.redactor, text)
 
     def named(self, text: str) -> str:
-        """Make a line of a name or an error that can be kept."""
-        return " ".join(self.cut(text).split())[:_LONGEST_NAME] or "unnamed"
+        """Return a name or an error as one line that can be stored."""
+        return one_line(self.redactor, text) or "unnamed"

@@ -1,4 +1,4 @@
-"""The two tools of a memory writer, on a copy of the tree: nothing it does leaves `~/memory`, or its run."""
+"""The two tools of the memory writer. They work on a copy of the tree and cannot reach outside `~/memory`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,42 +48,42 @@ class _Page:
 
 
 class SandboxedTree:
-    """A copy of the documents below `~/memory`, to read and to write. A mistake is an answer, never an error."""
+    """A copy of the documents below `~/memory` to read and write. A wrong call returns a message and raises nothing."""
 
     def __init__(
-        self, shelf: DocumentTree, sources: Mapping[str, DocumentSource], *, cut: Callable[[str], str]
+        self, tree: DocumentTree, sources: Mapping[str, DocumentSource], *, redact: Callable[[str], str]
     ) -> None:
         self._sources = sources
-        self._cut = cut
-        self._told: dict[DocumentSource, None] = {}
+        self._redact = redact
+        self._read_sources: dict[DocumentSource, None] = {}
         self._pages: dict[str, _Page] = {
             path: _Page(
                 draft=each.draft(),
                 document_id=each.id,
                 expected=each.version,
-                # What was emptied repeats nothing any more.
-                sources=() if each.redacted else tuple(shelf.sources.get(path, ())),
+                # A redacted document has no content left that needs sources.
+                sources=() if each.redacted else tuple(tree.sources.get(path, ())),
                 users=each.author.kind == "user",
             )
-            for path, each in shelf.documents.items()
+            for path, each in tree.documents.items()
         }
         self._pages.setdefault(
             ROOT, _Page(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
         )
 
     def do(self, call: object) -> str:
-        """Carry out one call and say what came of it, in words that the model can act on."""
+        """Carry out one call, and return its result in words that the model can act on."""
         fields = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else {})
         tool, path = fields.get("tool"), fields.get("path")
         if tool not in (READ, WRITE):
             return f"There is no tool {str(tool)[:50]!r}. There are {READ} and {WRITE}."
-        place = _place(path)
-        if place is None:
+        full_path = _normalised(path)
+        if full_path is None:
             return f"{str(path)[:200]!r} is not a path below {ROOT}. Nothing else can be read or written."
-        return self._read(place) if tool == READ else self._write(place, fields)
+        return self._read(full_path) if tool == READ else self._write(full_path, fields)
 
     def changes(self) -> list[Change]:
-        """Return what was written, as changes to the tree."""
+        """Return what the model wrote as changes to the tree."""
         return [
             Change(
                 path=path,
@@ -101,7 +101,7 @@ class SandboxedTree:
         if page is None:
             return f"There is no document {path}."
         page.read = True
-        self._told |= dict.fromkeys(page.sources)
+        self._read_sources |= dict.fromkeys(page.sources)
         lines = [f"# {page.draft.title}", f"path: {path}", f"description: {page.draft.description}"]
         lines += [f"sources: {', '.join(map(_name, page.sources))}"] if page.sources else []
         children = [each for each in self._pages if each.rpartition("/")[0] == path]
@@ -110,7 +110,7 @@ class SandboxedTree:
 
     def _preview(self, path: str) -> str:
         draft = self._pages[path].draft
-        # Not the body: who has read that rests on it.
+        # Without the body: reading a body makes its sources count for everything written later.
         return " ".join(f"{draft.title}. {draft.description}".split())[:_PREVIEW]
 
     def _write(self, path: str, fields: Mapping[str, Any]) -> str:
@@ -132,8 +132,8 @@ class SandboxedTree:
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
-            # It may repeat what it said before, and every page that was read: whatever those rest on, it rests on.
-            sources=tuple(dict.fromkeys((*sources, *(page.sources if page else ()), *self._told))),
+            # It may repeat its old text and every page that was read, so it takes over their sources.
+            sources=tuple(dict.fromkeys((*sources, *(page.sources if page else ()), *self._read_sources))),
             changed=True,
             read=True,
         )
@@ -142,7 +142,7 @@ class SandboxedTree:
     def _draft(self, path: str, fields: Mapping[str, Any], page: _Page | None) -> DocumentDraft:
         def text(name: str, before: str) -> str:
             value = fields.get(name)
-            return self._cut(value) if isinstance(value, str) else before
+            return self._redact(value) if isinstance(value, str) else before
 
         return DocumentDraft(
             slug=path.rpartition("/")[2],
@@ -174,8 +174,8 @@ def _name(source: DocumentSource) -> str:
     return f"{source.id}:{source.number}" if source.number else source.id
 
 
-def _place(path: object) -> str | None:
-    """Return a path below `~/memory` in its one spelling; None for any other."""
+def _normalised(path: object) -> str | None:
+    """Return a path below `~/memory` in its normal form; None for any other path."""
     steps = steps_of(path) if isinstance(path, str) else None
     if not steps or steps[0] != "memory" or any(step in (".", "..") for step in steps):
         return None

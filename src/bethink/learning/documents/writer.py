@@ -1,4 +1,4 @@
-"""The memory writer: asked turn by turn, every answer kept before it is acted on, so that a run can be repeated."""
+"""The memory writer: a model is asked turn by turn. Every answer is recorded before it takes effect, for retries."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from bethink.extend import Model, Tokens
 from bethink.learning.documents.sandbox import SCHEMA, SandboxedTree
 from bethink.learning.extraction.answer import loads
 from bethink.learning.extraction.transcript import shortened
+from bethink.learning.model_use import prompt_budget
 from bethink.learning.prompts import prompt
 from bethink.logs import logger
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
@@ -18,13 +19,12 @@ from bethink.model.text import canonical_json
 
 PROMPT = "write-1"
 _ANSWER_TOKENS = 8_192
-_WINDOW = 0.7
 _log = logger("learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a writer may work: turns, calls in one turn, and seconds."""
+    """How long a writer may work: turns, calls in each turn, and seconds in total."""
 
     turns: int = 12
     calls: int = 40
@@ -32,41 +32,44 @@ class Limits:
 
 
 Keep = Callable[[int, ModelCall, ModelAnswer, str], Awaitable[None]]
-"""Stores an answer under its number before it is acted on; the last argument is how it is kept."""
+"""Stores the answer of a turn before it takes effect. The last argument is the redacted text to store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Works on a bench until it says that it is done. What it may touch is the bench, and nothing else."""
+    """Lets a model work on a sandboxed tree until it says that it is done. It can change nothing else."""
 
     model: Model
     tokens: Tokens
-    cut: Callable[[str], str]
+    redact: Callable[[str], str]
     limits: Limits = Limits()
 
-    async def work(self, bench: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
-        """Let the model work. Answers in `recorded` are acted on first and not asked for again."""
-        told = [self.cut(assignment)]
+    async def work(self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
+        """Let the model work. Answers in `recorded` are replayed first instead of being asked for again.
+
+        Raises `BadAnswer`, `ModelTimeout` and other `ModelError`.
+        """
+        history = [self.redact(assignment)]
         try:
             with anyio.fail_after(self.limits.seconds):
                 for turn in range(self.limits.turns):
-                    content = recorded[turn] if turn < len(recorded) else await self._ask(turn, told, keep)
-                    if self._act(bench, content, told):
+                    content = recorded[turn] if turn < len(recorded) else await self._ask(turn, history, keep)
+                    if self._act(sandbox, content, history):
                         return
         except TimeoutError:
-            raise ModelTimeout(f"the writer was not done after {self.limits.seconds:.0f} seconds.") from None
-        # What it has written by now stands: asking again would only bring the same answers back.
-        _log.warning("a writer was not done after %s turns", self.limits.turns)
+            raise ModelTimeout(f"the memory writer did not finish within {self.limits.seconds:.0f} seconds.") from None
+        # Keep what it has written so far: a retry would only replay the same answers.
+        _log.warning("the memory writer did not finish within %s turns", self.limits.turns)
 
     @property
-    def room(self) -> int:
-        """How many tokens an assignment and what comes of it may take."""
-        return max(500, int(self.model.window * _WINDOW) - self.tokens.count(prompt(PROMPT)))
+    def budget(self) -> int:
+        """How many tokens the assignment and the results of calls may take."""
+        return prompt_budget(self.model, self.tokens, PROMPT)
 
-    async def _ask(self, turn: int, told: list[str], keep: Keep) -> str:
+    async def _ask(self, turn: int, history: list[str], keep: Keep) -> str:
         call = ModelCall(
             system=prompt(PROMPT),
-            prompt=shortened("\n\n".join(told), budget=self.room, tokens=self.tokens),
+            prompt=shortened("\n\n".join(history), budget=self.budget, tokens=self.tokens),
             schema=SCHEMA,
             schema_name="document_calls",
             max_tokens=min(_ANSWER_TOKENS, self.model.window // 4),
@@ -82,20 +85,20 @@ class Writer:
 
     def _content(self, answer: ModelAnswer) -> str:
         if answer.stop is not Stop.END:
-            raise BadAnswer("the writer's answer was cut off or refused.")
+            raise BadAnswer("the memory writer refused to answer, or its answer was cut off.")
         try:
-            content = canonical_json(loads(answer.text), self.cut)
+            content = canonical_json(loads(answer.text), self.redact)
         except Invalid:
-            raise BadAnswer("the writer's answer is nested too deeply.") from None
+            raise BadAnswer("the answer of the memory writer is nested too deeply.") from None
         _calls(content)
         return content
 
-    def _act(self, bench: SandboxedTree, content: str, told: list[str]) -> bool:
+    def _act(self, sandbox: SandboxedTree, content: str, history: list[str]) -> bool:
         calls, done = _calls(content)
-        results = [bench.do(call) for call in calls[: self.limits.calls]]
+        results = [sandbox.do(call) for call in calls[: self.limits.calls]]
         if len(calls) > self.limits.calls:
             results.append(f"Only the first {self.limits.calls} calls were carried out.")
-        told += [f"You called:\n{content}", "It came to:\n" + "\n---\n".join(results)]
+        history += [f"You called:\n{content}", "It came to:\n" + "\n---\n".join(results)]
         return done
 
 
@@ -103,5 +106,5 @@ def _calls(content: str) -> tuple[list[object], bool]:
     tree = loads(content)
     calls, done = tree.get("calls"), tree.get("done")
     if set(tree) != {"calls", "done"} or not isinstance(calls, list) or not isinstance(done, bool):
-        raise BadAnswer("the writer's answer is not calls and done.")
+        raise BadAnswer("the answer of the memory writer must have exactly the keys calls and done.")
     return cast("list[object]", calls), done

@@ -1,1 +1,1 @@
-"""From one session to its memory and facts."""
+"""Extract the memory and the facts of one session."""

@@ -1,4 +1,4 @@
-"""Reads what a model answered, trusting none of it: the shape is checked here, what it says is checked later."""
+"""Parse the answer of a model without trusting it: the shape is checked here, the content later."""
 
 import json
 import re
@@ -58,7 +58,7 @@ SCHEMA: JsonObject = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFact:
-    """A fact as a model put it, of the right shape and otherwise unproven."""
+    """A fact as a model stated it: the shape is checked, the content is not proven yet."""
 
     statement: str
     kind: FactKind
@@ -72,7 +72,7 @@ class DraftFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What was made of a session. `malformed` counts facts that were not even of the right shape."""
+    """What a model extracted from a session. `malformed` counts facts that did not have the right shape."""
 
     raw_memory: str
     summary: str
@@ -82,15 +82,15 @@ class Extraction:
 
     @property
     def remembers(self) -> bool:
-        """Say whether there is a session memory in it."""
+        """Whether it contains a session memory."""
         return bool(self.raw_memory and self.summary)
 
 
 def parse(text: str) -> Extraction:
-    """Read an answer that was redacted as a whole. Raises `BadAnswer`, which says what is wrong."""
+    """Parse an answer that is already redacted. Raises `BadAnswer`, which says what is wrong."""
     tree = loads(text)
     if set(tree) != set(SCHEMA["required"]):
-        raise BadAnswer("the keys are not raw_memory, summary, slug and facts.")
+        raise BadAnswer("the keys must be raw_memory, summary, slug and facts.")
     raw, summary, slug, facts = (tree[key] for key in ("raw_memory", "summary", "slug", "facts"))
     if not (isinstance(raw, str) and isinstance(summary, str) and isinstance(slug, str | None)):
         raise BadAnswer("raw_memory and summary must be strings, slug a string or null.")
@@ -108,13 +108,13 @@ def parse(text: str) -> Extraction:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Read one JSON object, also out of a code fence. Raises `BadAnswer` for whatever else it may be."""
+    """Parse one JSON object, with or without a code fence. Raises `BadAnswer` for anything else."""
     if len(text) > _MAX_ANSWER:
-        raise BadAnswer("the answer is far too long.")
+        raise BadAnswer("the answer is longer than a million characters.")
     try:
         tree = json.loads(_unfenced(text), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise BadAnswer("the answer is not one JSON object.") from None
+        raise BadAnswer("the answer is not valid JSON.") from None
     if not isinstance(tree, dict):
         raise BadAnswer("the answer is not a JSON object.")
     return cast("dict[str, Any]", tree)
@@ -128,7 +128,7 @@ def _unfenced(text: str) -> str:
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def _draft(entry: object) -> DraftFact | None:
@@ -146,7 +146,7 @@ def _draft(entry: object) -> DraftFact | None:
         return None
     since, till = moment(fields.get("valid_from")), moment(fields.get("valid_to"), end=True)
     if since is not None and till is not None and till < since:
-        since = till = None  # one of them is wrong, and nothing says which
+        since = till = None  # one of them is wrong, and it is unknown which
     return DraftFact(
         statement=said,
         kind=FactKind(kind),
@@ -174,14 +174,14 @@ def _key(value: object) -> str | None:
 
 
 def slugged(text: str) -> str:
-    """Make a name for a file out of a few words."""
+    """Turn a few words into a name for a file: at most 60 characters of a-z, 0-9 and hyphens."""
     return _SLUG.sub("-", text.lower()).strip("-")[:60].strip("-")
 
 
 def moment(value: object, *, end: bool = False) -> datetime | None:
-    """Read a date or a time in ISO form, also a month or a year alone; None for anything else.
+    """Parse a date or time in ISO format, or only a month or year; return None for anything else.
 
-    The `end` of a day, a month or a year is where the next begins.
+    With `end`, a day, month or year stands for its end, which is the beginning of the next.
     """
     if not isinstance(value, str):
         return None

@@ -1,9 +1,10 @@
-"""Learns from one session under a claim: read, ask once, keep the answer, then apply it all in one transaction."""
+"""Learn from a claimed session: read it, ask the model, record the answer, and apply it in one transaction."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 
 from anyio import CancelScope
 
@@ -16,6 +17,7 @@ from bethink.learning.extraction.extractive import PROMPT as EXTRACTIVE
 from bethink.learning.extraction.extractive import extractive
 from bethink.learning.extraction.idle import IdleRules, look
 from bethink.learning.extraction.proof import Proven, Refusal, prove
+from bethink.learning.model_use import one_line, prompt_budget, redacted
 from bethink.learning.prompts import prompt
 from bethink.logs import logger
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
@@ -24,31 +26,29 @@ from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import Fact, Maker, SessionMemory, SourceMessage
 from bethink.model.rules import QUIET_CHECK
-from bethink.model.text import canonical_json, clean
+from bethink.model.text import canonical_json
 from bethink.store import facts, jobs, learning, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.learning import Advanced
 
 EXTRACTOR = "1"
-"""The version of everything here that decides what becomes of an answer; a new one may learn a session again."""
+"""The version of the code that turns an answer into facts. A new version may learn a session again."""
 
 PROMPT = "extract-1"
 _ANSWER_TOKENS = 8_192
-_WINDOW = 0.7
 _MOST_TOKENS = 10**9
-_LONGEST_NAME = 200
 _log = logger("learn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a model costs, in dollars for a million tokens."""
+    """The price of a model, in dollars per million tokens."""
 
     input: float = 1.0
     output: float = 5.0
 
     def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
-        """Say what one answer took, at four characters a token where the model does not tell."""
+        """Return the usage of one answer, estimated at four characters per token if the model reports none."""
         asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
         if not asked + said:
             asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
@@ -57,7 +57,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extractor:
-    """Turns claimed sessions into session memories and facts. Without a model it quotes, and learns no facts."""
+    """Turns claimed sessions into session memories and facts. Without a model it only quotes, and learns no facts."""
 
     database: Database
     model: Model | None
@@ -66,12 +66,15 @@ class Extractor:
     prices: Prices = field(default_factory=Prices)
     quiet: IdleRules = field(default_factory=IdleRules)
     post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
-    """Called in the transaction that stores what was learnt, to hand the transcript on."""
+    """Called in the transaction that stores the result, to pass on the transcript."""
     slot: int = 0
 
     async def process(self, claim: Claim) -> Learnt:
-        """Learn what is new in the claimed session. Raises `ModelError`, and `LostClaim` where another took over."""
-        budget = None if self.model is None else self._budget(self.model)
+        """Learn what is new in the claimed session.
+
+        Raises `ModelError`, and `LostClaim` if another worker has taken over.
+        """
+        budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
         work = await self.database.transact(
             lambda tx: reading.begin(tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}"),
             space=claim.space,
@@ -94,20 +97,20 @@ class Extractor:
         return await self._apply(claim, work, parse(recorded), made_by)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Mark a session that went quiet with something to learn, and say whether it did."""
+        """Mark the session if it is idle and has something to learn; return whether it did."""
         return look(tx, self.quiet, space=space, session_id=key)
 
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a claim that came to nothing; what has come in since is reason enough to try again at once."""
+        """Finish a claim that failed. If new messages came in meanwhile, the job is retried at once."""
 
         def body(tx: Tx) -> None:
             sessions.find(tx, space=claim.space, session_id=claim.key, lock=True)
             job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
             said = learning.last_said(tx, space=claim.space, session_id=claim.key)
             newer = job is not None and (said or EPOCH) > (job.started_at or EPOCH)
-            reason = " ".join(self._cut(error).split())[:_LONGEST_NAME]
+            reason = one_line(self.redactor, error)
             ended = jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
             if ended and not newer:
                 learning.rest(tx, space=claim.space, session_id=claim.key)
@@ -115,10 +118,10 @@ class Extractor:
         await self.database.transact(body, space=claim.space, repeatable=True)
 
     async def _ask(self, model: Model, claim: Claim, work: reading.ExtractionInput) -> tuple[str, str]:
-        """Ask, once more if the answer cannot be used, and keep what it said; what it took is paid in any case."""
+        """Ask the model, twice if the first answer is unusable, and record the answer. Usage is always charged."""
         call = ModelCall(
             system=prompt(PROMPT).replace("{start}", str(work.start)),
-            prompt=self._cut(work.prompt),
+            prompt=redacted(self.redactor, work.prompt),
             schema=SCHEMA,
             schema_name="session_memory",
             max_tokens=min(_ANSWER_TOKENS, model.window // 4),
@@ -141,7 +144,7 @@ class Extractor:
                         lambda tx: jobs.charge(tx, claim, taken, slot=self.slot), space=claim.space
                     )
             raise
-        name = " ".join(self._cut(answer.model).split())[:_LONGEST_NAME] or "unnamed"
+        name = one_line(self.redactor, answer.model) or "unnamed"
         await self.database.transact(
             lambda tx: self._record(tx, claim, work, content=content, model=name, taken=taken), space=claim.space
         )
@@ -151,20 +154,20 @@ class Extractor:
         self, tx: Tx, claim: Claim, work: reading.ExtractionInput, *, content: str, model: str, taken: Usage
     ) -> None:
         if not jobs.charge(tx, claim, taken, slot=self.slot):
-            return  # the day is charged; applying will find the claim lost
+            return  # the usage counts for the day; applying the answer will fail, because the claim is lost
         writer = learning.writer_for(tx, space=claim.space, agent_id=work.agent_id)
         learning.record_answer(
             tx, claim, run=work.run, content=content, agent_id=writer.id, model=model, prompt=PROMPT
         )  # fmt: skip
 
     def _content(self, answer: ModelAnswer) -> str:
-        """Return a usable answer as it is kept: redacted, in the one form of JSON we write."""
+        """Return a usable answer as it is stored: redacted, as canonical JSON. Raises `BadAnswer`."""
         if answer.stop is Stop.REFUSED:
-            raise BadAnswer("the model would not answer.")
+            raise BadAnswer("the model refused to answer.")
         if answer.stop is Stop.LENGTH:
-            raise BadAnswer("the answer was cut off: it must be shorter.")
+            raise BadAnswer("the answer was cut off; it must be shorter.")
         try:
-            content = canonical_json(loads(answer.text), self._cut)
+            content = canonical_json(loads(answer.text), partial(redacted, self.redactor))
         except Invalid:
             raise BadAnswer("the answer is nested too deeply.") from None
         parse(content)
@@ -174,7 +177,7 @@ class Extractor:
         self, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker
     ) -> Learnt:
         def body(tx: Tx) -> Learnt:
-            # Before the first query: it takes a while, and holds neither a lock nor the event loop here.
+            # Before the first query: this takes a while, and at this point blocks neither a lock nor the event loop.
             proven, refused = prove(extraction.drafts, work.numbered, start=work.start, shown=work.shown)
             refused[Refusal.MALFORMED] += extraction.malformed
             learnt = apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
@@ -189,31 +192,30 @@ class Extractor:
         )  # fmt: skip
         return learnt
 
-    def _budget(self, model: Model) -> int:
-        return max(500, int(model.window * _WINDOW) - self.tokens.count(prompt(PROMPT)))
-
     def _redacted(self, extraction: Extraction) -> Extraction:
         return Extraction(
-            raw_memory=self._cut(extraction.raw_memory), summary=self._cut(extraction.summary), slug=extraction.slug
+            raw_memory=redacted(self.redactor, extraction.raw_memory),
+            summary=redacted(self.redactor, extraction.summary),
+            slug=extraction.slug,
         )
-
-    def _cut(self, text: str) -> str:
-        return self.redactor.redact(clean(text))
 
 
 def apply(
     tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, *,
     made_by: Maker, proven: list[Proven], refused: Counter[str],
 ) -> Learnt:  # fmt: skip
-    """Store everything a session gave and end the claim, or nothing: the token and the watermark are the fence."""
+    """Store the results of a session and finish the claim, all or nothing.
+
+    Raises `LostClaim` if the token or the watermark shows that another worker was faster.
+    """
     facts.lock(tx, space=claim.space)
     left = _advance(tx, claim, work)
     settled: Counter[str] = Counter()
     cited = {number for each in proven for number in each.draft.sources}
-    there = learning.existing(tx, space=claim.space, session_id=claim.key, numbers=sorted(cited))
-    # In the order they were said, not in the model's: what came in one call has one time.
+    existing = learning.existing(tx, space=claim.space, session_id=claim.key, numbers=sorted(cited))
+    # In the order they were said, not in that of the model: facts of one call share one time.
     for index, each in enumerate(sorted(proven, key=lambda each: each.draft.sources[-1])):
-        if not set(each.draft.sources) <= there:  # purged since it was read
+        if not set(each.draft.sources) <= existing:  # a source was purged meanwhile
             refused[Refusal.NO_SOURCE] += 1
             continue
         sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
@@ -229,29 +231,29 @@ def apply(
 
 
 def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
-    """Move the watermark, if it stands where the snapshot found it. None where the session is gone."""
+    """Move the watermark, unless it changed since the snapshot. Return None if the session is gone."""
     if not work.exists:
         return None
     left = learning.advance(tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until)
     if left is None:
-        raise LostClaim(f"session {claim.key} was learnt from by someone else.")
+        raise LostClaim(f"another worker has already learnt from session {claim.key}.")
     return left
 
 
 def _finish(tx: Tx, claim: Claim, left: Advanced | None, *, outcome: Outcome, until: int) -> None:
-    """End the claim, if it still holds. A session that is open will be looked at again."""
+    """Finish the claim. An open session is checked again later. Raises `LostClaim`."""
     status, due = JobStatus.DONE, None
     if left is not None and left.invalidated_at is not None:
         status, due = JobStatus.QUEUED, tx.now
     elif left is not None and left.ended_at is None:
         status, due = JobStatus.WAITING, tx.now + QUIET_CHECK
     if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=until):
-        raise LostClaim(f"the claim on {claim.key} was lost.")
+        raise jobs.lost(claim)
 
 
 def _remember(tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker) -> bool:
     if not extraction.remembers:
-        # That there was nothing worth keeping in what is new is no reason to forget what was kept before.
+        # If only the new part has nothing worth keeping, the memory of the earlier part stays.
         return work.start == 0 and learning.drop_memory(tx, space=claim.space, session_id=claim.key)
     memory = SessionMemory(
         space=claim.space,
@@ -288,6 +290,6 @@ def _fact(each: Proven, work: reading.ExtractionInput, claim: Claim, made_by: Ma
 
 
 def _again(call: ModelCall, problem: BadAnswer) -> ModelCall:
-    # The broken answer is not shown: seen again it is often repeated.
-    complaint = f"Your last answer could not be used: {problem} RecordedAnswer again, with the JSON object only."
+    # The broken answer is not included: a model that sees it tends to repeat it.
+    complaint = f"Your last answer could not be used: {problem} Answer again, with the JSON object only."
     return replace(call, prompt=f"{call.prompt}\n\n{complaint}")

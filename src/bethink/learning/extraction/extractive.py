@@ -1,4 +1,4 @@
-"""Remembers a session without a model: the user's own words, quoted."""
+"""Remember a session without a model, by quoting the user."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _LINES = 40
 
 
 def extractive(records: Sequence[Record]) -> Extraction:
-    """Make a session memory of what the user said, the first and the last kept where it is too much; no facts."""
+    """Return a session memory that quotes the user, without facts. Of a long session it keeps both ends."""
     said = [
         " ".join(unframed(record.message.content).split())
         for record in records

@@ -1,4 +1,4 @@
-"""Looks at sessions that nobody marked: those that went quiet with something left to learn are marked here."""
+"""Find idle sessions that still have something to learn, and mark them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from bethink.store.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleRules:
-    """Which unmarked sessions are learnt from: quiet for some hours, not older than some days, on these channels."""
+    """Which unmarked sessions to learn from: idle for some hours, not older than some days, on these channels."""
 
     idle_hours: int = 6
     age_days: int = 30
@@ -21,7 +21,7 @@ class IdleRules:
 
 
 def look(tx: Tx, rules: IdleRules, *, space: str, session_id: str) -> bool:
-    """Mark a session if it went quiet with something to learn, and say whether; else look again later, or never."""
+    """Mark an idle session that has something to learn; return whether it did. If not, schedule the next check."""
     session = sessions.find(tx, space=space, session_id=session_id, lock=True)
     last = None if session is None else learning.last_said(tx, space=space, session_id=session_id)
     again = later(tx.now, hours=rules.idle_hours)
@@ -37,7 +37,7 @@ def look(tx: Tx, rules: IdleRules, *, space: str, session_id: str) -> bool:
         again = None
     jobs.settle_quiet(tx, space=space, kind=JobKind.EXTRACT, key=session_id, due=again)
     if again is None and session is not None and session.learns and session.ended_at is None:
-        learning.rest(tx, space=space, session_id=session_id)  # whoever comes back after all wakes it
+        learning.rest(tx, space=space, session_id=session_id)  # a new message wakes it
     return False
 
 

@@ -1,4 +1,4 @@
-"""Holds what a model claims against the messages it names: a claim without proof is refused, and counted."""
+"""Check the facts that a model claims against the messages it cites. Unproven claims are refused and counted."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proven:
-    """A claim whose sources exist and hold its words, with the least trusted of their origins."""
+    """A claim whose sources exist and contain its words, with the least trusted of their origins."""
 
     draft: DraftFact
     origin: Origin
@@ -37,22 +37,22 @@ class Proven:
 def prove(
     drafts: Sequence[DraftFact], records: Mapping[int, Record], *, start: int, shown: Sequence[str] = ()
 ) -> tuple[list[Proven], Counter[str]]:
-    """Sort claims into those that the records prove and, counted by reason, those that they do not.
+    """Return the claims that the records prove, and the number of refused ones by reason.
 
-    `start` is the number of the last record learnt from before: a claim must rest on something newer. `shown` is what
-    memory gave to the session: an assistant that repeats it proves nothing.
+    `start` is the number of the last record learnt from before; a claim must cite a newer one. `shown` is what memory
+    showed to the session: an assistant that repeats it proves nothing.
     """
-    told = [clause_of(part) for text in shown for part in _SENTENCE.split(text)]
+    shown_clauses = [clause_of(part) for text in shown for part in _SENTENCE.split(text)]
     proven: list[Proven] = []
     refused: Counter[str] = Counter()
-    known: dict[int, Evidence] = {}
+    evidence: dict[int, Evidence] = {}
     for draft in drafts:
         if not draft.sources or any(number not in records for number in draft.sources):
             refused[Refusal.NO_SOURCE] += 1
             continue
-        known |= {number: Evidence(records[number]) for number in draft.sources if number not in known}
-        sources = [known[number] for number in draft.sources]
-        reason = Refusal.NOT_NEW if draft.sources[-1] <= start else _refusal(draft, sources, told)
+        evidence |= {number: Evidence(records[number]) for number in draft.sources if number not in evidence}
+        sources = [evidence[number] for number in draft.sources]
+        reason = Refusal.NOT_NEW if draft.sources[-1] <= start else _refusal(draft, sources, shown_clauses)
         if reason is None:
             entities = tuple(name for name in draft.entities if are_named(name, sources))
             origin = lowest(each.origin for each in sources)
@@ -62,17 +62,17 @@ def prove(
     return proven, refused
 
 
-def _refusal(draft: DraftFact, sources: Sequence[Evidence], told: Sequence[Clause]) -> Refusal | None:
+def _refusal(draft: DraftFact, sources: Sequence[Evidence], shown: Sequence[Clause]) -> Refusal | None:
     statement = Statement(draft.statement, draft.kind, draft.valid_from, draft.valid_to)
     if not proves(statement, sources):
         return Refusal.NOT_THE_USERS_WORD if tells(draft.kind) else Refusal.UNPROVEN
-    return Refusal.ECHO if told and _repeats(statement, sources, told) else None
+    return Refusal.ECHO if shown and _repeats(statement, sources, shown) else None
 
 
-def _repeats(statement: Statement, sources: Sequence[Evidence], told: Sequence[Clause]) -> bool:
-    """Say whether only an assistant says so, in words of what memory has shown it."""
+def _repeats(statement: Statement, sources: Sequence[Evidence], shown: Sequence[Clause]) -> bool:
+    """Return whether only an assistant states it, in the words that memory has shown to it."""
     users = [each for each in sources if each.origin == "user"]
     if lowest(each.origin for each in sources) != "assistant" or (users and says(statement, users, enough=ENOUGH)):
         return False
     wanted = {stem(word) for word in key_words(statement.text)} - REPORTING
-    return any(wanted <= clause.words and clause.denies == negated(statement.text) for clause in told)
+    return any(wanted <= clause.words and clause.denies == negated(statement.text) for clause in shown)

@@ -1,4 +1,4 @@
-"""Reads what a claim is about: the new records, what came before them, and an answer that was already paid for."""
+"""Read the input of an extraction: the new records, the context before them, and an answer recorded earlier."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ _FRAME = re.compile(r"</?(?:transcript|notes_so_far)[^<>]{0,50}>", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionInput:
-    """A snapshot of a session to learn from: records after `start` up to `until`, and the earlier ones for context.
+    """A snapshot of a session to learn from: the records after `start` up to `until`, and earlier ones for context.
 
-    What comes in afterwards is not in it, and will not be passed over: the watermark moves to `until`, no further.
+    Later records are not lost: the watermark moves only to `until`.
     """
 
     exists: bool
@@ -42,19 +42,19 @@ class ExtractionInput:
     shown: Sequence[str] = ()
 
     def said_at(self, number: int) -> datetime:
-        """Say when a record was said."""
+        """Return when a record was said."""
         record = self.numbered[number]
         return record.message.said_at or record.recorded_at
 
 
 def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> ExtractionInput:
-    """Take the snapshot. Of more new records than fit the budget it takes the first; the rest keeps its mark."""
+    """Take the snapshot. If the new records exceed the budget, take the first ones; the session stays marked."""
     session = sessions.find(tx, space=claim.space, session_id=claim.key)
     if session is None:
         return ExtractionInput(exists=False)
     start = session.processed_until or 0
     if session.invalidated_at is None or not session.learns:
-        # Nothing to learn, or a session that memory itself made: it counts as processed.
+        # Nothing to learn, or a session that memory created itself: it counts as processed.
         until = start if session.invalidated_at is None else session.last_number
         return ExtractionInput(exists=True, start=start, until=max(start, until))
     new = messages.after(tx, space=claim.space, session_id=claim.key, number=start, limit=_NEW)
@@ -64,9 +64,9 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: 
         new, until = [record for record in new if record.number <= recorded[1]], recorded[1]
     earlier = _earlier(tx, claim, start)
     notes = learning.find_memory(tx, space=claim.space, session_id=claim.key) if start else None
-    room = None if budget is None else budget // 2 if earlier else budget
-    if room is not None and recorded is None:
-        new, until = _first(new, until, room, tokens)
+    share = None if budget is None else budget // 2 if earlier else budget
+    if share is not None and recorded is None:
+        new, until = _first(new, until, share, tokens)
     if not new:
         return ExtractionInput(exists=True, start=start, until=until, agent_id=session.agent_id)
     return ExtractionInput(
@@ -85,14 +85,14 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: 
 
 
 def _shown(tx: Tx, claim: Claim) -> list[str]:
-    """Return what memory gave to the session, as far as it is still there."""
+    """Return the texts that memory showed to the session, as far as they still exist."""
     showings = ledger.showings(tx, space=claim.space, session_id=claim.key, limit=_SHOWINGS)
     refs = {ref for showing in showings for ref in showing.refs}
     return [text.text for text in search.texts(tx, space=claim.space, refs=refs, as_of=None).values()]
 
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[RecordedAnswer, int] | None:
-    """Find an answer to these records that was kept but not applied, and how far it goes."""
+    """Return an answer about these records that was recorded but not applied, and its last record."""
     for answer in learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=1):
         made_by, _, span = answer.run.partition(":")
         first, _, last = span.partition("-")
@@ -109,11 +109,11 @@ def _earlier(tx: Tx, claim: Claim, start: int) -> list[Record]:
     return [*head, *(record for record in tail if record.number <= start)]
 
 
-def _first(new: list[Record], until: int, room: int, tokens: Tokens) -> tuple[list[Record], int]:
+def _first(new: list[Record], until: int, budget: int, tokens: Tokens) -> tuple[list[Record], int]:
     taken: list[Record] = []
     for record in new:
-        room -= tokens.count(entry(record)) + 2
-        if taken and room < 0:
+        budget -= tokens.count(entry(record)) + 2
+        if taken and budget < 0:
             return taken, taken[-1].number
         taken.append(record)
     return taken, until
@@ -126,12 +126,12 @@ def _prompt(earlier: Sequence[Record], new: Sequence[Record], budget: int | None
     if budget is None:
         return "\n\n".join(recent)
     recent = [shortened(text, budget=max(100, budget // 2), tokens=tokens) for text in recent]
-    room = budget - sum(tokens.count(text) + 2 for text in recent)
+    left = budget - sum(tokens.count(text) + 2 for text in recent)
     before = [text for text in map(entry, earlier) if text]
-    if notes and room > _LEAST:
-        notes = shortened(notes, budget=room // 2, tokens=tokens)
-        room -= tokens.count(notes)
-    kept = fitting(before, budget=room, tokens=tokens) if before and room > 0 else []
+    if notes and left > _LEAST:
+        notes = shortened(notes, budget=left // 2, tokens=tokens)
+        left -= tokens.count(notes)
+    kept = fitting(before, budget=left, tokens=tokens) if before and left > 0 else []
     body = _FRAME.sub("", "\n\n".join([*kept, *recent]))
-    told = f"<notes_so_far>\n{_FRAME.sub('', notes)}\n</notes_so_far>\n\n" if notes else ""
-    return f"{told}<transcript>\n{body}\n</transcript>"
+    header = f"<notes_so_far>\n{_FRAME.sub('', notes)}\n</notes_so_far>\n\n" if notes else ""
+    return f"{header}<transcript>\n{body}\n</transcript>"

@@ -1,4 +1,4 @@
-"""Writes records down as a model is to read them: who said what and when, and nothing that memory itself put there."""
+"""Format records for a model: who said what and when, without the texts that memory itself inserted."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from bethink.model.framing import ENVELOPE, unframed
 from bethink.model.records import Message, Record, Role
 from bethink.model.text import canonical_json
 
-# Bounded everywhere: whoever is remembered may write anything, and a regex must not stand still over it.
+# All repetitions are bounded: messages are untrusted, and must not make a regex run for long.
 _ORIGIN = re.compile(r"\borigin=[\"']?([^\"'\s]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(r"((?:^|[\r\v\f\x85\u2028\u2029])[^\S\n]{0,8})(#{1,6}\s)", re.MULTILINE)
 _LONGEST_TOOL = 2_000
@@ -18,7 +18,7 @@ _TITLES = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System 
 
 
 def entry(record: Record) -> str:
-    """Write one record as markdown, or nothing if it holds nothing that memory should see."""
+    """Return one record as Markdown, or an empty string if memory should not see it."""
     message = record.message
     hidden = message.metadata.get("type")
     if hidden in _HIDDEN or message.origin == "memory":
@@ -36,31 +36,31 @@ def entry(record: Record) -> str:
 
 
 def transcript(records: Sequence[Record]) -> str:
-    """Write records as one markdown transcript; empty if nothing in them matters to memory."""
+    """Return records as one Markdown transcript; empty if memory should see none of them."""
     return "\n\n".join(filter(None, map(entry, records)))
 
 
 def fitting(entries: Sequence[str], *, budget: int, tokens: Tokens) -> list[str]:
-    """Keep the head and the tail of a transcript within a budget of tokens, saying how much is left out between."""
+    """Keep the head and the tail of a transcript within a token budget, with a note on how much is left out."""
     costs = [tokens.count(text) + 2 for text in entries]
     if sum(costs) <= budget:
         return list(entries)
     head = tail = 0
-    room = budget
-    # The head sets the scene and the tail is what it came to: they take turns until the room is gone.
+    left = budget
+    # The head gives the context and the tail the result: take from both in turn until the budget is used.
     while head + tail < len(entries):
         from_head = head <= tail
         cost = costs[head] if from_head else costs[-1 - tail]
-        if cost > room:
+        if cost > left:
             break
-        room -= cost
+        left -= cost
         head, tail = (head + 1, tail) if from_head else (head, tail + 1)
     left_out = len(entries) - head - tail
     return [*entries[:head], f"[… {left_out} left out …]", *entries[len(entries) - tail :]]
 
 
 def shortened(text: str, *, budget: int, tokens: Tokens) -> str:
-    """Keep the two ends of one text that is longer than a budget of tokens."""
+    """Keep both ends of a text that is longer than a token budget."""
     cost = tokens.count(text)
     if cost <= budget:
         return text
@@ -69,7 +69,7 @@ def shortened(text: str, *, budget: int, tokens: Tokens) -> str:
 
 
 def stamp(at: datetime) -> str:
-    """Write a moment as a model reads it best."""
+    """Format a moment for a model, with the weekday."""
     return at.strftime("%Y-%m-%d %H:%M UTC (%A)")
 
 

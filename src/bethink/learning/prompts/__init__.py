@@ -1,4 +1,4 @@
-"""Prompts are files with a version in their name; what a prompt made records which it was."""
+"""Prompts are files with a version in their name. Everything made with a prompt records its name."""
 
 from functools import cache
 from importlib import resources
@@ -6,5 +6,5 @@ from importlib import resources
 
 @cache
 def prompt(name: str) -> str:
-    """Read a prompt by its name."""
+    """Return the text of a prompt."""
     return (resources.files("bethink.learning.prompts") / f"{name}.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The table of verbs: each one written once, as a request with its result, scope and retry class."""
+"""The table of verbs: each is declared once, as a request with its result, scope and retry class."""
 
 from typing import TYPE_CHECKING, Any
 

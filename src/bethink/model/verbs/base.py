@@ -1,4 +1,4 @@
-"""What a verb is: a request, its result, who may call it, and whether it may be sent again."""
+"""What a verb is: a request, its result, who may call it, and whether it may be retried."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from bethink.model.moments import moment
 from bethink.model.records import MAX_CONVERSATION
 
 BIGGEST = 2**53 - 1
-"""The largest whole number that every reader of JSON takes as it is."""
+"""The largest integer that every JSON parser reads exactly."""
 
 Name = Annotated[str, Length(1, 200), Printable()]
 IdempotencyKey = Annotated[str, Length(1, 180), Printable()]
 Conversation = Annotated[str, Bytes(MAX_CONVERSATION)]
 Question = Annotated[str, Length(0, 1_000_000)]
-"""Long enough for the whole message of a user, with a page pasted into it. It travels in a body."""
+"""Long enough for a user's entire message with a page pasted into it. It is sent in the body."""
 Query = Annotated[str, Length(0, 10_000)]
-"""What fits into an address."""
+"""Short enough for a URL."""
 Limit = Annotated[int, Between(1, 1_000)]
 Number = Annotated[int, Between(0, BIGGEST)]
 Budget = Annotated[int, Between(1, 10_000_000)]
 
 
 class _ReadsMoment:
-    """Lets JSON say a time the way Python does: ISO 8601, and a day means its end."""
+    """Reads a time from JSON in the same forms as from Python: ISO 8601, and a day means its end."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         return {
@@ -50,22 +50,22 @@ Moment = Annotated[datetime, _ReadsMoment()]
 
 @dataclass(frozen=True, slots=True)
 class LocalOnly:
-    """Marks a field that only code in the same process may set: no door reads it from a caller."""
+    """Marks a field that only code in the same process may set: it is never read from a remote caller."""
 
 
 class Retry(StrEnum):
-    """Whether a request may be sent again when its answer was lost."""
+    """Whether a request may be sent again when its response was lost."""
 
     SAFE = "safe"
     """It changes nothing."""
     IDEMPOTENT = "idempotent"
-    """Carrying it out twice has the effect of once."""
+    """Running it twice has the same effect as running it once."""
     ONCE = "once"
     """It is never sent twice."""
 
 
 class MemoryOperation(StrEnum):
-    """What a verb does to memory, in the words of OpenTelemetry's GenAI conventions. It names the span."""
+    """What a verb does to memory, in the terms of OpenTelemetry's GenAI conventions. It names the span."""
 
     CREATE = "create_memory"
     UPDATE = "update_memory"
@@ -77,7 +77,7 @@ class MemoryOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The base of all requests. A field is declared once, with its default, its limits and its description."""
+    """The base class of all requests. A field is declared once, with its default, its limits and its description."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
@@ -85,11 +85,11 @@ class Request:
         check(self)
 
     def from_outside(self) -> Self:
-        """Return what remains of the request when it comes from another process: nobody vouches for its origin."""
+        """Return the request as accepted from another process: without what only local code may claim."""
         return self
 
     def repeatable(self) -> Self:
-        """Return the request with whatever it needs so that sending it twice has the effect of once."""
+        """Return the request with everything it needs to have the same effect when sent twice."""
         return self
 
     def retry(self, declared: Retry) -> Retry:
@@ -108,13 +108,13 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Verb(Generic[RequestT, ResultT]):
-    """One thing that can be asked of a memory."""
+    """One operation on a memory."""
 
     name: str
-    """`handle.method`, such as `facts.search`. Its doors derive their names from it."""
+    """`handle.method`, such as `facts.search`. The names in the CLI, HTTP API and MCP derive from it."""
     request: type[RequestT]
     result: Any
-    """The type that comes back: `type[ResultT]`, or such as `list[Fact]`, which has no better spelling."""
+    """The type of the result: `type[ResultT]`, or a type such as `list[Fact]`, which has no precise annotation."""
     route: str
     """Its HTTP method and path below `/v1`, such as `POST /spaces/{space}/recall`."""
     scope: Scope
@@ -123,23 +123,23 @@ class Verb(Generic[RequestT, ResultT]):
     summary: str
     """What it does, in one sentence: the first line of its documentation everywhere."""
     also_reads: bool = False
-    """Whether the result holds what others stored, so that the key must allow reading, too."""
+    """Whether the result contains what others stored, so that the key must allow reading, too."""
     everywhere: bool = False
     """Whether it concerns all spaces, so that the key must be for all of them."""
     status: int = 200
     operation: MemoryOperation | None = None
     raises: str = ""
-    """Errors worth naming beyond those that any verb may raise."""
+    """Errors to document in addition to those that any verb may raise."""
     details: str = ""
     """What may surprise."""
     positional: tuple[str, ...] = ()
-    """Fields with a default that may be passed by position in Python; required ones always may."""
+    """Fields with a default that may be passed by position in Python; required fields always may."""
     timed: bool = True
     """Whether a client gives up waiting after its timeout."""
 
     @property
     def handle(self) -> str:
-        """The handle that carries it in Python: memory, space, session, facts, documents, threads or keys."""
+        """The Python handle that has the method: memory, space, session, facts, documents, threads or keys."""
         return self.name.partition(".")[0]
 
     @property
@@ -159,5 +159,5 @@ class Verb(Generic[RequestT, ResultT]):
 
     @property
     def in_space(self) -> bool:
-        """Whether it is asked of one space."""
+        """Whether it applies to one space."""
         return "{space}" in self.path

@@ -63,7 +63,7 @@ class SaveFactRequest(Request):
     """The version that it replaces, 0 for none. Any version, if left out."""
 
     def from_outside(self) -> Self:
-        """Call it an import: only messages make a fact the user's own."""
+        """Return it with the origin import: only messages can make a fact the user's own."""
         return replace(self, fact=replace(self.fact, origin=_IMPORT, made_by=None))
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a space as a whole: remember, recall, context, explain, forget."""
+"""The verbs of a space: remember, recall, context, explain, forget."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -151,7 +151,7 @@ class ForgetRequest(Request):
         named = (self.ref, self.session_id, self.conversation, self.thread_id, self.everything or None)
         if sum(each is not None for each in named) != 1:
             hint = "Pass exactly one of ref, session_id, conversation, thread_id and everything."
-            raise Invalid("forget needs exactly one thing to forget.", hint=hint)
+            raise Invalid("forget needs exactly one target.", hint=hint)
         if self.version_only and (self.ref is None or self.ref.kind is not RefKind.DOCUMENT):
             raise Invalid("version_only is for documents.", hint="Pass ref='document:ID:VERSION'.")
 
@@ -207,7 +207,7 @@ FORGET: Verb[ForgetRequest, Forgotten] = Verb(
     "space.forget", ForgetRequest, Forgotten, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
     "Remove something for good, with everything that was made of it, and count what went.",
     operation=MemoryOperation.DELETE, positional=("ref",),
-    raises="NotFound: if the space has no such thing.",
+    raises="NotFound: if the space has nothing by that name.",
 )  # fmt: skip
 JOBS: Verb[JobsRequest, list[Job]] = Verb(
     "space.jobs", JobsRequest, list[Job], f"GET {_SPACE}/jobs", READ, Retry.SAFE,

@@ -1,4 +1,4 @@
-"""The verbs of a whole installation: spaces, learning, audits and keys."""
+"""The verbs of an installation: spaces, learning, audits and keys."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -77,7 +77,7 @@ LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
 )  # fmt: skip
 AUDIT: Verb[Empty, Audit] = Verb(
     "memory.audit", Empty, Audit, "GET /audit", ADMIN, Retry.SAFE,
-    "Count the jobs that are not done by status, what was spent today, and violations of what must always hold.",
+    "Count the jobs that are not done by status, what was spent today, and violations of invariants.",
 )  # fmt: skip
 LEARN: Verb[LearnRequest, RunReport] = Verb(
     "memory.learn", LearnRequest, RunReport, "POST /learn", ADMIN, Retry.ONCE,

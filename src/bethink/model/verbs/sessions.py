@@ -157,7 +157,7 @@ END: Verb[SessionRequest, SessionInfo] = Verb(
 )  # fmt: skip
 RETRY: Verb[SessionRequest, bool] = Verb(
     "session.retry", SessionRequest, bool, f"POST {_SESSION}/retry", WRITE, Retry.IDEMPOTENT,
-    "Learn from the session again after that failed. Returns False if it had not failed.",
+    "Learn from the session again after learning failed. Returns False if it had not failed.",
     raises=_MISSING,
     details="With a model, also learns again from a session that was only quoted because there was none.",
 )  # fmt: skip

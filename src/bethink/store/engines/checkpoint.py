@@ -1,4 +1,4 @@
-"""Folds SQLite's write-ahead log into its file beside the writer, so that an append does not wait for it."""
+"""Checkpoints SQLite's write-ahead log on a thread of its own, so that an append does not wait for it."""
 
 import threading
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from bethink.errors import BethinkError
 from bethink.logs import logger
 
 _WORTH_IT = 1000
-"""Pages in the log from which on folding it is worth a pass: SQLite's own figure."""
+"""Pages in the log from which on a checkpoint is worthwhile: SQLite's own default."""
 
 _TOO_MANY = 8000
-"""A writer that never pauses outruns the passes beside it: from here on it finishes one itself."""
+"""A writer that never pauses outruns the thread: from this size on it runs a checkpoint itself."""
 
 _PATIENCE = 200
-"""Milliseconds that a writer waits for readers when it empties the log; the thread goes on trying after that."""
+"""Milliseconds that a writer waits for readers when it truncates the log; after that the thread keeps trying."""
 
 _AGAIN = 1.0
-"""Seconds between two tries to empty the log."""
+"""Seconds between two attempts to truncate the log."""
 
 _log = logger("store")
 
@@ -39,24 +39,24 @@ class Checkpointer:
         self._thread.start()
 
     def watch(self, writer: apsw.Connection) -> None:
-        """Take over from SQLite's own checkpoints on the writer's connection."""
+        """Replace SQLite's automatic checkpoints on the connection of the writer."""
         writer.set_wal_hook(self._committed)
 
     def clear(self, writer: apsw.Connection) -> None:
-        """Empty the log after something was forgotten. While somebody reads an older state, that is tried again."""
+        """Truncate the log after something was forgotten. While a reader uses an older state, this is retried."""
         if not self._empty(writer):
             self._unclean = True
             self._wake.set()
 
     def close(self) -> None:
-        """Let the pass that is running finish. The last connection to close folds what is left."""
+        """Let the running checkpoint finish. The last connection to close runs the final one."""
         self._closing = True
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
-        # Called when the commit has happened: nothing here may raise, or a stored message would look refused.
+        # Called after the commit: nothing here may raise, or a stored message would look refused.
         if pages >= _TOO_MANY:
             _fold(writer)
         elif pages >= _WORTH_IT:
@@ -73,7 +73,7 @@ class Checkpointer:
             try:
                 connection = connection or self._connect()
             except (apsw.Error, BethinkError) as error:
-                _log.warning("the write-ahead log cannot be folded: %s", type(error).__name__)
+                _log.warning("cannot checkpoint the write-ahead log: %s", type(error).__name__)
             else:
                 _fold(connection)
                 self._empty_again(connection)
@@ -82,12 +82,12 @@ class Checkpointer:
 
     def _empty_again(self, connection: apsw.Connection) -> None:
         if self._unclean:
-            self._unclean = False  # before the try: what is forgotten during it is said anew
+            self._unclean = False  # before the attempt: forgetting during it sets this again
             if not self._empty(connection):
                 self._unclean = True
 
     def _empty(self, connection: apsw.Connection) -> bool:
-        """Fold the whole log into the file and cut it to nothing; say whether nobody was in the way."""
+        """Checkpoint the entire log and truncate it. Returns whether no reader prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -99,10 +99,10 @@ class Checkpointer:
 
 
 def _fold(connection: apsw.Connection) -> None:
-    # What was committed is safe in the log: a pass that fails, or meets another's, is only a longer log.
+    # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     except apsw.BusyError:
         return
     except apsw.Error as error:
-        _log.warning("the write-ahead log could not be folded: %s", type(error).__name__)
+        _log.warning("could not checkpoint the write-ahead log: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""Threads that each own one connection and run transactions from a queue, one hop per transaction."""
+"""Threads that each own one connection and run transactions from a queue, with one thread switch per transaction."""
 
 import os
 import threading
@@ -14,10 +14,10 @@ from bethink.errors import Unavailable
 
 
 class Closable(Protocol):
-    """A connection, as far as a lane cares."""
+    """A connection that can be closed."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         ...
 
 
@@ -40,7 +40,7 @@ class _Job(Generic[ConnectionT, T]):
 
 
 class ThreadConnection(Generic[ConnectionT]):
-    """One thread's place: it opens its connection when first asked and again after losing it."""
+    """The connection of one thread: opened when first needed, and again after it was lost."""
 
     def __init__(self, connect: Callable[[], ConnectionT]) -> None:
         self._connect = connect
@@ -60,7 +60,7 @@ class ThreadConnection(Generic[ConnectionT]):
 
 
 class ConnectionThread(Generic[ConnectionT]):
-    """Up to `size` threads sharing one queue. Work that has begun is never abandoned half-way."""
+    """Up to `size` threads that share one queue. Work that has begun is never abandoned half-way."""
 
     def __init__(self, name: str, size: int, connect: Callable[[], ConnectionT]) -> None:
         self._name = name
@@ -74,7 +74,7 @@ class ConnectionThread(Generic[ConnectionT]):
         self._process: int | None = None
 
     async def run(self, work: Callable[[ThreadConnection[ConnectionT]], T]) -> T:
-        """Run `work` on one of the threads. Being cancelled does not stop it: it commits or rolls back."""
+        """Run `work` on one of the threads. Cancelling does not stop it: it commits or rolls back."""
         job = _Job(work)
         with self._guard:
             self._check_usable()
@@ -85,7 +85,7 @@ class ConnectionThread(Generic[ConnectionT]):
             self._queue.put(job)  # pyright: ignore[reportArgumentType]
         try:
             await job.done.wait()
-        except BaseException:  # cancelled: learn how it ended before passing that on
+        except BaseException:  # cancelled: wait for its outcome before raising
             with anyio.CancelScope(shield=True):
                 await job.done.wait()
             raise
@@ -109,8 +109,8 @@ class ConnectionThread(Generic[ConnectionT]):
             raise Unavailable("the memory is closed.", hint="Open it again before using it.")
         if self._process not in (None, os.getpid()):
             raise Unavailable(
-                "the memory was opened before a fork.",
-                hint="Close it there, and open it again in the process that uses it.",
+                "the memory was opened in the parent process, before a fork.",
+                hint="Close it before forking, and open it in the process that uses it.",
             )
 
     def _start_thread(self) -> None:
@@ -130,6 +130,6 @@ class ConnectionThread(Generic[ConnectionT]):
                 job.error = error
             with self._guard:
                 self._waiting += 1
-            with suppress(RuntimeError):  # the caller's event loop may be gone; the work is done all the same
+            with suppress(RuntimeError):  # the caller's event loop may be closed; the work is done anyway
                 job.wake(job.done.set)
         seat.drop()

@@ -1,4 +1,4 @@
-"""Tells waiting workers that there is work: after the commit, coalesced, from a connection of its own."""
+"""Notifies waiting workers of new work: after the commit, coalesced, on a connection of its own."""
 
 import threading
 from collections.abc import Callable
@@ -11,9 +11,9 @@ _GAP = 0.05
 
 
 class NotifySender:
-    """Rings the server's bell at most twenty times a second, however often it is pulled.
+    """Sends at most twenty notifications a second, however many are requested.
 
-    Inside the writing transaction a notification would make every commit wait for all others.
+    A notification inside the writing transaction would make every commit wait for all others.
     """
 
     def __init__(self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]") -> None:
@@ -23,7 +23,7 @@ class NotifySender:
         self._thread: threading.Thread | None = None
 
     def pull(self) -> None:
-        """Ask for a ring. Never waits for the server, and never fails: workers also look by themselves."""
+        """Request a notification. It never blocks and never fails: workers also check by themselves."""
         with self._state:
             self._pulled = True
             self._state.notify()
@@ -32,7 +32,7 @@ class NotifySender:
                 self._thread.start()
 
     def close(self) -> None:
-        """Ring once more if that was asked for, and let go of the connection."""
+        """Send a requested notification, and close the connection."""
         with self._state:
             self._closed = True
             self._state.notify()

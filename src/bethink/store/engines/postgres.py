@@ -1,4 +1,4 @@
-"""PostgreSQL through psycopg: a lane of connections, bounded waits, whole transactions tried again."""
+"""PostgreSQL through psycopg: a pool of connections, bounded waits, and retries of entire transactions."""
 
 import json
 import re
@@ -48,7 +48,7 @@ _REFUSED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresOptions:
-    """How a server is reached. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
+    """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
 
     dsn: str
     pool_size: int = 10
@@ -60,15 +60,15 @@ class PostgresOptions:
 
     def __post_init__(self) -> None:
         if self.pool_size < 1:
-            raise Misconfigured("pool_size is below 1.", hint="Give at least one connection.")
+            raise Misconfigured("pool_size must be at least 1.", hint="Set it to the number of connections to use.")
 
     def parameters(self) -> dict[str, Any]:
-        """Spell the timeouts for libpq and the server."""
+        """Return the timeouts as parameters for libpq and the server."""
         try:
             given = conninfo_to_dict(self.dsn).get("options") or ""
         except psycopg.ProgrammingError as error:
             raise Misconfigured(
-                f"the PostgreSQL address cannot be read: {_brief(error)}.",
+                f"cannot parse the PostgreSQL URL: {_brief(error)}.",
                 hint="Write postgresql://user@host/database.",
             ) from error
         server = {
@@ -105,8 +105,8 @@ class PostgresTx(Tx):
         return [row["stems"] for row in self.all("stemmed", words=words)]
 
     def lock_schema(self) -> None:
-        """Hold the advisory lock that every migrating process takes first."""
-        # Whoever migrates may take its time, and so may who waits for it: a large table is rewritten in minutes.
+        """Acquire the advisory lock that every migrating process takes first."""
+        # A migration may take minutes to rewrite a large table, and so may waiting for one.
         self.script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
         self.script("SET LOCAL lock_timeout TO DEFAULT")
@@ -140,7 +140,7 @@ class PostgresTx(Tx):
 
 
 class _Retry(Exception):
-    """The transaction may run again; carries what to raise if that does not help."""
+    """The transaction may run again; carries the error to raise if that does not help."""
 
     def __init__(self, meaning: BethinkError) -> None:
         super().__init__(str(meaning))
@@ -148,7 +148,7 @@ class _Retry(Exception):
 
 
 class PostgresDatabase(Database):
-    """One server. Row-level security shows a transaction its own space and nothing else."""
+    """One server. Row-level security limits a transaction to its own space."""
 
     dialect = Dialect.POSTGRES
 
@@ -168,7 +168,7 @@ class PostgresDatabase(Database):
         await to_thread.run_sync(self._bell.close)
 
     async def run_alone(self, statement: str) -> None:
-        """Run a statement on a connection of its own, for as long as it takes."""
+        """Run a statement on its own connection, for as long as it takes."""
 
         def work() -> None:
             sent = False
@@ -196,7 +196,7 @@ class PostgresDatabase(Database):
             try:
                 return any(True for _ in seat.connection().notifies(timeout=seconds, stop_after=1))
             except psycopg.Error:
-                seat.drop()  # workers look by themselves, too
+                seat.drop()  # workers also check by themselves
                 time.sleep(seconds)
                 return False
 
@@ -227,7 +227,7 @@ class PostgresDatabase(Database):
             except _Retry as exhausted:
                 raise next(iter(doubts), exhausted.meaning) from exhausted.__cause__
             except BethinkError as error:
-                if doubts:  # whatever the last attempt met, an earlier one may have been committed
+                if doubts:  # whatever the last attempt raised, an earlier one may have been committed
                     raise doubts[0] from error
                 raise
 
@@ -261,7 +261,7 @@ class PostgresDatabase(Database):
             cursor_factory=RawCursor[dict[str, Any]],
             **self.options.parameters(),
         )
-        # JSON is stored as we wrote it and read back as text, as on SQLite.
+        # JSON is stored as it was written and read back as text, as on SQLite.
         connection.adapters.register_loader("json", TextLoader)
         return connection
 
@@ -273,7 +273,7 @@ class PostgresDatabase(Database):
 
 @lru_cache(maxsize=4096)
 def _begin(space: str | None, *, read: bool) -> bytes:
-    # One string, one round trip: open the transaction and set the only space it may see.
+    # One string, one round trip: begin the transaction and set the only space it may see.
     text = pgsql.SQL("BEGIN{}; SELECT set_config('bethink.space', {}, true)")
     return text.format(
         pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""), pgsql.Literal(space or "")
@@ -281,7 +281,7 @@ def _begin(space: str | None, *, read: bool) -> bytes:
 
 
 def _command(connection: Connection, text: bytes) -> bytes | None:
-    # Straight to libpq: these run around every transaction, and a cursor costs more than the round trip.
+    # Directly through libpq: these run around every transaction, and a cursor costs more than the round trip.
     result = connection.pgconn.exec_(text)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise pg.error_from_result(result)
@@ -290,27 +290,31 @@ def _command(connection: Connection, text: bytes) -> bytes | None:
 
 def _commit(connection: Connection) -> None:
     if _command(connection, b"COMMIT") != b"COMMIT":
-        # The server rolled back: a body went on after a statement had failed.
-        raise StoreError("the transaction had failed before it was committed.", hint="Let the error end its body.")
+        # The server rolled back, because the body continued after a failed statement.
+        raise StoreError(
+            "a statement failed before the commit, so nothing was stored.", hint="Let its error end the body."
+        )
 
 
 def _outcome(
     seat: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
 ) -> Exception:
-    """Say what a failed transaction means, as a `_Retry` if it may run again."""
+    """Return the error for a failed transaction, as a `_Retry` if it may run again."""
     lost = _is_lost(seat, error)
     if lost and committing:
         unknown = OutcomeUnknown(f"the connection was lost while committing: {_brief(error)}.")
         return _Retry(unknown) if repeatable else unknown
     if _REFUSED.search(str(error)):
-        return Misconfigured(f"the server refused us: {_brief(error)}.", hint="Check role, password and database.")
+        return Misconfigured(
+            f"the server refused the connection: {_brief(error)}.", hint="Check role, password and database."
+        )
     meaning = translated(error, lost=lost)
     again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
 
 
 def _is_lost(seat: ThreadConnection[Connection], error: psycopg.Error) -> bool:
-    """Say whether the connection is gone; if it lives, leave it ready for the next transaction."""
+    """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
     if _ends_connection(error):
         seat.drop()
         return True
@@ -320,8 +324,8 @@ def _is_lost(seat: ThreadConnection[Connection], error: psycopg.Error) -> bool:
 def _ends_connection(error: psycopg.Error) -> bool:
     if error.sqlstate:
         return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
-    # Without a code it is not the server that speaks but libpq, about the connection. What libpq says of the state
-    # of such a connection is worth nothing: where writing failed, it goes on to call it idle.
+    # An error without a code comes from libpq and is about the connection. Its state cannot be trusted then: after a
+    # failed write, libpq may still report the connection as idle.
     return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
 
 
@@ -338,34 +342,34 @@ def _roll_back(seat: ThreadConnection[Connection]) -> bool:
 
 
 def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
-    """Say what a driver error means for the caller."""
+    """Convert a driver error to one of ours."""
     if lost:
         return Unavailable(f"the database cannot be reached: {_brief(error)}.")
     match error:
         case psycopg.DataError() | pg.ProgramLimitExceeded():
-            # The limit is that of an index: no trying again makes a name, a key or a subject shorter.
+            # An index limits the size: retrying never makes a name, a key or a subject shorter.
             return Invalid(
-                f"the database cannot hold this value: {_brief(error)}.", hint="Make the value shorter or plainer."
+                f"the database cannot store this value: {_brief(error)}.", hint="Use a shorter or simpler value."
             )
         case pg.UniqueViolation():
-            return Duplicate(f"already there: {_brief(error)}.")
+            return Duplicate(f"already exists: {_brief(error)}.")
         case psycopg.IntegrityError():
-            return Conflict(f"refused by the schema: {_brief(error)}.")
+            return Conflict(f"rejected by the schema: {_brief(error)}.")
         case pg.SerializationFailure() | pg.DeadlockDetected() | pg.LockNotAvailable() | pg.QueryCanceled():
-            return Busy(f"waited too long for others: {_brief(error)}.")
+            return Busy(f"waited too long for other transactions: {_brief(error)}.")
         case pg.InsufficientPrivilege():
             return Misconfigured(
-                f"the database role may not do this: {_brief(error)}.",
-                hint="Let the role that runs Bethink own its tables.",
+                f"the database role lacks a privilege: {_brief(error)}.",
+                hint="Make the role that Bethink connects as the owner of its tables.",
             )
         case psycopg.OperationalError():
-            return Unavailable(f"the database cannot work now: {_brief(error)}.")
+            return Unavailable(f"the database is unavailable: {_brief(error)}.")
         case _:
             return StoreError(f"{type(error).__name__}: {_brief(error)}.")
 
 
 def _brief(error: psycopg.Error) -> str:
-    # The detail lines can quote stored text; an error message never should.
+    # The detail lines can quote stored text, which must not appear in an error message.
     return error.diag.message_primary or str(error).partition("\n")[0]
 
 
@@ -373,7 +377,7 @@ def _check_role(tx: Tx) -> None:
     role = tx.one("describe_role")
     if role is not None and role["unbound"]:
         raise Misconfigured(
-            f"the role {role['name']!r} can bypass row-level security, so one space could read another.",
+            f"the role {role['name']!r} can bypass row-level security, so spaces are not isolated.",
             hint="Connect as a role created with LOGIN NOSUPERUSER NOBYPASSRLS that owns the database.",
         )
 
@@ -382,6 +386,6 @@ def _check_walls(tx: Tx) -> None:
     breached = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
     if breached:
         raise Misconfigured(
-            f"row-level security does not hold on {', '.join(breached)}.",
-            hint="Force it there, with the policy own_space and no other.",
+            f"row-level security is not enforced on {', '.join(breached)}.",
+            hint="Force it on these tables, with own_space as the only policy.",
         )

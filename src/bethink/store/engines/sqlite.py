@@ -1,7 +1,7 @@
-"""SQLite through apsw: one writer thread, a few readers, durable before it says yes."""
+"""SQLite through apsw: one writer thread and a few readers; a commit returns only when it is durable."""
 
 # pyright: reportUnknownMemberType=false
-# apsw spells its values with a Buffer type that Python 3.11 does not have.
+# apsw annotates its values with a Buffer type that Python 3.11 does not have.
 
 import json
 import re
@@ -47,9 +47,9 @@ class SqliteOptions:
 
     def __post_init__(self) -> None:
         if self.synchronous.upper() not in {"OFF", "NORMAL", "FULL", "EXTRA"}:
-            raise Misconfigured(f"synchronous = {self.synchronous!r} is unknown.", hint="Use FULL.")
+            raise Misconfigured(f"unknown value synchronous = {self.synchronous!r}.", hint="Use FULL.")
         if self.busy_timeout < 0:
-            raise Misconfigured("busy_timeout is negative.", hint="Give milliseconds, 5000 for instance.")
+            raise Misconfigured("busy_timeout is negative.", hint="Set it in milliseconds, for example 5000.")
         if self.readers < 0:
             raise Misconfigured("readers is negative.", hint="Use 2, or 0 to read through the writer.")
 
@@ -65,16 +65,16 @@ class SqliteTx(Tx):
         self._opening = begin
 
     def stemmed(self, words: list[str]) -> list[list[str]]:
-        """Ask the tokenizer that the full text is made with."""
+        """Ask the tokenizer of the full-text index."""
         tokens: Any = self._connection.fts5_tokenizer(_TOKENIZER[0], [*_TOKENIZER[1:]])
         ask = apsw.FTS5_TOKENIZE_QUERY
         return [tokens(word.encode(), ask, None, include_offsets=False, include_colocated=False) for word in words]
 
     def lock_schema(self) -> None:
-        """Do nothing: a writing transaction here already has the file to itself."""
+        """Do nothing: a writing transaction already locks the file."""
 
     def has_table(self, name: str) -> bool:
-        """Look the table up in SQLite's own list."""
+        """Look the table up in SQLite's schema."""
         self._begin()
         return self._connection.table_exists(None, name)
 
@@ -102,7 +102,7 @@ class SqliteTx(Tx):
         if columns is None:
             try:
                 columns = tuple(column[0] for column in cursor.get_description())
-            except apsw.ExecutionCompleteError:  # no row came back, so apsw has forgotten the columns
+            except apsw.ExecutionCompleteError:  # without rows, apsw no longer knows the columns
                 return []
             _columns[query.name] = columns
         return [dict(zip(columns, row, strict=True)) for row in cursor]
@@ -110,7 +110,7 @@ class SqliteTx(Tx):
 
 @cache
 def _together(query: Query) -> str:
-    """Spell an insert for several rows at once, which saves a tenth of the time of one statement for each."""
+    """Return an insert of several rows at once, which saves a tenth of the time of single inserts."""
     head, _, group = query.text.rstrip(";").partition("VALUES")
     width = len(query.parameters)
     groups = [
@@ -155,7 +155,7 @@ class SqliteDatabase(Database):
         self.fingerprint_key = deployment_key(tx, "fingerprint")
 
     async def _listen(self, seconds: float) -> bool:
-        # Other processes cannot call us; that the file has changed is the best they can tell.
+        # Other processes cannot notify us, so watch the file for changes.
         await anyio.sleep(seconds)
         if self._readers is self._writer:
             return False
@@ -164,7 +164,7 @@ class SqliteDatabase(Database):
         return before is not None and self._seen != before
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
-        del space, repeatable  # one file is one trust domain, and a commit here is answered by the disk
+        del space, repeatable  # one file is one trust domain, and its commits have known outcomes
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
         return await lane.run(lambda seat: self._attempt(seat, body, begin=begin))
 
@@ -188,7 +188,7 @@ class SqliteDatabase(Database):
                 raise
         except apsw.Error as error:
             if committing and isinstance(error, apsw.IOError):
-                # The log may hold all of it already; whoever reads the log after a crash would find it there.
+                # The log may already contain the complete commit, which would be recovered after a crash.
                 raise OutcomeUnknown(f"the disk failed while committing: {error}.") from error
             raise translated(error, self.options) from error
         return result
@@ -200,22 +200,22 @@ class SqliteDatabase(Database):
             try:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
-                raise Misconfigured(f"{file.parent} cannot be made: {error}.", hint="Check the path.") from error
+                raise Misconfigured(f"cannot create {file.parent}: {error}.", hint="Check the path.") from error
             if not file.exists():
-                file.touch(mode=0o600)  # what people say to their agents is nobody else's to read
+                file.touch(mode=0o600)  # private: only the owner may read what people tell their agents
             path = str(file)
         connection = apsw.Connection(path)
         try:
             self._set_up(connection, path)
         except BaseException:
-            connection.close()  # it would keep its files beside somebody else's
+            connection.close()  # otherwise it would leave its files next to a foreign database
             raise
         return connection
 
     def _set_up(self, connection: apsw.Connection, path: str) -> None:
         options = self.options
         connection.set_busy_timeout(options.busy_timeout)
-        _check_ours(connection, path)  # before anything is set that the file would keep
+        _check_ours(connection, path)  # before changing any setting that the file would keep
         connection.pragma("foreign_keys", True)  # noqa: FBT003 - apsw's own signature
         connection.pragma("secure_delete", True)  # noqa: FBT003
         connection.pragma("trusted_schema", False)  # noqa: FBT003
@@ -235,7 +235,7 @@ class SqliteDatabase(Database):
         return connection
 
     def _set_journal(self, connection: apsw.Connection) -> None:
-        # Changing the journal mode of a new file needs it alone and does not wait by itself.
+        # Changing the journal mode of a new file needs exclusive access, and SQLite does not wait for it.
         mode = "wal" if self.options.wal else "delete"
         deadline = time.monotonic() + self.options.busy_timeout / 1000
         while True:
@@ -252,7 +252,7 @@ class SqliteDatabase(Database):
 def _check_ours(connection: apsw.Connection, path: str) -> None:
     names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if names and not names >= {"schema_version", "spaces"}:
-        raise Misconfigured(f"{path} holds something else than a memory.", hint="Name another file.")
+        raise Misconfigured(f"{path} is a database, but not a Bethink memory.", hint="Use another file.")
 
 
 def _extended(error: apsw.Error) -> int:
@@ -260,30 +260,32 @@ def _extended(error: apsw.Error) -> int:
 
 
 def translated(error: apsw.Error, options: SqliteOptions) -> Exception:
-    """Say what a driver error means for the caller."""
+    """Convert a driver error to one of ours."""
     match error:
         case apsw.ConstraintError() if _extended(error) in _UNIQUE:
-            return Duplicate(f"already there: {error}.")
+            return Duplicate(f"already exists: {error}.")
         case apsw.ConstraintError():
-            return Conflict(f"refused by the schema: {error}.")
+            return Conflict(f"rejected by the schema: {error}.")
         case apsw.BusyError() | apsw.LockedError():
             return Busy(
-                f"another writer held {options.path} for {options.busy_timeout} ms.",
-                hint="Nothing was written; try again, or raise busy_timeout.",
+                f"another writer locked {options.path} for more than {options.busy_timeout} ms.",
+                hint="Nothing was written; retry the call, or raise busy_timeout.",
             )
         case apsw.CorruptError() | apsw.NotADBError():
-            return Corrupt(f"{options.path} cannot be read as a database: {error}.")
+            return Corrupt(f"cannot read {options.path} as a database: {error}.")
         case apsw.ReadOnlyError():
             return Misconfigured(
-                f"{options.path} cannot be opened for writing: {error}.",
-                hint="A memory is written to even where it is only read: copy the file to a folder you may write to.",
+                f"cannot open {options.path} for writing: {error}.",
+                hint="Bethink writes to a memory even when it only reads: copy the file to a folder that is writable.",
             )
         case apsw.CantOpenError() | apsw.PermissionsError():
             return Misconfigured(
-                f"{options.path} cannot be opened for writing: {error}.",
+                f"cannot open {options.path} for writing: {error}.",
                 hint="Check the path and its permissions.",
             )
         case apsw.FullError() | apsw.IOError():
-            return Unavailable(f"the disk refused: {error}.", hint="Nothing was written; check space and health.")
+            return Unavailable(
+                f"the disk reported an error: {error}.", hint="Nothing was written; check its free space and health."
+            )
         case _:
             return StoreError(f"{type(error).__name__}: {error}.")

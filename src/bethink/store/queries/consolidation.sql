@@ -1,37 +1,37 @@
 -- name: select_memories
--- The session memories that a consolidation looks at: not unused for too long, the most used first, then the newest.
+-- The session memories for a consolidation: not unused for too long, the most used first, then the newest.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
        extractor, said_from, said_until, usage_count, last_usage, selected, selected_source_updated_at
 FROM session_memories WHERE space_id = :space AND COALESCE(last_usage, generated_at) >= :since
 ORDER BY usage_count DESC, COALESCE(last_usage, generated_at) DESC, session_id DESC LIMIT :limit;
 
 -- name: previous_memories
--- The session memories that the last consolidation which succeeded has seen.
+-- The session memories that the last successful consolidation saw.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
        extractor, said_from, said_until, usage_count, last_usage, selected, selected_source_updated_at
 FROM session_memories WHERE space_id = :space AND selected = 1 ORDER BY session_id;
 
 -- name: clear_selection
--- Forget what was selected before.
+-- Clear the previous selection.
 UPDATE session_memories SET selected = 0, selected_source_updated_at = NULL WHERE space_id = :space AND selected = 1;
 
 -- name: set_selection
--- Note that a session memory was seen, if it is still the one that was.
+-- Record that a session memory was seen, if it has not changed since.
 UPDATE session_memories SET selected = 1, selected_source_updated_at = source_updated_at
 WHERE space_id = :space AND session_id = :session AND source_updated_at = :source_updated_at;
 
 -- name: use_memory
--- Count that a session memory was of use.
+-- Count a session memory as used.
 UPDATE session_memories SET usage_count = usage_count + 1, last_usage = :now
 WHERE space_id = :space AND session_id = :session;
 
 -- name: expired_spaces
--- Whether a space still holds on to something that is no longer selected by age.
+-- Whether a space has a memory that is no longer selected because of its age.
 SELECT session_id FROM session_memories
 WHERE space_id = :space AND selected = 1 AND COALESCE(last_usage, generated_at) < :since LIMIT 1;
 
 -- name: put_change_set
--- Keep what a run changed, or wants to change.
+-- Store what a run changed, or proposes to change.
 INSERT INTO change_sets (space_id, run, token, status, changes, selection, created_at, settled_at)
 VALUES (:space, :run, :token, :status, :changes, :selection, :now, :settled_at)
 ON CONFLICT (space_id, run) DO UPDATE SET
@@ -44,38 +44,38 @@ SELECT run, token, status, changes, selection, created_at, settled_at FROM chang
 WHERE space_id = :space AND run = :run;
 
 -- name: list_change_sets
--- The change sets of a space, newest first.
+-- The change sets of a space, the newest first.
 SELECT run, token, status, changes, selection, created_at, settled_at FROM change_sets
 WHERE space_id = :space ORDER BY created_at DESC, run LIMIT :limit;
 
 -- name: settle_change_set
--- Say what became of a change set, if it is as it was.
+-- Change the status of a change set, if it is still the expected one.
 UPDATE change_sets SET status = :status, settled_at = :now WHERE space_id = :space AND run = :run AND status = :was;
 
 -- name: list_change_set_texts
--- What every change set of a space says and looked at, as it is written.
+-- The changes and inputs of every change set of a space.
 SELECT run, CAST(changes AS text) AS changes, CAST(selection AS text) AS selection FROM change_sets
 WHERE space_id = :space;
 
 -- name: drop_change_set
--- Forget a change set that repeats what is gone.
+-- Remove a change set that repeats what is gone.
 DELETE FROM change_sets WHERE space_id = :space AND run = :run;
 
 -- name: list_held
--- What waits to be approved.
+-- The change sets that wait for approval.
 SELECT run, token, status, changes, selection, created_at, settled_at FROM change_sets
 WHERE space_id = :space AND status = 'held';
 
 -- name: let_go
--- What was held will not come about: of its text nothing is kept.
+-- A change set that will not be applied keeps none of its text.
 UPDATE change_sets SET status = :status, changes = :changes, selection = '[]', settled_at = :now
 WHERE space_id = :space AND run = :run AND status = 'held';
 
 -- name: keep_written
--- Say where in the tree the text of a change set is now, instead of repeating it.
+-- Replace the text of a change set by the versions that hold it now.
 UPDATE change_sets SET changes = :changes WHERE space_id = :space AND run = :run;
 
 -- name: rejected_run
--- A change set on the same inputs that somebody rejected.
+-- A change set on the same inputs that was rejected.
 SELECT run FROM change_sets
 WHERE space_id = :space AND status = 'rejected' AND substr(run, 1, length(CAST(:run AS text))) = :run LIMIT 1;

@@ -10,34 +10,34 @@ VALUES (:space, :id, :version, :at, :parent, :slug, :title, :description, :body,
         :author_kind, :author_id, :reason, :token, :run, :origin);
 
 -- name: close_document
--- End the current version, only if it is the one that was read.
+-- End the current version, if it is the one that was read.
 UPDATE documents SET valid_to = :at, closed_run = :run
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NULL;
 
 -- name: last_document_version
--- The newest version a document has had, current or not.
+-- The newest version of a document, current or not.
 SELECT version, valid_from, valid_to, created_at FROM documents WHERE space_id = :space AND id = :id
 ORDER BY version DESC LIMIT 1;
 
 -- name: find_document
--- A document as it stood at a time.
+-- A document as it was at a time.
 SELECT document_columns() FROM documents
 WHERE space_id = :space AND id = :id AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
 
 -- name: find_document_in
--- The document of a name in a place, as it stood at a time.
+-- The document with a slug below a parent, as it was at a time.
 SELECT document_columns() FROM documents
 WHERE space_id = :space AND parent_id = :parent AND slug = :slug
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
 
 -- name: list_children
--- What hangs below a document at a time, by name.
+-- The children of a document at a time, by name.
 SELECT document_columns() FROM documents WHERE space_id = :space AND parent_id = :parent
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY slug;
 
 -- name: list_documents
--- Every document of a space as it stood at a time, by id.
+-- Every document of a space as it was at a time, by id.
 SELECT document_columns() FROM documents
 WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY id;
@@ -61,49 +61,49 @@ WHERE d.space_id = :space AND d.closed_run = :run AND d.closed_run <> '' AND NOT
 ORDER BY id;
 
 -- name: insert_reference
--- Point a version at a document.
+-- Add a reference from a version to a document.
 INSERT INTO document_references (space_id, source_id, source_version, kind, target_id)
 VALUES (:space, :source, :version, :kind, :target);
 
 -- name: references_of_versions
--- What some versions point at, by kind and name.
+-- The references of some versions, by kind and name.
 SELECT r.source_id AS id, r.source_version AS version, r.kind, r.target_id
 FROM pairs(:ids, :numbers) JOIN document_references r
   ON r.space_id = :space AND r.source_id = pairs.id AND r.source_version = pairs.number
 ORDER BY r.kind, r.target_id;
 
 -- name: current_referrers
--- Which current documents point at a document, and how.
+-- Which current documents refer to a document, and how.
 SELECT r.source_id, r.kind FROM document_references r
 JOIN documents d ON d.space_id = r.space_id AND d.id = r.source_id AND d.version = r.source_version
 WHERE r.space_id = :space AND r.target_id = :target AND d.valid_to IS NULL ORDER BY r.source_id, r.kind;
 
 -- name: insert_document_source
--- Note what a version rests on, and those after it as long as nothing ends that.
+-- Add a source to a version, and to those after it until it is ended.
 INSERT INTO document_sources (space_id, document_id, version, kind, source_id, number)
 VALUES (:space, :document, :version, :kind, :source, :number)
 ON CONFLICT (space_id, document_id, version, kind, source_id, number) DO NOTHING;
 
 -- name: end_document_source
--- Note the last version that rests on something.
+-- Record the last version that rests on a source.
 UPDATE document_sources SET last_version = :version
 WHERE space_id = :space AND document_id = :document AND kind = :kind AND source_id = :source AND number = :number
   AND last_version IS NULL;
 
 -- name: list_document_sources
--- What a version rests on.
+-- The sources of a version.
 SELECT kind, source_id, number FROM document_sources
 WHERE space_id = :space AND document_id = :document AND version <= :version
   AND (last_version IS NULL OR last_version >= :version)
 ORDER BY kind, source_id, number;
 
 -- name: documents_of_versions
--- What some versions say.
+-- The texts of some versions.
 SELECT d.id, d.version, d.slug, d.title, d.description, d.body
 FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version = pairs.number;
 
 -- name: sources_of_versions
--- What some versions rest on.
+-- The sources of some versions.
 SELECT s.document_id AS id, pairs.number AS version, s.kind, s.source_id, s.number
 FROM pairs(:ids, :numbers) JOIN document_sources s
   ON s.space_id = :space AND s.document_id = pairs.id AND s.version <= pairs.number
@@ -111,14 +111,14 @@ FROM pairs(:ids, :numbers) JOIN document_sources s
 ORDER BY s.kind, s.source_id, s.number;
 
 -- name: thin_document
--- Keep of the versions that jobs wrote up to one no more than that they were there.
+-- Remove the text of versions that jobs wrote, up to one; their rows stay.
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = 'its text is no longer kept',
     redacted = 1
 WHERE space_id = :space AND id = :id AND version <= :version AND valid_to IS NOT NULL AND author_kind = 'job'
   AND redacted = 0;
 
 -- name: redact_document
--- Take the text out of a version that is past, and leave that it was there.
+-- Remove the text of a past version; its row stays.
 UPDATE documents SET title = :mark, description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
 
@@ -128,12 +128,12 @@ SELECT run FROM documents WHERE space_id = :space AND id = :id AND run <> ''
 UNION SELECT closed_run FROM documents WHERE space_id = :space AND id = :id AND closed_run <> '';
 
 -- name: redact_versions
--- Take the text out of every version of a document.
+-- Remove the text of every version of a document.
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND id = :id AND redacted = 0;
 
 -- name: redact_resting_on
--- Take the text out of every version that rests on one of these.
+-- Remove the text of every version that rests on one of these.
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
 WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
@@ -142,7 +142,7 @@ WHERE space_id = :space AND redacted = 0 AND EXISTS (
 );
 
 -- name: search_documents (sqlite)
--- Documents as they stood at a time that share a word with the question, the best match first.
+-- Documents as they were at a time that share a word with the question, the best match first.
 SELECT document_columns(d) FROM documents_fts JOIN passages p ON p.row = documents_fts.rowid
 JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
 WHERE documents_fts MATCH :words AND p.space_id = :space
@@ -150,7 +150,7 @@ WHERE documents_fts MATCH :words AND p.space_id = :space
 ORDER BY documents_fts.rank, d.id LIMIT :limit;
 
 -- name: search_documents (postgres)
--- Documents as they stood at a time that share a word with the question, the best match first.
+-- Documents as they were at a time that share a word with the question, the best match first.
 SELECT document_columns() FROM documents
 WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
   AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)

@@ -3,26 +3,26 @@ id, version, content, kind, origin, source, tags, metadata, entities, subject, s
 created_at, recorded_at, retired_at, retired_by, model, prompt, extractor;
 
 -- name: insert_fact
--- Write a fact down. A learnt one has an effect key, which is refused a second time.
+-- Insert a fact. A learnt fact has an effect key, which is refused a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
                    valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor)
 VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
         :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor);
 
 -- name: retire_fact
--- End what is held to be so: it stays findable as of the time before.
+-- Retire a fact: it can still be found as of an earlier time.
 UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: last_fact_version
--- The newest version a fact has had; one that was shown and then removed counts, so that its name is not given out again.
+-- The newest version of a fact; removed ones that were shown count, so that their refs are not reused.
 SELECT max(version) AS version FROM (
     SELECT version FROM facts WHERE space_id = :space AND id = :id
     UNION ALL SELECT number FROM ledger_items WHERE space_id = :space AND kind = 'fact' AND id = :id
 ) AS known;
 
 -- name: find_fact
--- A fact as it stands.
+-- The current version of a fact.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
@@ -31,18 +31,18 @@ WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 SELECT fact_columns() FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
 
 -- name: learnt_fact
--- The version of a fact that was learnt from messages; later ones were written by hand.
+-- The version of a fact that was learnt from messages; later versions were written by hand.
 SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
        created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
 FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
 
 -- name: facts_saying
--- Current facts that say the same in other spelling.
+-- Current facts that say the same with another spelling.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY recorded_at, id;
 
 -- name: facts_in_slot
--- Current facts about the one value that something can have.
+-- Current facts about the value of a slot.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
@@ -69,74 +69,74 @@ WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retire
 ORDER BY recorded_at, id;
 
 -- name: page_facts
--- The facts known at a time by their ids, from one on.
+-- The facts known at a time, ordered by id, after one.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
 ORDER BY id LIMIT :limit;
 
 -- name: facts_with_metadata (sqlite)
--- Facts whose metadata holds a value under a key; the key is data, never a path.
+-- Facts whose metadata has a value under a key; the key is data, never a path.
 SELECT fact_columns(f) FROM facts f
 WHERE f.space_id = :space AND f.retired_at IS NULL
   AND EXISTS (SELECT 1 FROM json_each(f.metadata) m WHERE m.key = :key AND m.atom = :value)
 ORDER BY f.created_at, f.id;
 
 -- name: facts_with_metadata (postgres)
--- Facts whose metadata holds a value under a key; the key is data, never a path.
+-- Facts whose metadata has a value under a key; the key is data, never a path.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND retired_at IS NULL AND metadata ->> CAST(:key AS text) = :value
 ORDER BY created_at, id;
 
 -- name: delete_fact
--- Remove a fact with every version it had.
+-- Remove all versions of a fact.
 DELETE FROM facts WHERE space_id = :space AND id = :id;
 
 -- name: list_unsupported_facts
--- Learnt facts that no message supports any more.
+-- Learnt facts without any source message left.
 SELECT DISTINCT f.id FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
 );
 
 -- name: successor_of_fact
--- What came in the place of a fact: its newest version says, since an older one was retired by the fact itself.
+-- The successor of a fact, from its newest version: older versions were retired by the fact itself.
 SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY version DESC LIMIT 1;
 
 -- name: facts_retired_by
--- What a fact had retired, apart from versions of its own.
+-- What a fact had retired, apart from its own versions.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND retired_by = :id AND id <> :id;
 
 -- name: inherit_retired
--- What stays retired is so by what came in the place of the fact that had retired it.
+-- What a removed fact had retired is now retired by its successor.
 UPDATE facts SET retired_by = :heir WHERE space_id = :space AND id = :id AND version = :version;
 
 -- name: hold_again
--- What had retired a version of a fact is gone, and nothing came in its place.
+-- Revive a version of a fact that was retired by a removed fact without a successor.
 UPDATE facts SET retired_at = NULL, retired_by = NULL WHERE space_id = :space AND id = :id AND version = :version;
 
 -- name: delete_fact_sources
--- Remove where a fact came from.
+-- Remove the sources of a fact.
 DELETE FROM fact_sources WHERE space_id = :space AND fact_id = :id;
 
 -- name: count_facts
--- How many facts hold in a space.
+-- The number of current facts in a space.
 SELECT count(*) AS count FROM facts WHERE space_id = :space AND retired_at IS NULL;
 
 -- name: insert_fact_source
--- Note a message that a fact rests on, once.
+-- Add a source message to a fact, once.
 INSERT INTO fact_sources (space_id, fact_id, session_id, number) VALUES (:space, :fact, :session, :number)
 ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
 
 -- name: fact_sources
--- The messages a fact rests on, in order.
+-- The source messages of a fact, in order.
 SELECT session_id, number FROM fact_sources WHERE space_id = :space AND fact_id = :id ORDER BY session_id, number;
 
 -- name: fact_last_said
--- When the newest of the messages behind a fact was said.
+-- When the newest source message of a fact was said.
 SELECT max(m.said_at) AS at FROM fact_sources s
 JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
 WHERE s.space_id = :space AND s.fact_id = :id;
 
 -- name: all_fact_sources
--- The messages behind every fact of a space, in order.
+-- The source messages of every fact of a space, in order.
 SELECT fact_id, session_id, number FROM fact_sources WHERE space_id = :space ORDER BY fact_id, session_id, number;

@@ -1,7 +1,7 @@
 -- name: queue_job
--- Promise work; written in the transaction that made it necessary. Something newer ends a rest and revives the dead.
--- Every promise raises the watermark, also one about something older: there is something to do that was not before.
--- Tokens begin at the time of day, so that none comes back when a space is forgotten and used again.
+-- Queue a job, in the transaction that makes it necessary. Newer work ends a pause and revives a dead job.
+-- Queueing always raises the watermark, even for something older: there is new work to do.
+-- Tokens start at the current time, so that none is reused when a space is forgotten and created again.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token)
 VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
@@ -14,14 +14,14 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
         ELSE jobs.input_watermark + 1 END;
 
 -- name: await_quiet
--- Promise a look at a session that may go quiet without a mark.
+-- Schedule a check of a session that may go idle without a mark.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, token)
 VALUES (:space, :kind, :key, :now, 'waiting', :due, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE jobs.status = 'waiting';
 
 -- name: claim_jobs
--- Take the jobs that are due, oldest first, each with a token above all it had before. A crash has used up an attempt.
--- What was tried before has an index of its own, which a parameter in its condition would hide.
+-- Claim the jobs that are due, the oldest first, each with a token above all before. A crash has used up an attempt.
+-- Retries have their own index, which a parameter in the condition would prevent from being used.
 WITH fresh AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
     WHERE :tried = 0 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts = 0
@@ -44,33 +44,33 @@ RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.in
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
 
 -- name: list_quiet
--- What nobody promised and is to be looked at now, the longest due first.
+-- Sessions without a queued job that are to be checked now, the longest due first.
 SELECT space_id, key FROM jobs
 WHERE kind = :kind AND due_at <= :now AND status = 'waiting' ORDER BY due_at LIMIT :limit;
 
 -- name: settle_quiet
--- Look again later, or never.
+-- Schedule the next check, or none.
 UPDATE jobs SET status = CASE WHEN CAST(:due AS bigint) IS NULL THEN 'done' ELSE 'waiting' END, due_at = :due
 WHERE space_id = :space AND kind = :kind AND key = :key AND status = 'waiting';
 
 -- name: beat_job
--- Keep a claim alive. Touches nothing once the claim is lost.
+-- Renew a claim. Changes nothing once the claim is lost.
 UPDATE jobs SET due_at = :lease
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: charge_job
--- Write down what a model took, only under a claim that still holds.
+-- Record the cost of a model call, under a claim that is still valid.
 UPDATE jobs SET calls = calls + :calls, input_tokens = input_tokens + :input_tokens,
     output_tokens = output_tokens + :output_tokens, cost = cost + :cost
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: hold_claim
--- What was promised for a job so far, if a claim on it still holds; held until the transaction ends.
+-- The watermark of a job, if the claim is still valid; locked until the transaction ends.
 SELECT input_watermark FROM jobs
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running' /*for_update*/;
 
 -- name: finish_job
--- End a claim, only if it still holds.
+-- End a claim, if it is still valid.
 UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error = :error, worker = NULL,
     finished_at = :now, attempts = CASE WHEN CAST(:attempts AS bigint) IS NULL THEN attempts ELSE :attempts END,
     success_watermark = COALESCE(:watermark, success_watermark),
@@ -78,37 +78,37 @@ UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error 
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: settle_job
--- The promise is kept by someone else; whoever holds a claim loses it.
+-- Cancel a job that was done otherwise; a claim on it is lost.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
 WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: settle_forgotten_jobs
--- The same for sessions that hold nothing any more.
+-- The same for sessions without any messages left.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: list_spaces
--- The spaces for which work was ever promised, by name: every one that holds anything.
+-- The spaces that ever had a job, by name: every space that holds anything.
 SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
 
 -- name: fence_extractors
--- Take from whoever learns from some sessions the claim it holds, and let its job begin again: that is no attempt.
+-- Revoke the claims on some sessions and let their jobs start over, without counting an attempt.
 UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions) AND status = 'running';
 
 -- name: fence_writers
--- Take from every writer of a space the claim it holds, and let its job begin again: that is no attempt.
+-- Revoke the claims of all writers of a space and let their jobs start over, without counting an attempt.
 UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind <> :kind AND status = 'running';
 
 -- name: list_marked
--- Sessions of all spaces that have something to learn, the oldest promise first.
+-- Sessions of all spaces that have something to learn, the oldest job first.
 SELECT space_id, key FROM jobs
 WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead')
 ORDER BY queued_at, space_id, key LIMIT :limit;
 
 -- name: list_jobs
--- The jobs of a space, newest promise first.
+-- The jobs of a space, the newest first.
 SELECT space_id, kind, key, status, queued_at, due_at, token, worker, attempts, input_watermark, success_watermark,
        started_at, finished_at, outcome, last_error, calls, input_tokens, output_tokens, cost
 FROM jobs WHERE space_id = :space ORDER BY queued_at DESC, kind, key LIMIT :limit;
@@ -120,7 +120,7 @@ SELECT space_id, kind, key, status, queued_at, due_at, token, worker, attempts, 
 FROM jobs WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: retry_job
--- Let a job that failed or was given up start over.
+-- Let a failed or dead job start over.
 UPDATE jobs SET status = 'queued', due_at = :now, attempts = 0
 WHERE space_id = :space AND kind = :kind AND key = :key AND status IN ('failed', 'dead');
 
@@ -134,12 +134,12 @@ SELECT kind, 'waiting', count(*) FROM jobs WHERE status = 'waiting' AND due_at I
 ORDER BY kind, status;
 
 -- name: count_overdue
--- How many jobs could have been claimed a while ago, and how many leases ran out as long ago.
+-- The number of jobs that were due before a time, and of leases that expired before it.
 SELECT count(*) AS count, COALESCE(SUM(CASE WHEN status = 'running' THEN 1 ELSE 0 END), 0) AS abandoned
 FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting';
 
 -- name: sample_spaces
--- A few spaces that are in use: some with a session that is open, some with work to do.
+-- A few spaces in use: some with an open session, some with jobs to do.
 SELECT space_id FROM (
     SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status = 'waiting'
     ORDER BY due_at DESC LIMIT :limit
@@ -151,7 +151,7 @@ SELECT space_id FROM (
 ) busy;
 
 -- name: spend
--- Add to what was paid today, in this worker's own row.
+-- Add to today's spending, in this worker's own row.
 INSERT INTO spending (day, slot, calls, input_tokens, output_tokens, cost)
 VALUES (:day, :slot, :calls, :input_tokens, :output_tokens, :cost)
 ON CONFLICT (day, slot) DO UPDATE SET
@@ -159,13 +159,13 @@ ON CONFLICT (day, slot) DO UPDATE SET
     output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost;
 
 -- name: spent
--- What was paid on a day.
+-- The spending of a day.
 SELECT COALESCE(SUM(calls), 0) AS calls, COALESCE(SUM(input_tokens), 0) AS input_tokens,
        COALESCE(SUM(output_tokens), 0) AS output_tokens, COALESCE(SUM(cost), 0) AS cost
 FROM spending WHERE day = :day;
 
 -- name: ensure_deployment_key
--- Keep the first key that was made.
+-- Store a key, unless there is one.
 INSERT INTO deployment_keys (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING;
 
 -- name: find_deployment_key

@@ -1,21 +1,21 @@
 -- name: record_answer
--- Keep what a model said before anything is made of it.
+-- Store the answer of a model before it is used.
 INSERT INTO answers (space_id, kind, key, run, position, content, agent_id, model, prompt, token, recorded_at)
 VALUES (:space, :kind, :key, :run, :position, :content, :agent, :model, :prompt, :token, :now)
 ON CONFLICT (space_id, kind, key, run, position) DO NOTHING;
 
 -- name: list_answers
--- What models said for a job, newest run first.
+-- The answers of models for a job, the newest run first.
 SELECT run, position, content, agent_id, model, prompt, token, recorded_at FROM answers
 WHERE space_id = :space AND kind = :kind AND key = :key ORDER BY recorded_at DESC, position LIMIT :limit;
 
 -- name: list_run_answers
--- What models said in one run, in order.
+-- The answers of one run, in order.
 SELECT position, content FROM answers
 WHERE space_id = :space AND kind = :kind AND key = :key AND run = :run ORDER BY position;
 
 -- name: put_session_memory
--- Replace what is remembered of a whole session.
+-- Replace the memory of a session.
 INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,
                               generated_at, model, prompt, extractor, token, said_from, said_until)
 SELECT :space, :session, :raw_memory, :summary, :slug, :until, :source_updated_at, :now, :model, :prompt,
@@ -30,7 +30,7 @@ ON CONFLICT (space_id, session_id) DO UPDATE SET
     said_until = excluded.said_until;
 
 -- name: find_session_memory
--- What is remembered of a session.
+-- The memory of a session.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
        extractor, said_from, said_until
 FROM session_memories WHERE space_id = :space AND session_id = :session;
@@ -44,19 +44,19 @@ WHERE space_id = :space AND id = :session AND learns = 1 AND EXISTS (
 );
 
 -- name: drop_session_memory
--- Forget what was made of a session.
+-- Remove the memory of a session.
 DELETE FROM session_memories WHERE space_id = :space AND session_id = :session;
 
 -- name: forget_session_memories
--- Forget what was made of some sessions.
+-- Remove the memories of some sessions.
 DELETE FROM session_memories WHERE space_id = :space AND session_id in_list(:sessions);
 
 -- name: forget_session_answers
--- Forget what models said about some sessions.
+-- Remove the answers of models about some sessions.
 DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: forget_writers_answers
--- Forget what models said about a space as a whole: it may repeat what is gone.
+-- Remove the answers of models about a space as a whole: they may repeat what is gone.
 DELETE FROM answers WHERE space_id = :space AND kind <> :kind;
 
 -- name: conversation_sessions
@@ -64,15 +64,15 @@ DELETE FROM answers WHERE space_id = :space AND kind <> :kind;
 SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversation ORDER BY ordinal;
 
 -- name: lock_space
--- Let one at a time settle facts in a space.
+-- Lock the facts of a space, so that one transaction at a time reconciles them.
 SELECT id FROM spaces WHERE id = :space /*for_update*/;
 
 -- name: existing_numbers
--- Which of these messages are there.
+-- Which of these messages exist.
 SELECT number FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers);
 
 -- name: advance_session
--- Record how far was learnt, if nobody else did; the mark goes unless it stands further on.
+-- Record how far was learnt, if no other worker did; the mark is cleared unless it is higher.
 UPDATE sessions SET processed_until = :until, rests = 0,
     invalidated_at = CASE WHEN invalidated_at > :until THEN invalidated_at END,
     marked_at = CASE WHEN invalidated_at > :until THEN marked_at END,
@@ -81,19 +81,19 @@ WHERE space_id = :space AND id = :session AND COALESCE(processed_until, 0) = :st
 RETURNING invalidated_at, ended_at;
 
 -- name: rest_session
--- Note that a session's job failed, so that something new wakes it.
+-- Record that the job of a session failed, so that anything new wakes it.
 UPDATE sessions SET rests = 1 WHERE space_id = :space AND id = :session;
 
 -- name: wake_session
--- Something new came: the job is no longer resting.
+-- Something new was said: the job is no longer paused.
 UPDATE sessions SET rests = 0 WHERE space_id = :space AND id = :session;
 
 -- name: last_said
--- When a session last recorded something.
+-- When the newest record of a session was stored.
 SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :session ORDER BY number DESC LIMIT 1;
 
 -- name: broken_sessions
--- Sessions of a space that are processed beyond their last record, or have something to learn that nobody will.
+-- Sessions of a space that are processed beyond their last record, or are marked without a job to learn from them.
 SELECT count(*) AS count FROM sessions s WHERE s.space_id = :space AND (
     s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
         s.ended_at IS NULL AND s.learns = 1 AND s.rests = 0 AND NOT EXISTS (

@@ -1,10 +1,10 @@
 -- name: insert_showing
--- Write down that something was shown.
+-- Record a showing.
 INSERT INTO ledger (space_id, id, purpose, session_id, shown_at, tokens, digest)
 VALUES (:space, :id, :purpose, :session, :now, :tokens, :digest);
 
 -- name: insert_shown
--- Write down one thing that was shown, and the label it had.
+-- Record one memory of a showing, with its label.
 INSERT INTO ledger_items (space_id, ledger_id, place, kind, id, number, label)
 VALUES (:space, :showing, :place, :kind, :id, :number, :label);
 
@@ -20,32 +20,32 @@ WHERE space_id = :space AND shown_at <= :at AND (CAST(:session AS text) IS NULL 
 ORDER BY shown_at DESC, id DESC LIMIT :limit;
 
 -- name: list_shown
--- What one showing had in it, in order.
+-- The memories of one showing, in order.
 SELECT ledger_id, kind, id, number, label FROM ledger_items
 WHERE space_id = :space AND ledger_id in_list(:ids) ORDER BY ledger_id, place;
 
 -- name: where_shown
--- When and to whom something was shown, the newest first.
+-- When and to which session a memory was shown, the newest first.
 SELECT l.id, l.purpose, l.session_id, l.shown_at, l.tokens, l.digest, i.number
 FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
 WHERE i.space_id = :space AND i.kind = :kind AND i.id = :id
   AND (CAST(:number AS bigint) IS NULL OR i.number = :number) ORDER BY l.shown_at DESC, l.id DESC LIMIT :limit;
 
 -- name: labelled
--- What stood behind some labels that a session was shown.
+-- The memories behind some labels that a session was shown.
 SELECT DISTINCT i.label, i.kind, i.id, i.number
 FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
 WHERE i.space_id = :space AND l.session_id = :session AND i.label in_list(:labels);
 
 -- name: count_usage
--- Count that something was of use.
+-- Count a memory as used.
 INSERT INTO usage (space_id, kind, id, number, usage_count, last_usage)
 VALUES (:space, :kind, :id, :number, 1, :now)
 ON CONFLICT (space_id, kind, id, number) DO UPDATE SET
     usage_count = usage.usage_count + 1, last_usage = excluded.last_usage;
 
 -- name: usage_among
--- How often some things were of use, as far as they ever were.
+-- How often some memories were used, without those that never were.
 SELECT u.kind, u.id, u.number, u.usage_count, u.last_usage
 FROM pairs(:ids, :numbers)
 JOIN usage u ON u.space_id = :space AND u.kind in_list(:kinds) AND u.id = pairs.id AND u.number = pairs.number;
@@ -55,7 +55,7 @@ JOIN usage u ON u.space_id = :space AND u.kind in_list(:kinds) AND u.id = pairs.
 SELECT DISTINCT session_id FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids) ORDER BY session_id;
 
 -- name: sessions_behind_documents
--- The sessions that some versions of documents rest on, by themselves or through facts.
+-- The sessions that some versions of documents rest on, directly or through facts.
 SELECT DISTINCT COALESCE(f.session_id, s.source_id) AS session_id
 FROM pairs(:ids, :numbers)
 JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version <= pairs.number
@@ -64,5 +64,5 @@ LEFT JOIN fact_sources f ON s.kind = 'fact' AND f.space_id = s.space_id AND f.fa
 WHERE s.kind <> 'fact' OR f.session_id IS NOT NULL ORDER BY session_id;
 
 -- name: find_usage
--- How often one thing was of use.
+-- How often one memory was used.
 SELECT usage_count, last_usage FROM usage WHERE space_id = :space AND kind = :kind AND id = :id AND number = :number;

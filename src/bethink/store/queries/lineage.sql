@@ -16,7 +16,7 @@ JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m
 WHERE s.space_id = :space AND s.fact_id = :id ORDER BY m.session_id, m.number;
 
 -- name: documents_resting_on
--- Versions of documents that rest on something; a message is named by its number, too.
+-- Versions of documents that rest on a source; a message is also identified by its number.
 SELECT d.id, d.version FROM document_sources s JOIN documents d
   ON d.space_id = s.space_id AND d.id = s.document_id AND d.version >= s.version
      AND (s.last_version IS NULL OR s.last_version >= d.version)

@@ -1,12 +1,12 @@
 -- name: insert_messages
--- Append a message under the number its row carries; what has no time was said when it was recorded.
+-- Insert a message under its number; without a time, it was said when it was stored.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
                       is_error, metadata, origin, idempotency_key, trace_parent, said_at)
 VALUES (:space, :session, :number, :recorded_at, :role, :content, :name, :tool_calls, :tool_call_id,
         :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at));
 
 -- name: insert_messages_together (postgres)
--- The same for many messages, all rows as one JSON value.
+-- The same for many messages, with all rows as one JSON value.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
                       is_error, metadata, origin, idempotency_key, trace_parent, said_at)
 SELECT r.space, r.session, r.number, r.recorded_at, r.role, r.content, r.name, CAST(r.tool_calls AS json),
@@ -19,7 +19,7 @@ FROM json_to_recordset(:rows) AS r (
 );
 
 -- name: find_keys
--- Which of these idempotency keys are taken in the space, by which message.
+-- Which of these idempotency keys are in use in the space, and by which message.
 SELECT m.idempotency_key, m.session_id, s.conversation_id, m.number, m.role, m.content
 FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
 WHERE m.space_id = :space AND m.idempotency_key in_list(:keys);
@@ -39,7 +39,7 @@ FROM messages WHERE space_id = :space AND session_id = :session
 ORDER BY number DESC LIMIT :limit;
 
 -- name: count_since
--- How many messages of a session follow a number.
+-- The number of messages of a session after a number.
 SELECT count(*) AS count FROM messages WHERE space_id = :space AND session_id = :session AND number > :after;
 
 -- name: max_number
@@ -47,7 +47,7 @@ SELECT count(*) AS count FROM messages WHERE space_id = :space AND session_id = 
 SELECT max(number) AS number FROM messages WHERE space_id = :space AND session_id = :session;
 
 -- name: count_conversation
--- How many messages a conversation holds over all its sessions.
+-- The number of messages of a conversation across its sessions.
 SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
 WHERE m.space_id = :space AND s.conversation_id = :conversation;
 
@@ -56,11 +56,11 @@ WHERE m.space_id = :space AND s.conversation_id = :conversation;
 DELETE FROM messages WHERE space_id = :space AND session_id in_list(:sessions);
 
 -- name: forget_message
--- Remove one message; its number is not given out again.
+-- Remove one message; its number is not reused.
 DELETE FROM messages WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: list_filled_sessions
--- The sessions of a conversation that hold messages, newest first.
+-- The sessions of a conversation that have messages, the newest first.
 SELECT s.id FROM sessions s WHERE s.space_id = :space AND s.conversation_id = :conversation
   AND EXISTS (SELECT 1 FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id)
 ORDER BY s.ordinal DESC;

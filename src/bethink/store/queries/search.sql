@@ -1,5 +1,5 @@
 -- name: stemmed (postgres)
--- What the full text keeps of each word.
+-- What the full-text index keeps of each word.
 SELECT tsvector_to_array(words_of(asked.word)) AS stems
 FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS asked (word, place) ORDER BY asked.place;
 
@@ -14,7 +14,7 @@ WHERE p.space_id = :space AND m.said_at <= :at AND m.role <> 'system' AND m.orig
 GROUP BY w.doc;
 
 -- name: match_messages (postgres)
--- Messages said by a time that share a word with the question, and how much of each word is in them.
+-- Messages said by a time that share a word with the question, and the rank of each word in them.
 SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length(content) AS length,
        right(content, 1) = '?' AS asks,
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
@@ -23,7 +23,7 @@ FROM messages WHERE space_id = :space AND said_at <= :at AND words @@ CAST(:aske
   AND role <> 'system' AND origin <> 'memory';
 
 -- name: match_facts (sqlite)
--- Facts that share a word with the question: those known and not ended at a time, or also those that no longer hold.
+-- Facts that share a word with the question: those known and valid at a time, or also those that no longer hold.
 SELECT f.id, f.version AS number, f.kind AS role, f.subject AS name, f.origin, f.created_at AS at,
        octet_length(f.content) AS length, f.retired_at, f.retired_by, f.valid_to,
        group_concat(w.term || ':' || w.hits, ' ') AS hits
@@ -35,7 +35,7 @@ WHERE p.space_id = :space AND f.recorded_at <= :at
 GROUP BY w.doc;
 
 -- name: match_facts (postgres)
--- Facts that share a word with the question: those known and not ended at a time, or also those that no longer hold.
+-- Facts that share a word with the question: those known and valid at a time, or also those that no longer hold.
 SELECT id, version AS number, kind AS role, subject AS name, origin, created_at AS at,
        octet_length(content) AS length, retired_at, retired_by, valid_to,
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
@@ -64,7 +64,7 @@ SELECT session_id AS id, 0 AS number, NULL AS role, slug AS name, 'memory' AS or
 FROM session_memories WHERE space_id = :space AND generated_at <= :at AND words @@ CAST(:asked AS tsquery);
 
 -- name: match_documents (sqlite)
--- Documents as they stood at a time that share a word with the question; overviews only repeat what is found itself.
+-- Documents as they were at a time that share a word with the question; overviews only repeat other documents.
 SELECT d.id, d.version AS number, d.author_kind AS role, d.slug AS name, d.origin, d.valid_from AS at,
        octet_length(d.title) + octet_length(d.description) + octet_length(d.body) AS length,
        d.valid_to AS retired_at,
@@ -77,7 +77,7 @@ WHERE p.space_id = :space AND d.valid_from <= :at AND d.redacted = 0 AND d.overv
 GROUP BY w.doc;
 
 -- name: match_documents (postgres)
--- Documents as they stood at a time that share a word with the question; overviews only repeat what is found itself.
+-- Documents as they were at a time that share a word with the question; overviews only repeat other documents.
 SELECT id, version AS number, author_kind AS role, slug AS name, origin, valid_from AS at,
        octet_length(title) + octet_length(description) + octet_length(body) AS length, valid_to AS retired_at,
        ARRAY(SELECT ts_rank(words, CAST(a.term AS tsquery))
@@ -86,7 +86,7 @@ FROM documents WHERE space_id = :space AND valid_from <= :at AND redacted = 0 AN
   AND overview = 0 AND (:past = 1 OR valid_to IS NULL OR valid_to > :at);
 
 -- name: read_messages_at
--- The text of some messages, as far as they were said by a time.
+-- The texts of some messages that were said by a time.
 SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content
 FROM pairs(:ids, :numbers)
 JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number
@@ -99,7 +99,7 @@ JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = pairs.nu
 WHERE f.recorded_at <= :at;
 
 -- name: read_session_memories_at
--- Some session memories; without a model they only quote.
+-- Some session memories; those made without a model only quote.
 SELECT s.session_id AS id, s.summary, s.raw_memory, COALESCE(s.said_until, s.source_updated_at) AS at, s.slug,
        s.model = 'none' AS quotes
 FROM pairs(:ids, :numbers) JOIN session_memories s ON s.space_id = :space AND s.session_id = pairs.id
@@ -113,7 +113,7 @@ FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pa
 WHERE d.valid_from <= :at AND d.redacted = 0;
 
 -- name: sources_of_facts
--- The messages behind some facts, in order.
+-- The source messages of some facts, in order.
 SELECT s.fact_id, s.session_id, s.number, m.content, m.origin, m.said_at
 FROM fact_sources s
 JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
@@ -121,7 +121,7 @@ WHERE s.space_id = :space AND s.fact_id in_list(:ids) AND m.said_at <= :at
 ORDER BY s.fact_id, s.session_id, s.number;
 
 -- name: survey_space
--- How many sessions, messages and facts a space has, near enough to weigh words by, and whether it has anything else.
+-- The approximate number of sessions, messages and facts in a space, for weighting words, and whether it has more.
 SELECT count(*) AS sessions, CAST(COALESCE(sum(last_number), 0) AS bigint) AS messages,
        (SELECT count(*) FROM facts WHERE space_id = :space) AS facts,
        EXISTS (SELECT 1 FROM session_memories WHERE space_id = :space) AS session_memories,
@@ -137,8 +137,8 @@ SELECT EXISTS (SELECT 1 FROM messages WHERE space_id = :space AND said_at <= :at
     OR EXISTS (SELECT 1 FROM documents WHERE space_id = :space AND valid_from <= :at) AS known;
 
 -- name: list_speakers
--- Under which names messages of a space were said, the first fifty of them; each name is one step along its index.
--- What a tool is called is a word like any other.
+-- The first fifty names of speakers in a space; each name is one step along the index.
+-- Tools are left out, because the name of a tool is a word like any other.
 WITH RECURSIVE found (name) AS (
     SELECT min(name) FROM messages WHERE space_id = :space AND name IS NOT NULL
     UNION ALL
@@ -162,18 +162,18 @@ SELECT id, version AS number FROM facts WHERE space_id = :space
   AND (recorded_at > :at OR retired_at <= :at OR valid_to <= :now);
 
 -- name: gone_documents
--- Versions of documents that did not stand at a time.
+-- Versions of documents that were not current at a time.
 SELECT id, version AS number FROM documents WHERE space_id = :space AND (valid_from > :at OR valid_to <= :at);
 
 -- name: messages_between
--- The newest messages of a stretch of time, its end left out.
+-- The newest messages of a period, without its end.
 SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length(content) AS length FROM messages
 WHERE space_id = :space AND said_at >= :start AND said_at < :end AND said_at <= :at
   AND role <> 'system' AND origin <> 'memory'
 ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
 
 -- name: facts_for_context
--- Facts that hold at a time: what users asked for themselves first, then what was most of use, then the newest.
+-- Facts that are valid at a time: users' own instructions first, then the most used, then the newest.
 SELECT fact_columns(f) FROM facts f
 LEFT JOIN usage u ON u.space_id = f.space_id AND u.kind = 'fact' AND u.id = f.id AND u.number = f.version
 WHERE f.space_id = :space AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
@@ -182,14 +182,14 @@ ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0 ELSE 
          COALESCE(u.usage_count, 0) DESC, f.recorded_at DESC, f.id LIMIT :limit;
 
 -- name: session_memories_for_context
--- What is remembered of sessions, the most used and newest first.
+-- Session memories, the most used and newest first.
 SELECT session_id AS id, summary, raw_memory, COALESCE(said_until, source_updated_at) AS at, slug
 FROM session_memories
 WHERE space_id = :space AND generated_at <= :at
 ORDER BY usage_count DESC, source_updated_at DESC, session_id DESC LIMIT :limit;
 
 -- name: documents_for_context
--- Documents as they stood at a time, those that were written first ahead.
+-- Documents as they were at a time, the oldest first.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, valid_from AS at, valid_to FROM documents
 WHERE space_id = :space AND redacted = 0 AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
   AND overview = 0

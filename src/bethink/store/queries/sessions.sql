@@ -30,7 +30,7 @@ WHERE c.space_id = :space AND a.name = :agent AND c.key = :key;
 SELECT key FROM conversations WHERE space_id = :space AND id = :id;
 
 -- name: lock_conversation
--- Hold a conversation still while its active session changes.
+-- Lock a conversation while its active session changes.
 SELECT id FROM conversations WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: insert_session
@@ -44,7 +44,7 @@ FROM conversations c WHERE c.space_id = :space AND c.id = :conversation;
 SELECT session_columns() FROM sessions WHERE space_id = :space AND id = :id;
 
 -- name: lock_session
--- One session by its id, held still until the transaction ends.
+-- One session by its id, locked until the transaction ends.
 SELECT session_columns() FROM sessions
 WHERE space_id = :space AND id = :id /*for_update*/;
 
@@ -55,12 +55,12 @@ WHERE space_id = :space AND conversation_id = :conversation
 ORDER BY ordinal DESC LIMIT 1;
 
 -- name: find_marked
--- Those of these sessions that carry a mark.
+-- Those of these sessions that are marked.
 SELECT session_columns() FROM sessions
 WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 
 -- name: list_sessions
--- The sessions of a space with whose they are, the newest first.
+-- The sessions of a space with their agents and conversations, the newest first.
 SELECT session_columns(s), c.key, a.name,
        (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
         ORDER BY m.number LIMIT 1) AS begun_at, l.summary
@@ -72,7 +72,7 @@ WHERE s.space_id = :space AND (CAST(:before AS text) = '' OR s.id < :before)
 ORDER BY s.id DESC LIMIT :limit;
 
 -- name: count_space
--- How much there is in a space: of facts those that hold or held, of documents the versions that have a text.
+-- What a space holds: facts, current or retired, and the versions of documents that have a text.
 SELECT
     (SELECT count(*) FROM messages WHERE space_id = :space) AS messages,
     (SELECT count(DISTINCT id) FROM facts WHERE space_id = :space) AS facts,
@@ -86,12 +86,12 @@ FROM spaces WHERE id = :space;
 DELETE FROM spaces WHERE id = :space;
 
 -- name: end_session
--- Close a session; touches nothing if it is closed already.
+-- End a session; changes nothing if it has already ended.
 UPDATE sessions SET ended_at = :now, end_reason = :reason
 WHERE space_id = :space AND id = :id AND ended_at IS NULL;
 
 -- name: take_numbers
--- Reserve the next numbers of an open session under its row lock, and mark it past the threshold.
+-- Reserve the next numbers of an open session under its row lock, and mark it beyond the threshold.
 UPDATE sessions SET
     last_number = last_number + :count,
     invalidated_at = CASE
@@ -112,7 +112,7 @@ RETURNING last_number, marked_at, (
 ) AS thread_id, rests;
 
 -- name: mark_session
--- Raise a session's mark; never lowers it, and never marks a session that is not learnt from.
+-- Raise the mark of a session. It is never lowered, and never set on a session that is not learnt from.
 UPDATE sessions SET
     invalidated_at = :number,
     rests = 0,
@@ -122,7 +122,7 @@ WHERE space_id = :space AND id = :id AND learns = 1
   AND (invalidated_at IS NULL OR invalidated_at < :number);
 
 -- name: clear_mark
--- Record what was learnt, if the mark is still the one that was worked on. The watermark never moves back, nor past
+-- Record what was learnt, if the mark has not changed since. The watermark never moves back, nor past
 -- the last record.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE
@@ -131,13 +131,13 @@ UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, r
 WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 
 -- name: settle_purged
--- After a purge nothing is left to learn from: count from the last number given out.
+-- Without messages there is nothing to learn: the session counts as processed up to its last number.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END
 WHERE space_id = :space AND id in_list(:sessions);
 
 -- name: set_summary
--- Keep one summary per conversation, replacing the one before.
+-- Store the one summary of a conversation, replacing the previous one.
 INSERT INTO summaries (space_id, conversation_id, content, set_at) VALUES (:space, :conversation, :content, :now)
 ON CONFLICT (space_id, conversation_id) DO UPDATE SET content = excluded.content, set_at = excluded.set_at;
 
@@ -146,5 +146,5 @@ ON CONFLICT (space_id, conversation_id) DO UPDATE SET content = excluded.content
 SELECT content FROM summaries WHERE space_id = :space AND conversation_id = :conversation;
 
 -- name: drop_summary
--- Forget the summary of a conversation.
+-- Remove the summary of a conversation.
 DELETE FROM summaries WHERE space_id = :space AND conversation_id = :conversation;

@@ -4,31 +4,31 @@ SELECT id, embedder, dimension, status, created_at, live_at FROM vector_indexes
 WHERE embedder = :embedder AND dimension = :dimension;
 
 -- name: list_vector_indexes
--- Every index, the one registered last first.
+-- Every index, the last registered first.
 SELECT id, embedder, dimension, status, created_at, live_at FROM vector_indexes ORDER BY created_at DESC, id DESC;
 
 -- name: make_vectors (postgres)
--- Make the table of vectors where the server can hold it, and say whether it can.
+-- Create the table of vectors if the server supports it, and return whether it does.
 SELECT make_vectors() AS made;
 
 -- name: open_vector_index
--- Begin to fill an index, or one that was retired anew.
+-- Begin to fill an index, or fill a retired one again.
 INSERT INTO vector_indexes (embedder, dimension, status, created_at) VALUES (:embedder, :dimension, 'filling', :now)
 ON CONFLICT (embedder, dimension) DO UPDATE SET status = 'filling', created_at = excluded.created_at, live_at = NULL
 WHERE vector_indexes.status = 'retired';
 
 -- name: switch_vector_index
--- Let one index be the one that is searched, and retire all others.
+-- Make one index the live one, and retire all others.
 UPDATE vector_indexes SET status = CASE WHEN id = :id THEN 'live' ELSE 'retired' END,
     live_at = CASE WHEN id = :id THEN COALESCE(live_at, :now) ELSE live_at END
 WHERE status <> 'retired';
 
 -- name: drop_vector_index
--- Forget an index with all its vectors, in every space.
+-- Remove an index with all its vectors, in every space.
 DELETE FROM vector_indexes WHERE id = :id;
 
 -- name: missing_vectors
--- Texts of a space that have no vector in an index, the newest first. Not written as an anti-join: where a table was
+-- Texts of a space that have no vector in an index, the newest first. Not written as an anti-join: on a table that was
 -- never analysed, PostgreSQL would compare everything with everything.
 SELECT e.kind, e.id, e.number, e.role, e.name, e.title, e.description, e.body, e.said_at FROM embeddable e
 WHERE e.space_id = :space AND (
@@ -38,7 +38,7 @@ WHERE e.space_id = :space AND (
 ORDER BY e.said_at DESC, e.kind, e.id, e.number DESC LIMIT :limit;
 
 -- name: count_vectors
--- How many texts of a space have vectors in an index, and how many have none.
+-- The number of texts of a space with vectors in an index, and without.
 SELECT (
     SELECT count(*) FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.part = 0
 ) AS filled, (
@@ -49,22 +49,22 @@ SELECT (
 ) AS missing;
 
 -- name: hold_message
--- Messages as they stand, held still until the transaction ends.
+-- The current texts of messages, locked until the transaction ends.
 SELECT session_id AS id, number, '' AS title, '' AS description, content AS body FROM messages
 WHERE space_id = :space AND session_id in_list(:ids) AND number in_list(:numbers) /*for_update*/;
 
 -- name: hold_fact
--- Facts as they stand, held still until the transaction ends.
+-- The current texts of facts, locked until the transaction ends.
 SELECT id, version AS number, '' AS title, '' AS description, content AS body FROM facts
 WHERE space_id = :space AND id in_list(:ids) AND version in_list(:numbers) /*for_update*/;
 
 -- name: hold_session_memory
--- Session memories as they stand, held still until the transaction ends.
+-- The current texts of session memories, locked until the transaction ends.
 SELECT session_id AS id, 0 AS number, '' AS title, summary AS description, raw_memory AS body FROM session_memories
 WHERE space_id = :space AND session_id in_list(:ids) /*for_update*/;
 
 -- name: hold_document
--- Versions of documents as they stand, held still until the transaction ends.
+-- The current texts of versions of documents, locked until the transaction ends.
 SELECT id, version AS number, title, description, body FROM documents
 WHERE space_id = :space AND id in_list(:ids) AND version in_list(:numbers) /*for_update*/;
 
@@ -80,7 +80,7 @@ VALUES (:space, :index, :kind, :id, :number, :part, CAST(:vector AS halfvec))
 ON CONFLICT (space_id, kind, id, number, part, index_id) DO UPDATE SET vector = excluded.vector;
 
 -- name: put_vectors_together (postgres)
--- The same for many vectors, all rows as one JSON value.
+-- The same for many vectors, with all rows as one JSON value.
 INSERT INTO vectors (space_id, index_id, kind, id, number, part, vector)
 SELECT r.space, r.index, r.kind, r.id, r.number, r.part, CAST(r.vector AS halfvec)
 FROM json_to_recordset(:rows) AS r (
@@ -89,20 +89,20 @@ FROM json_to_recordset(:rows) AS r (
 ON CONFLICT (space_id, kind, id, number, part, index_id) DO UPDATE SET vector = excluded.vector;
 
 -- name: nearest_vectors (sqlite)
--- The vectors of a space, all of them, to be compared with a question.
+-- All vectors of a space, to be compared with a question.
 SELECT kind, id, number, part, vector FROM vectors
 WHERE space_id = :space AND index_id = :index AND kind in_list(:kinds);
 
 -- name: nearest_vectors (postgres)
--- The vectors of a space that are nearest to a question, the best first.
+-- The vectors of a space that are closest to a question, the best first.
 SELECT kind, id, number, part, similarity FROM nearest_vectors(:space, :index, :question, :kinds, :limit);
 
 -- name: any_open_session
--- Whether more may be said in a space without anybody promising anything.
+-- Whether a space may get messages without a job being queued for each.
 SELECT id FROM sessions WHERE space_id = :space AND ended_at IS NULL LIMIT 1;
 
 -- name: queue_everywhere
--- Promise work for every space that is known, as for one.
+-- Queue a job for every space.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark)
 SELECT DISTINCT j.space_id, CAST(:kind AS text), CAST(:key AS text), CAST(:now AS bigint), 'queued',
        CAST(:now AS bigint), 0
@@ -115,15 +115,15 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
     input_watermark = jobs.input_watermark + 1;
 
 -- name: any_left
--- Whether there is a space with work left; what was given up is not waited for.
+-- Whether a space has work left; dead jobs do not count.
 SELECT space_id FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed') LIMIT 1;
 
 -- name: count_left
--- In how many spaces there is work left.
+-- The number of spaces with work left.
 SELECT count(*) AS count FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed');
 
 -- name: describe_growth (postgres)
--- How large a space has grown in an index, and the statements that build an HNSW index for it, or clear a broken one.
+-- How many vectors a space has in an index, and the statements that build an HNSW index for it, or drop a broken one.
 SELECT grown.count, i.indisvalid AS valid,
     format('DROP INDEX CONCURRENTLY IF EXISTS %I', near_index(:index, :space)) AS clear,
     format(

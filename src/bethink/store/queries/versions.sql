@@ -1,13 +1,13 @@
 -- name: list_versions
--- Every migration this database has had.
+-- Every migration that was applied to this database.
 SELECT version, name, applied_at FROM schema_version ORDER BY version;
 
 -- name: record_version
--- Remember that a migration was applied.
+-- Record that a migration was applied.
 INSERT INTO schema_version (version, name, applied_at) VALUES (:version, :name, :now);
 
 -- name: describe_role (postgres)
--- Say whether the connected role is above row-level security.
+-- Whether the connected role can bypass row-level security.
 SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user;
 
 -- name: list_unguarded_tables (postgres)

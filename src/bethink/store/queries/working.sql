@@ -4,7 +4,7 @@ compressible_tokens, pending_compaction, pending_truncation, step_id, step_token
 forked_from, forked_at;
 
 -- name: insert_thread
--- Open a thread.
+-- Create a thread.
 INSERT INTO threads (space_id, id, session_id, conversation_id, mode, forked_from, forked_at, created_at)
 VALUES (:space, :id, :session, :conversation, :mode, :forked_from, :forked_at, :now)
 ON CONFLICT (space_id, id) DO NOTHING;
@@ -14,12 +14,12 @@ ON CONFLICT (space_id, id) DO NOTHING;
 SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: list_threads
--- The threads of a space by their ids.
+-- The threads of a space, ordered by id.
 SELECT thread_columns() FROM threads
 WHERE space_id = :space AND id > :after ORDER BY id LIMIT :limit;
 
 -- name: lock_thread
--- One thread, held until the transaction ends.
+-- One thread, locked until the transaction ends.
 SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: conversation_of_thread
@@ -27,11 +27,11 @@ SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id /*for_
 SELECT conversation_id FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: set_mode
--- Change how a thread takes its events.
+-- Change how a thread processes its events.
 UPDATE threads SET mode = :mode WHERE space_id = :space AND id = :id;
 
 -- name: take_event_numbers
--- Reserve places in a thread's queue under its row lock.
+-- Reserve numbers in the queue of a thread under its row lock.
 UPDATE threads SET last_event = last_event + :count WHERE space_id = :space AND id = :id RETURNING last_event;
 
 -- name: insert_event
@@ -40,37 +40,37 @@ INSERT INTO events (space_id, thread_id, number, id, type, payload, strategy, ur
 VALUES (:space, :thread, :number, :id, :type, :payload, :strategy, :urgent, :now);
 
 -- name: list_queue
--- The events that wait, in the order in which they will be processed.
+-- The waiting events, in the order in which they will be processed.
 SELECT number, id, type, payload, strategy, queued_at FROM events
 WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL
 ORDER BY urgent DESC, number LIMIT :limit;
 
 -- name: count_queue
--- How many events wait.
+-- The number of waiting events.
 SELECT count(*) AS count FROM events
 WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL;
 
 -- name: drop_event
--- Take an event out of the queue without processing it.
+-- Remove an event from the queue without processing it.
 DELETE FROM events
 WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL AND failed IS NULL;
 
 -- name: drop_queue
--- Take every event out of the queue.
+-- Remove every event from the queue.
 DELETE FROM events WHERE space_id = :space AND thread_id = :thread AND applied IS NULL AND failed IS NULL;
 
 -- name: mark_applied
--- Record that an event was processed, and as which.
+-- Record that an event was processed, with its sequence number.
 UPDATE events SET applied = :applied
 WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL;
 
 -- name: mark_failed
--- Set an event aside that could not be processed, with the reason.
+-- Set aside an event that could not be processed, with the reason.
 UPDATE events SET failed = :reason
 WHERE space_id = :space AND thread_id = :thread AND number = :number AND applied IS NULL AND failed IS NULL;
 
 -- name: list_failed
--- The events that were set aside, and why.
+-- The events that were set aside, with the reasons.
 SELECT number, id, type, payload, strategy, queued_at, failed FROM events
 WHERE space_id = :space AND thread_id = :thread AND failed IS NOT NULL ORDER BY number;
 
@@ -79,46 +79,46 @@ WHERE space_id = :space AND thread_id = :thread AND failed IS NOT NULL ORDER BY 
 SELECT failed FROM events WHERE space_id = :space AND thread_id = :thread AND number = :number;
 
 -- name: list_applied
--- The events of a thread in the order in which they were processed.
+-- The processed events of a thread, in order.
 SELECT number, id, type, payload, strategy, queued_at FROM events
 WHERE space_id = :space AND thread_id = :thread AND applied > :after AND applied <= :upto
 ORDER BY applied LIMIT :limit;
 
 -- name: take_step
--- Take the step lock if it is free or its lease has run out; the token grows with every holder.
+-- Acquire the step lock if it is free or its lease has expired; the token grows with every holder.
 UPDATE threads SET step_id = :step, step_token = step_token + 1, step_until = :until
 WHERE space_id = :space AND id = :id AND (step_id IS NULL OR step_until < :now)
 RETURNING step_token;
 
 -- name: drop_step
--- Give the step lock back.
+-- Release the step lock.
 UPDATE threads SET step_id = NULL, step_until = NULL WHERE space_id = :space AND id = :id AND step_id = :step;
 
 -- name: advance_thread
--- Record what processing an event did to its thread.
+-- Record the effect of an event on its thread.
 UPDATE threads SET
     state_number = :state, applied = applied + 1, last_position = :position, total_tokens = :total,
     compressible_tokens = :compressible, pending_compaction = :compaction, pending_truncation = :truncation
 WHERE space_id = :space AND id = :id;
 
 -- name: furnish_thread
--- Set where a thread stands that was not empty at first.
+-- Set the last position and the tokens of a thread that does not start empty.
 UPDATE threads SET last_position = :position, total_tokens = :total, compressible_tokens = :compressible
 WHERE space_id = :space AND id = :id;
 
 -- name: set_pending
--- Note or clear what is to be done about a thread's length.
+-- Record whether a thread is to be compacted or truncated.
 UPDATE threads SET pending_compaction = :compaction, pending_truncation = :truncation
 WHERE space_id = :space AND id = :id;
 
 -- name: move_thread
--- Let the thread of a session go on with another, unless that has one.
+-- Move the thread of a session to another session, unless that has one.
 UPDATE threads SET session_id = :session
 WHERE space_id = :space AND session_id = :before
   AND NOT EXISTS (SELECT 1 FROM threads o WHERE o.space_id = :space AND o.session_id = :session);
 
 -- name: free_session
--- Let a thread that came along from an earlier session give way to one that is opened for this.
+-- Detach a thread that moved here from an earlier session, to make way for a new one.
 UPDATE threads SET session_id = NULL
 WHERE space_id = :space AND session_id = :session
   AND created_at < (SELECT s.created_at FROM sessions s WHERE s.space_id = :space AND s.id = :session);
@@ -128,14 +128,14 @@ WHERE space_id = :space AND session_id = :session
 DELETE FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: forget_threads
--- Remove the threads that work on some sessions, and all others that hold text of their conversation.
+-- Remove the threads of some sessions, and all others that hold text of their conversation.
 DELETE FROM threads WHERE space_id = :space AND (
     session_id in_list(:sessions)
     OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
 );
 
 -- name: insert_chunk
--- Store a chunk; the same chunk made again is the same row.
+-- Store a chunk; the same chunk stored again is the same row.
 INSERT INTO chunks (space_id, thread_id, id, type, subtype, content, children, retention, mutable, priority,
                     parents, custom, tokens, created_at)
 VALUES (:space, :thread, :id, :type, :subtype, :content, :children, :retention, :mutable, :priority,
@@ -143,19 +143,19 @@ VALUES (:space, :thread, :id, :type, :subtype, :content, :children, :retention, 
 ON CONFLICT (space_id, thread_id, id) DO NOTHING;
 
 -- name: place_chunk
--- Let a chunk lie at a position from a state on.
+-- Put a chunk at a position from a state on.
 INSERT INTO placements (space_id, thread_id, chunk_id, from_state, position)
 VALUES (:space, :thread, :chunk, :state, :position)
 ON CONFLICT (space_id, thread_id, chunk_id, from_state)
 DO UPDATE SET to_state = NULL, position = excluded.position;
 
 -- name: unplace_chunk
--- Let a chunk lie there no longer, from a state on.
+-- Remove a chunk from its position from a state on.
 UPDATE placements SET to_state = :state
 WHERE space_id = :space AND thread_id = :thread AND chunk_id = :chunk AND to_state IS NULL;
 
 -- name: find_placed
--- A chunk that lies in the current state, with its position.
+-- A chunk of the current state, with its position.
 SELECT c.id, c.type, c.subtype, c.content, c.children, c.retention, c.mutable, c.priority, c.parents, c.custom,
        c.tokens, c.created_at, p.position
 FROM placements p JOIN chunks c ON c.space_id = p.space_id AND c.thread_id = p.thread_id AND c.id = p.chunk_id
@@ -179,7 +179,7 @@ WHERE p.space_id = :space AND p.thread_id = :thread
 ORDER BY p.position;
 
 -- name: insert_state
--- Record a state and what made it.
+-- Record a state and what created it.
 INSERT INTO states (space_id, thread_id, number, id, previous, source, event_id, event_type, step_id, operations,
                     total_tokens, recorded_at)
 VALUES (:space, :thread, :number, :id, :previous, :source, :event_id, :event_type, :step, :operations,

@@ -1,29 +1,29 @@
--- Today's schema on PostgreSQL, and what a new database is made of. An older one comes to the same by the migrations.
+-- The current schema for PostgreSQL, which creates a new database. Migrations bring an older one to the same schema.
 --
 -- Times are microseconds since 1970, booleans are 0 and 1. The space is the first column of every key. json, not jsonb:
--- what was written comes back byte for byte, as on SQLite. Row-level security is set at the end, for all tables.
+-- JSON is returned byte for byte as it was written, as on SQLite. Row-level security is set up at the end.
 
--- Words are cut as on SQLite: an address or a path is its parts, and an accent does not matter.
+-- Text is split into words as on SQLite: a URL or a path into its parts, and accents are ignored.
 CREATE FUNCTION folded(said text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN translate(
     said,
     '@/.:-_\ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿ',
     '       AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyy'
 );
 
--- What is longer than a tsvector can hold is cut.
+-- Text that is too long for a tsvector is cut.
 CREATE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN to_tsvector('english'::regconfig, folded(left(said, 100000)));
 
 -- ---------------------------------------- the log
 
--- A space is what one person or project remembers: nothing is shared between spaces.
+-- A space is the memory of one person or project: nothing is shared between spaces.
 CREATE TABLE spaces (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     shard integer NOT NULL,
     created_at bigint NOT NULL
 );
 
--- Who speaks in a space beside its users.
+-- The agents that speak in a space, in addition to its users.
 CREATE TABLE agents (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE agents (
     UNIQUE (space_id, name)
 );
 
--- What is said in one place (a channel, a chat) with one agent.
+-- A conversation with one agent, such as a chat on a channel.
 CREATE TABLE conversations (
     space_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE conversations (
     FOREIGN KEY (space_id, agent_id) REFERENCES agents (space_id, id) ON DELETE CASCADE
 );
 
--- A running summary of a conversation, for those who keep one themselves.
+-- A running summary of a conversation, for programs that maintain one themselves.
 CREATE TABLE summaries (
     space_id text COLLATE "C" NOT NULL,
     conversation_id text COLLATE "C" NOT NULL,
@@ -56,10 +56,10 @@ CREATE TABLE summaries (
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
 );
 
--- A stretch of a conversation; at most one is open. The marks say how far it was learnt from:
--- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests that a failed
--- job waits until its time comes or its session gets something new.
--- Every append updates its session's row: room on the page keeps those updates off the indexes.
+-- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
+-- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
+-- job waits until its time comes or its session gets a new message.
+-- Every append updates the row of its session: free space on the page keeps those updates out of the indexes.
 CREATE TABLE sessions (
     space_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -83,9 +83,9 @@ CREATE TABLE sessions (
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
 
--- Everything that was said, numbered within its session. Rows are only added, or forgotten.
--- There is no index of words here or below: row-level security lets none be used, as @@ is not leakproof. A search
--- reads the rows of its space.
+-- Every message, numbered within its session. Rows are only added, or forgotten.
+-- There is no full-text index here or below: under row-level security it could not be used, as @@ is not leakproof.
+-- A search reads the rows of its space.
 CREATE TABLE messages (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -112,8 +112,8 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- ---------------------------------------- work
 
--- What is to be done, for workers of all spaces: ids, times and tokens, never content. So no row-level security here.
--- due_at: when it may next be claimed. While it runs that is the end of its lease; NULL means there is nothing to do.
+-- The jobs of all spaces: ids, times and tokens, never content. So there is no row-level security here.
+-- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
 CREATE TABLE jobs (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -141,10 +141,10 @@ CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status
 CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
 CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
--- What was tried before is claimed on its own; in a long backlog it would be looked for among all the rest.
+-- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 
--- What models were paid for, a row for each worker and day, so that workers do not wait for each other.
+-- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
     day bigint NOT NULL,
     slot bigint NOT NULL,
@@ -161,7 +161,7 @@ CREATE TABLE deployment_keys (
     value text NOT NULL
 );
 
--- What a model said for a job, stored before it is applied.
+-- The answer of a model for a job, stored before it is applied.
 CREATE TABLE answers (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -179,8 +179,8 @@ CREATE TABLE answers (
 
 -- ---------------------------------------- what was learnt
 
--- What was learnt from one session, for the consolidation to select from. said_from and said_until: when what it tells
--- was said. selected: whether the last consolidation that succeeded has seen it.
+-- The memory of one session, for consolidation to select from. said_from and said_until: when its messages were said.
+-- selected: whether the last successful consolidation saw it.
 CREATE TABLE session_memories (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -207,7 +207,7 @@ CREATE TABLE session_memories (
 
 CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
 
--- A fact is never overwritten: what succeeds it is a new row, and the old one is retired.
+-- A fact is never overwritten: its successor is a new row, and the old row is retired.
 CREATE TABLE facts (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -254,7 +254,7 @@ CREATE TABLE fact_sources (
 
 CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
 
--- Every version of every document of a space's tree. overview: it only sums up what other documents say, so it is
+-- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
@@ -284,14 +284,14 @@ CREATE TABLE documents (
     PRIMARY KEY (space_id, id, version)
 );
 
--- One current version of a document, and one document of a name in a place. The top is the empty parent.
+-- One current version per document, and one document per slug and parent. The top is the empty parent.
 CREATE UNIQUE INDEX documents_current ON documents (space_id, id) WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHERE valid_to IS NULL;
 CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
 CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
 
--- References belong to one version of their source and point at a document, not at a version of it.
+-- A reference belongs to one version of its source and points at a document, not at a version of it.
 CREATE TABLE document_references (
     space_id text COLLATE "C" NOT NULL,
     source_id text COLLATE "C" NOT NULL,
@@ -304,8 +304,8 @@ CREATE TABLE document_references (
 
 CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
 
--- What a document rests on. A source is written down once for all the versions in a row that rest on it: from
--- `version` to `last_version`, or, where that is NULL, to the newest there is.
+-- What a document rests on. A source is stored once for consecutive versions that rest on it: from
+-- `version` to `last_version`, or, if that is NULL, to the newest.
 CREATE TABLE document_sources (
     space_id text COLLATE "C" NOT NULL,
     document_id text COLLATE "C" NOT NULL,
@@ -335,8 +335,8 @@ CREATE TABLE change_sets (
 
 -- ---------------------------------------- working memory
 
--- A thread is the context of one agent at work. conversation_id is the conversation whose text it holds: a fork keeps
--- it when what it was forked from is gone.
+-- A thread is the working memory of one agent. conversation_id is the conversation whose text it holds: a fork keeps
+-- it when the thread it was forked from is gone.
 CREATE TABLE threads (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -362,7 +362,7 @@ CREATE TABLE threads (
 
 CREATE UNIQUE INDEX threads_session ON threads (space_id, session_id) WHERE session_id IS NOT NULL;
 
--- What happened to a thread, applied or waiting to be. failed: why an event was set aside; such a one waits no longer.
+-- The events of a thread, processed or waiting. failed: why an event was set aside; such an event no longer waits.
 CREATE TABLE events (
     space_id text COLLATE "C" NOT NULL,
     thread_id text COLLATE "C" NOT NULL,
@@ -383,7 +383,7 @@ CREATE INDEX events_queue ON events (space_id, thread_id, urgent DESC, number)
 WHERE applied IS NULL AND failed IS NULL;
 CREATE INDEX events_applied ON events (space_id, thread_id, applied) WHERE applied IS NOT NULL;
 
--- The pieces a thread's context is made of.
+-- The pieces that make up the working memory of a thread.
 CREATE TABLE chunks (
     space_id text COLLATE "C" NOT NULL,
     thread_id text COLLATE "C" NOT NULL,
@@ -403,7 +403,7 @@ CREATE TABLE chunks (
     FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
 );
 
--- A chunk lies at a position from one state until, not including, another: a state costs what it changed.
+-- A chunk is at a position from one state until, not including, another: a state only stores what it changed.
 CREATE TABLE placements (
     space_id text COLLATE "C" NOT NULL,
     thread_id text COLLATE "C" NOT NULL,
@@ -417,7 +417,7 @@ CREATE TABLE placements (
 
 CREATE INDEX placements_live ON placements (space_id, thread_id, position) WHERE to_state IS NULL;
 
--- Every state a thread was in, and what was done to reach it.
+-- Every state of a thread, and what led to it.
 CREATE TABLE states (
     space_id text COLLATE "C" NOT NULL,
     thread_id text COLLATE "C" NOT NULL,
@@ -437,7 +437,7 @@ CREATE TABLE states (
 
 -- ---------------------------------------- what was shown
 
--- What was shown, when, to whom: names only, so that nothing which is forgotten lives on here.
+-- What was shown, when, and to which session: refs only, so that forgotten content does not survive here.
 CREATE TABLE ledger (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -451,7 +451,7 @@ CREATE TABLE ledger (
 
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
 
--- What one showing consisted of, in order.
+-- The memories of one showing, in order.
 CREATE TABLE ledger_items (
     space_id text COLLATE "C" NOT NULL,
     ledger_id text COLLATE "C" NOT NULL,
@@ -466,7 +466,7 @@ CREATE TABLE ledger_items (
 
 CREATE INDEX ledger_items_shown ON ledger_items (space_id, kind, id, number);
 
--- How often something that was shown was of use.
+-- How often a memory was used.
 CREATE TABLE usage (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -477,7 +477,7 @@ CREATE TABLE usage (
     PRIMARY KEY (space_id, kind, id, number)
 );
 
--- What is gone is of no use any more.
+-- Usage is removed with its memory.
 CREATE FUNCTION forget_usage() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format(
@@ -499,8 +499,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('document', 'id', 'g.version');
 
 -- ---------------------------------------- the network
 
--- Who may come in by the network. No secret is kept, only a keyed digest of it; and no content.
--- A key is looked up before its space is known, so it belongs to none.
+-- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
+-- A key is looked up before its space is known, so it does not belong to one.
 CREATE TABLE api_keys (
     prefix text COLLATE "C" NOT NULL PRIMARY KEY,
     name text NOT NULL,
@@ -514,9 +514,9 @@ CREATE TABLE api_keys (
     revoked_at bigint
 );
 
--- ---------------------------------------- partitions and walls
+-- ---------------------------------------- partitions and row-level security
 
--- A partition has row-level security and no policy, so it is only read through its parent.
+-- A partition has row-level security and no policy, so it can only be read through its parent.
 DO $$
 DECLARE
     name text;
@@ -535,7 +535,7 @@ BEGIN
 END
 $$;
 
--- A transaction sees the rows of the one space it has set, and no others; without one it sees none.
+-- A transaction sees only the rows of the space it has set; without one it sees none.
 CREATE POLICY own_space ON spaces USING (id = current_setting('bethink.space', true));
 ALTER TABLE spaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE spaces FORCE ROW LEVEL SECURITY;
@@ -560,9 +560,9 @@ $$;
 
 -- ---------------------------------------- vectors
 
--- Made last and by functions: pgvector may come to the server later, and each index of an embedder is a partition.
+-- Created last and by functions: pgvector may be installed later, and each index of an embedder is a partition.
 
--- Which embedders have vectors here: shared by all spaces, so there is nothing of a space in it.
+-- The embedders that have vectors here: shared by all spaces, and without any content.
 CREATE TABLE vector_indexes (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     embedder text COLLATE "C" NOT NULL,
@@ -573,7 +573,7 @@ CREATE TABLE vector_indexes (
     UNIQUE (embedder, dimension)
 );
 
--- What has words that can be embedded, one row for each text.
+-- Every text that can be embedded, one row each.
 CREATE VIEW embeddable WITH (security_invoker = true) AS
 SELECT space_id, 'message' AS kind, session_id AS id, number, role, name, '' AS title, '' AS description,
        content AS body, said_at
@@ -590,7 +590,7 @@ SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, 
 FROM documents
 WHERE redacted = 0 AND overview = 0 AND btrim(title || description || body, E' \t\n\v\f\r') <> '';
 
--- A vector goes with its text: whatever is deleted takes its vectors along.
+-- Vectors are deleted with their text.
 CREATE FUNCTION forget_vectors() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     place text;
@@ -630,7 +630,7 @@ BEGIN
 END
 $$;
 
--- Makes the table of vectors, now or later: false where the server has no pgvector, and everything else works.
+-- Creates the table of vectors, now or later. Returns false if the server has no pgvector; all else works without it.
 CREATE FUNCTION make_vectors() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF to_regclass('vectors') IS NOT NULL THEN
@@ -687,7 +687,7 @@ BEGIN
 END
 $$;
 
--- Made beside its parent and then attached: nobody who searches or writes has to wait for it.
+-- Created as a separate table and then attached, so that searches and writes do not have to wait for it.
 CREATE FUNCTION open_vector_index() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     name text := 'vectors_' || NEW.id;
@@ -727,13 +727,13 @@ FOR EACH ROW EXECUTE FUNCTION open_vector_index();
 CREATE TRIGGER vector_indexes_drop AFTER DELETE ON vector_indexes
 FOR EACH ROW EXECUTE FUNCTION drop_vector_index();
 
--- The name of the HNSW index that a space gets when it outgrows the exact scan.
+-- The name of the HNSW index that a space gets when it is too large for an exact scan.
 CREATE FUNCTION near_index(asked_index bigint, asked_space text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT 'vectors_' || asked_index || '_near_' || left(md5(asked_space), 20)
 $$;
 
--- The text is made for each question: an HNSW index is found by its dimension and its space, and by nothing vaguer.
--- It is left alone where only some kinds are wanted: it would stop looking before it had enough of them.
+-- The query is built for each question, because an HNSW index is only used with its literal dimension and space.
+-- It is not used if only some kinds are wanted: it would stop before it had found enough of them.
 CREATE FUNCTION nearest_vectors(
     asked_space text, asked_index bigint, question text, kinds text[], how_many bigint
 ) RETURNS TABLE (kind text, id text, number bigint, part bigint, similarity double precision)

@@ -1,18 +1,18 @@
--- Today's schema on SQLite, and what a new database is made of. An older one comes to the same by the migrations.
+-- The current schema for SQLite, which creates a new database. Migrations bring an older one to the same schema.
 --
 -- Times are microseconds since 1970, booleans are 0 and 1, JSON is text. The space is the first column of every key.
--- The names of triggers end in what they come after: ai an insert, ad a delete, au an update.
+-- The suffix of a trigger says when it runs: ai after an insert, ad after a delete, au after an update.
 
 -- ---------------------------------------- the log
 
--- A space is what one person or project remembers: nothing is shared between spaces.
+-- A space is the memory of one person or project: nothing is shared between spaces.
 CREATE TABLE spaces (
     id TEXT NOT NULL PRIMARY KEY,
     shard INTEGER NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- Who speaks in a space beside its users.
+-- The agents that speak in a space, in addition to its users.
 CREATE TABLE agents (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE agents (
     UNIQUE (space_id, name)
 ) STRICT;
 
--- What is said in one place (a channel, a chat) with one agent.
+-- A conversation with one agent, such as a chat on a channel.
 CREATE TABLE conversations (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE conversations (
     FOREIGN KEY (space_id, agent_id) REFERENCES agents (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
--- A running summary of a conversation, for those who keep one themselves.
+-- A running summary of a conversation, for programs that maintain one themselves.
 CREATE TABLE summaries (
     space_id TEXT NOT NULL,
     conversation_id TEXT NOT NULL,
@@ -45,9 +45,9 @@ CREATE TABLE summaries (
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
--- A stretch of a conversation; at most one is open. The marks say how far it was learnt from:
--- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests that a failed
--- job waits until its time comes or its session gets something new.
+-- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
+-- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
+-- job waits until its time comes or its session gets a new message.
 CREATE TABLE sessions (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE sessions (
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
 
--- Everything that was said, numbered within its session. Rows are only added, or forgotten.
+-- Every message, numbered within its session. Rows are only added, or forgotten.
 CREATE TABLE messages (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -97,8 +97,8 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- ---------------------------------------- work
 
--- What is to be done, for workers of all spaces: ids, times and tokens, never content.
--- due_at: when it may next be claimed. While it runs that is the end of its lease; NULL means there is nothing to do.
+-- The jobs of all spaces: ids, times and tokens, never content.
+-- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
 CREATE TABLE jobs (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -126,10 +126,10 @@ CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status
 CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
 CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
--- What was tried before is claimed on its own; in a long backlog it would be looked for among all the rest.
+-- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 
--- What models were paid for, a row for each worker and day, so that workers do not wait for each other.
+-- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
     day INTEGER NOT NULL,
     slot INTEGER NOT NULL,
@@ -146,7 +146,7 @@ CREATE TABLE deployment_keys (
     value TEXT NOT NULL
 ) STRICT;
 
--- What a model said for a job, stored before it is applied.
+-- The answer of a model for a job, stored before it is applied.
 CREATE TABLE answers (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -164,8 +164,8 @@ CREATE TABLE answers (
 
 -- ---------------------------------------- what was learnt
 
--- What was learnt from one session, for the consolidation to select from. said_from and said_until: when what it tells
--- was said. selected: whether the last consolidation that succeeded has seen it.
+-- The memory of one session, for consolidation to select from. said_from and said_until: when its messages were said.
+-- selected: whether the last successful consolidation saw it.
 CREATE TABLE session_memories (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -191,7 +191,7 @@ CREATE TABLE session_memories (
 
 CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
 
--- A fact is never overwritten: what succeeds it is a new row, and the old one is retired.
+-- A fact is never overwritten: its successor is a new row, and the old row is retired.
 CREATE TABLE facts (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -237,7 +237,7 @@ CREATE TABLE fact_sources (
 
 CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
 
--- Every version of every document of a space's tree. overview: it only sums up what other documents say, so it is
+-- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
@@ -266,14 +266,14 @@ CREATE TABLE documents (
     PRIMARY KEY (space_id, id, version)
 ) STRICT;
 
--- One current version of a document, and one document of a name in a place. The top is the empty parent.
+-- One current version per document, and one document per slug and parent. The top is the empty parent.
 CREATE UNIQUE INDEX documents_current ON documents (space_id, id) WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHERE valid_to IS NULL;
 CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
 CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
 
--- References belong to one version of their source and point at a document, not at a version of it.
+-- A reference belongs to one version of its source and points at a document, not at a version of it.
 CREATE TABLE document_references (
     space_id TEXT NOT NULL,
     source_id TEXT NOT NULL,
@@ -286,8 +286,8 @@ CREATE TABLE document_references (
 
 CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
 
--- What a document rests on. A source is written down once for all the versions in a row that rest on it: from
--- `version` to `last_version`, or, where that is NULL, to the newest there is.
+-- What a document rests on. A source is stored once for consecutive versions that rest on it: from
+-- `version` to `last_version`, or, if that is NULL, to the newest.
 CREATE TABLE document_sources (
     space_id TEXT NOT NULL,
     document_id TEXT NOT NULL,
@@ -317,8 +317,8 @@ CREATE TABLE change_sets (
 
 -- ---------------------------------------- working memory
 
--- A thread is the context of one agent at work. conversation_id is the conversation whose text it holds: a fork keeps
--- it when what it was forked from is gone.
+-- A thread is the working memory of one agent. conversation_id is the conversation whose text it holds: a fork keeps
+-- it when the thread it was forked from is gone.
 CREATE TABLE threads (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -344,7 +344,7 @@ CREATE TABLE threads (
 
 CREATE UNIQUE INDEX threads_session ON threads (space_id, session_id) WHERE session_id IS NOT NULL;
 
--- What happened to a thread, applied or waiting to be. failed: why an event was set aside; such a one waits no longer.
+-- The events of a thread, processed or waiting. failed: why an event was set aside; such an event no longer waits.
 CREATE TABLE events (
     space_id TEXT NOT NULL,
     thread_id TEXT NOT NULL,
@@ -365,7 +365,7 @@ CREATE INDEX events_queue ON events (space_id, thread_id, urgent DESC, number)
 WHERE applied IS NULL AND failed IS NULL;
 CREATE INDEX events_applied ON events (space_id, thread_id, applied) WHERE applied IS NOT NULL;
 
--- The pieces a thread's context is made of.
+-- The pieces that make up the working memory of a thread.
 CREATE TABLE chunks (
     space_id TEXT NOT NULL,
     thread_id TEXT NOT NULL,
@@ -385,7 +385,7 @@ CREATE TABLE chunks (
     FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
--- A chunk lies at a position from one state until, not including, another: a state costs what it changed.
+-- A chunk is at a position from one state until, not including, another: a state only stores what it changed.
 CREATE TABLE placements (
     space_id TEXT NOT NULL,
     thread_id TEXT NOT NULL,
@@ -399,7 +399,7 @@ CREATE TABLE placements (
 
 CREATE INDEX placements_live ON placements (space_id, thread_id, position) WHERE to_state IS NULL;
 
--- Every state a thread was in, and what was done to reach it.
+-- Every state of a thread, and what led to it.
 CREATE TABLE states (
     space_id TEXT NOT NULL,
     thread_id TEXT NOT NULL,
@@ -419,7 +419,7 @@ CREATE TABLE states (
 
 -- ---------------------------------------- what was shown
 
--- What was shown, when, to whom: names only, so that nothing which is forgotten lives on here.
+-- What was shown, when, and to which session: refs only, so that forgotten content does not survive here.
 CREATE TABLE ledger (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -433,7 +433,7 @@ CREATE TABLE ledger (
 
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
 
--- What one showing consisted of, in order.
+-- The memories of one showing, in order.
 CREATE TABLE ledger_items (
     space_id TEXT NOT NULL,
     ledger_id TEXT NOT NULL,
@@ -448,7 +448,7 @@ CREATE TABLE ledger_items (
 
 CREATE INDEX ledger_items_shown ON ledger_items (space_id, kind, id, number);
 
--- How often something that was shown was of use.
+-- How often a memory was used.
 CREATE TABLE usage (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -461,7 +461,7 @@ CREATE TABLE usage (
 
 -- ---------------------------------------- the network
 
--- Who may come in by the network. No secret is kept, only a keyed digest of it; and no content.
+-- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
 CREATE TABLE api_keys (
     prefix TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
@@ -475,9 +475,9 @@ CREATE TABLE api_keys (
     revoked_at INTEGER
 ) STRICT;
 
--- ---------------------------------------- words
+-- ---------------------------------------- full text
 
--- Everything with words in it has a row here, whose number the full text goes by: VACUUM may renumber other tables.
+-- Every indexed text has a row here, whose number the full-text index uses: VACUUM may renumber other tables.
 CREATE TABLE passages (
     row INTEGER PRIMARY KEY,
     space_id TEXT NOT NULL,
@@ -487,7 +487,7 @@ CREATE TABLE passages (
     UNIQUE (space_id, kind, id, number)
 ) STRICT;
 
--- What the full text is made of: a text is cut where it is longer than anybody searches.
+-- The indexed texts, cut to the length that is searched.
 CREATE VIEW message_texts AS
 SELECT p.row, coalesce(m.name, '') AS name, substr(m.content, 1, 100000) AS content
 FROM passages p JOIN messages m ON m.space_id = p.space_id AND m.session_id = p.id AND m.number = p.number
@@ -508,7 +508,7 @@ SELECT p.row, substr(s.summary, 1, 100000) AS summary, substr(s.raw_memory, 1, 1
 FROM passages p JOIN session_memories s ON s.space_id = p.space_id AND s.session_id = p.id
 WHERE p.kind = 'session_memory';
 
--- Without secure-delete, which in SQLite 3.54 leaves words of long texts behind: forgetting merges the index.
+-- Without secure-delete, which in SQLite 3.54 leaves words of long texts behind: forgetting rebuilds the index.
 CREATE VIRTUAL TABLE messages_fts USING fts5 (
     name, content, content = 'message_texts', content_rowid = 'row', tokenize = 'porter unicode61 remove_diacritics 2'
 );
@@ -524,13 +524,13 @@ CREATE VIRTUAL TABLE session_memories_fts USING fts5 (
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
--- Which word stands in which row, and how often.
+-- Which word occurs in which row, and how often.
 CREATE VIRTUAL TABLE messages_words USING fts5vocab (messages_fts, instance);
 CREATE VIRTUAL TABLE facts_words USING fts5vocab (facts_fts, instance);
 CREATE VIRTUAL TABLE documents_words USING fts5vocab (documents_fts, instance);
 CREATE VIRTUAL TABLE session_memories_words USING fts5vocab (session_memories_fts, instance);
 
--- The full text follows its texts.
+-- Triggers keep the full-text index up to date.
 CREATE TRIGGER messages_ai AFTER INSERT ON messages BEGIN
     INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'message', new.session_id, new.number);
     INSERT INTO messages_fts (rowid, name, content)
@@ -622,7 +622,7 @@ END;
 
 -- ---------------------------------------- vectors
 
--- Which embedders have vectors here. An id is never given out again.
+-- The embedders that have vectors here. An id is never reused.
 CREATE TABLE vector_indexes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     embedder TEXT NOT NULL,
@@ -633,7 +633,7 @@ CREATE TABLE vector_indexes (
     UNIQUE (embedder, dimension)
 ) STRICT;
 
--- Half precision. The rows of a space lie together: a search reads them all.
+-- Half precision. The rows of a space are stored together, because a search reads all of them.
 CREATE TABLE vectors (
     space_id TEXT NOT NULL,
     index_id INTEGER NOT NULL REFERENCES vector_indexes (id) ON DELETE CASCADE,
@@ -645,7 +645,7 @@ CREATE TABLE vectors (
     PRIMARY KEY (space_id, index_id, kind, id, number, part)
 ) STRICT, WITHOUT ROWID;
 
--- What has words that can be embedded, one row for each text.
+-- Every text that can be embedded, one row each.
 CREATE VIEW embeddable AS
 SELECT space_id, 'message' AS kind, session_id AS id, number, role, name, '' AS title, '' AS description,
        content AS body, said_at
@@ -662,7 +662,7 @@ SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, 
 FROM documents
 WHERE redacted = 0 AND overview = 0 AND trim(title || description || body, char(9, 10, 11, 12, 13, 32)) <> '';
 
--- A vector goes with its text: whatever is deleted takes its vectors along.
+-- Vectors are deleted with their text.
 CREATE TRIGGER messages_vectors_ad AFTER DELETE ON messages BEGIN
     DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
       AND kind = 'message' AND id = old.session_id AND number = old.number;
@@ -710,7 +710,7 @@ END;
 
 -- ---------------------------------------- usage
 
--- What is gone is of no use any more.
+-- Usage is removed with its memory.
 CREATE TRIGGER messages_usage_ad AFTER DELETE ON messages BEGIN
     DELETE FROM usage WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
 END;

@@ -1,4 +1,4 @@
--- Documents that only sum up what others say are known by a column, not by a list of names in every query.
+-- Documents that only summarize others are marked by a column, instead of a list of names in every query.
 ALTER TABLE documents ADD COLUMN overview INTEGER GENERATED ALWAYS AS (
     CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
     THEN 1 ELSE 0 END
