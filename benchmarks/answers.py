@@ -133,7 +133,7 @@ async def measured(name: str, conversations: Sequence[Conversation], plan: Plan)
     pairs = chosen(conversations, count=plan.questions, seed=plan.seed)
     if not pairs:
         raise SystemExit(f"{name} has no question to ask")
-    prices = Prices(input=plan.settings.model_price_input, output=plan.settings.model_price_output)
+    prices = Prices(input=plan.settings.model.price_input, output=plan.settings.model.price_output)
     models = {use: Counted(plan.model, prices) for use in ("write", *CONTEXTS)}
     models["judge"] = Counted(plan.judge, prices)
     groups = [(first, [pair[1] for pair in group]) for first, group in _by_conversation(pairs)]
@@ -295,7 +295,8 @@ def main(arguments: Sequence[str] | None = None, *, make: Callable[[Settings], M
     options = _options(arguments)
     given = {"model_base_url": options.base_url} if options.base_url else {}
     settings = load_settings(model=options.model, **given)
-    model, judge = make(settings), make(replace(settings, model=options.judge or options.model))
+    other = replace(settings.model, name=options.judge or options.model)
+    model, judge = make(settings), make(replace(settings, model=other))
     if model is None or judge is None:
         raise SystemExit("no model: give --model openai:NAME")
     plan = Plan(

@@ -133,7 +133,7 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
 async def _profile(path: str) -> list[tuple[str, float]]:
     """Time what one append of one message is made of, on SQLite, each step adding to the one before."""
     database = SqliteDatabase(SqliteOptions(path=path))
-    memory = memory_from(bethink.Settings(learn=False), database=database)
+    memory = memory_from(bethink.load_settings(environ={}, learn=False), database=database)
     await memory.open()
     session = await memory.space("p").session(bethink.conversation_key(channel="p", chat="p"))
     message = [bethink.Message(role="user", content=_CONTENT)]

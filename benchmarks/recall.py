@@ -95,7 +95,7 @@ async def _asked(
     """Store a conversation, fill its vectors, and ask every question each way."""
     clock = _Clock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    memory = memory_from(bethink.Settings(learn=False), database=database, redactor=_AsItIs())
+    memory = memory_from(bethink.load_settings(environ={}, learn=False), database=database, redactor=_AsItIs())
     outcomes: list[Outcome] = []
     async with memory:
         turns = await _stored(memory, conversation)

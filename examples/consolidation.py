@@ -127,7 +127,7 @@ async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     said, seen = sessions(), set[str]()
-    async with memory_from(bethink.Settings(learn=False), database=database) as memory:
+    async with memory_from(bethink.load_settings(environ={}, learn=False), database=database) as memory:
         ida = memory.space("ida")
         work = worker(database, said)
         for number, each in enumerate(said):

@@ -12,7 +12,7 @@ from typing import cast
 
 import anyio
 
-from bethink import Memory, Session, Settings, conversation_key
+from bethink import Memory, Session, conversation_key, load_settings
 from bethink.build import memory_from
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -164,7 +164,7 @@ async def campaign(where: Place, faults: int, seed: int, kinds: list[str]) -> Ve
     dice, clock = random.Random(seed), Clock()
     database = database_at(where.target, clock)
     await database.open()
-    memory = memory_from(Settings(learn=False), database=database)
+    memory = memory_from(load_settings(environ={}, learn=False), database=database)
     stage = Stage(database, clock, memory, Faulty(dice, faults, kinds), dice)
     shown, leaks = faults, set[str]()
     with Raw(where.raw) as raw:

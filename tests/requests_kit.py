@@ -74,7 +74,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
-    (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(draft=DRAFT, expected=1, **_DOCUMENT)),
+    (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
+        draft=DRAFT, expected=1, reason="She moved.", **_DOCUMENT)),
     (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(expected=1, **_DOCUMENT)),
     (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
     (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),

@@ -13,7 +13,7 @@ import bethink
 _ROOT = Path(__file__).resolve().parent.parent
 _PAGE = _ROOT / "docs" / "reference" / "python.md"
 _WIDTH = 100
-_SETTINGS_PAGE = "Every field is a setting: see [Settings](settings.md)."
+_SETTINGS_PAGE = "Every field of every group is a setting: see [Settings](settings.md)."
 
 _HEAD = """\
 # Python

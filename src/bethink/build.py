@@ -40,17 +40,17 @@ def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> D
     return SqliteDatabase(
         SqliteOptions(
             path=path,
-            wal=settings.sqlite_wal,
-            synchronous=settings.sqlite_synchronous,
-            busy_timeout=settings.sqlite_busy_timeout,
-            readers=settings.sqlite_readers,
+            wal=settings.sqlite.wal,
+            synchronous=settings.sqlite.synchronous,
+            busy_timeout=settings.sqlite.busy_timeout,
+            readers=settings.sqlite.readers,
         ),
         clock=clock,
     )
 
 
 def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
-    if not settings.postgres_dsn:
+    if not settings.postgres.dsn:
         raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass the address.")
     # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
     try:
@@ -62,13 +62,13 @@ def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
 
     return PostgresDatabase(
         PostgresOptions(
-            dsn=settings.postgres_dsn,
-            pool_size=settings.postgres_pool_size,
-            connect_timeout=settings.postgres_connect_timeout,
-            statement_timeout=settings.postgres_statement_timeout,
-            lock_timeout=settings.postgres_lock_timeout,
-            idle_timeout=settings.postgres_idle_timeout,
-            tcp_timeout=settings.postgres_tcp_timeout,
+            dsn=settings.postgres.dsn,
+            pool_size=settings.postgres.pool_size,
+            connect_timeout=settings.postgres.connect_timeout,
+            statement_timeout=settings.postgres.statement_timeout,
+            lock_timeout=settings.postgres.lock_timeout,
+            idle_timeout=settings.postgres.idle_timeout,
+            tcp_timeout=settings.postgres.tcp_timeout,
         ),
         clock=clock,
     )
@@ -101,18 +101,18 @@ def worker_from(
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
-    prices = Prices(input=settings.model_price_input, output=settings.model_price_output)
+    prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
     slot = os.getpid() % 64
     quiet = IdleRules(
-        idle_hours=settings.scan_idle_hours,
-        age_days=settings.scan_age_days,
-        channels=tuple(filter(None, map(str.strip, settings.scan_channels.split(",")))),
+        idle_hours=settings.scan.idle_hours,
+        age_days=settings.scan.age_days,
+        channels=tuple(filter(None, map(str.strip, settings.scan.channels.split(",")))),
     )
     rules = ConsolidationRules(
-        max_unused_days=settings.max_unused_days,
-        limit=settings.max_consolidated,
-        review=settings.review,
-        folder=settings.artefacts_dir,
+        max_unused_days=settings.learning.max_unused_days,
+        limit=settings.learning.max_consolidated,
+        review=settings.learning.review,
+        folder=settings.learning.artefacts_dir,
     )
     extractor = Extractor(
         database=database,
@@ -121,19 +121,19 @@ def worker_from(
         tokens=tokens,
         prices=prices,
         quiet=quiet,
-        post=post if settings.write_transcripts and model is not None else None,
+        post=post if settings.learning.write_transcripts and model is not None else None,
         slot=slot,
     )
     runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, slot=slot)
     consolidator = Consolidator(runs=runs, rules=rules)
     options = WorkerOptions(
-        interval=settings.worker_interval,
-        batch=settings.worker_batch,
-        concurrency=settings.worker_concurrency,
-        lease=settings.worker_lease,
-        max_attempts=settings.worker_max_attempts,
-        scan_limit=settings.scan_limit,
-        scan_claims=settings.scan_claims,
+        interval=settings.worker.interval,
+        batch=settings.worker.batch,
+        concurrency=settings.worker.concurrency,
+        lease=settings.worker.lease,
+        max_attempts=settings.worker.max_attempts,
+        scan_limit=settings.scan.limit,
+        scan_claims=settings.scan.claims,
         daily_cap=_cap(settings, free=model is None and JobKind.EXTRACT not in (unfit or {})),
     )
     handlers: dict[JobKind, Handler] = {
@@ -147,8 +147,9 @@ def worker_from(
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:
-    free = free or settings.model_price_input + settings.model_price_output == 0
-    return None if free or math.isinf(settings.daily_spend_cap) else round(settings.daily_spend_cap * 1_000_000)
+    free = free or settings.model.price_input + settings.model.price_output == 0
+    cap = settings.learning.daily_spend_cap
+    return None if free or math.isinf(cap) else round(cap * 1_000_000)
 
 
 def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
@@ -186,19 +187,19 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     database = database or database_from(settings, clock)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
     cut = redactor or redactor_from(settings, database)
-    if settings.redact or redactor is not None:
+    if settings.redaction.enabled or redactor is not None:
         redact_logs(cut)
-    worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learn else None
+    worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
     parts = Parts(
         database=database,
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
-        background=Background(worker) if worker is not None and settings.learn_at_start else None,
+        background=Background(worker) if worker is not None and settings.learning.at_start else None,
         engine=engine,
         compactor=compactor,
         max_history_len=settings.max_history_len,
-        files_folder=settings.artefacts_dir,
+        files_folder=settings.learning.artefacts_dir,
     )
     return Memory(Local(parts))
 
@@ -216,7 +217,7 @@ def _searcher(database: Database, providers: Providers) -> "Callable[[], Searche
 
 def redactor_from(settings: Settings, database: Database | None) -> Redactor:
     """Return the redactor that the settings describe."""
-    return redactor_for(database, key=settings.redaction_key) if settings.redact else NoRedaction()
+    return redactor_for(database, key=settings.redaction.key) if settings.redaction.enabled else NoRedaction()
 
 
 def _worker(

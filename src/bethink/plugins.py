@@ -36,11 +36,11 @@ class Providers:
         self._tokens = tokens
         self._model = model
         self._embedder = embedder
-        if model is None and settings.learn:
+        if model is None and settings.learning.enabled:
             _model_named(settings)
         if embedder is None:
             _embedder_named(settings)
-        if embedder is not None or not settings.embedder.startswith("onnx:"):
+        if embedder is not None or not settings.embedder.name.startswith("onnx:"):
             reranker_from(settings, embedder)
 
     def tokens(self) -> Tokens:
@@ -68,7 +68,7 @@ class Providers:
         try:
             embedder = self.embedder()
         except Misconfigured as error:
-            return _Absent(self._settings.embedder, error), None
+            return _Absent(self._settings.embedder.name, error), None
         return embedder, reranker_from(self._settings, embedder)
 
 
@@ -124,13 +124,13 @@ def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
 
 
 def _model_named(settings: Settings) -> "_Named[Model] | None":
-    if not settings.model:
+    if not settings.model.name:
         return None
-    provider, _, name = settings.model.partition(":")
+    provider, _, name = settings.model.name.partition(":")
     make = _MODELS.get(provider) or _registered("bethink.models", provider)
     if make is None or not name:
         raise Misconfigured(
-            f"model = {settings.model!r} does not name a provider and a model.",
+            f"model = {settings.model.name!r} does not name a provider and a model.",
             hint=f"Write PROVIDER:NAME, where PROVIDER is {_known(_MODELS, 'bethink.models')}.",
         )
     return _Named(make, provider, name)
@@ -141,10 +141,10 @@ def _openai_model(settings: Settings, name: str) -> Model:
 
     return OpenAIModel(
         name,
-        base_url=settings.model_base_url,
-        api_key=settings.model_api_key,
-        window=settings.model_window,
-        output=settings.model_output,
+        base_url=settings.model.base_url,
+        api_key=settings.model.api_key,
+        window=settings.model.window,
+        output=settings.model.output,
     )
 
 
@@ -152,14 +152,14 @@ def _anthropic_model(settings: Settings, name: str) -> Model:
     from bethink.providers.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
 
     return AnthropicModel(
-        name, base_url=settings.model_base_url, api_key=settings.model_api_key, window=settings.model_window
+        name, base_url=settings.model.base_url, api_key=settings.model.api_key, window=settings.model.window
     )
 
 
 def _pydantic_ai_model(settings: Settings, name: str) -> Model:
     from bethink.providers.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
 
-    return PydanticAIModel(name, window=settings.model_window)
+    return PydanticAIModel(name, window=settings.model.window)
 
 
 _MODELS: dict[str, Callable[[Settings, str], Model]] = {
@@ -178,13 +178,13 @@ def embedder_from(settings: Settings) -> Embedder | None:
 
 
 def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
-    if not settings.embedder:
+    if not settings.embedder.name:
         return None
-    kind, _, name = settings.embedder.partition(":")
+    kind, _, name = settings.embedder.name.partition(":")
     make = _EMBEDDERS.get(kind) or _registered("bethink.embedders", kind)
     if make is None or not name:
         raise Misconfigured(
-            f"embedder = {settings.embedder!r} does not name a kind and a model.",
+            f"embedder = {settings.embedder.name!r} does not name a kind and a model.",
             hint=f"Write KIND:NAME, where KIND is {_known(_EMBEDDERS, 'bethink.embedders')}.",
         )
     return _Named(make, kind, name)
@@ -192,10 +192,10 @@ def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
 
 def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:
     """Create the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
-    if not settings.reranker:
+    if not settings.embedder.reranker:
         return None
-    if settings.reranker != "tokens":
-        raise Misconfigured(f"unknown reranker {settings.reranker!r}.", hint="Use tokens, or leave it empty.")
+    if settings.embedder.reranker != "tokens":
+        raise Misconfigured(f"unknown reranker {settings.embedder.reranker!r}.", hint="Use tokens, or leave it empty.")
     from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who rerank
     from bethink.providers.token_reranker import TokenReranker  # noqa: PLC0415
 
@@ -213,7 +213,7 @@ def _static(_: Settings, name: str) -> Embedder:
 def _onnx(settings: Settings, name: str) -> Embedder:
     from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who embed
 
-    return OnnxEmbedder(name, tokenizer=settings.embedder_tokenizer)
+    return OnnxEmbedder(name, tokenizer=settings.embedder.tokenizer)
 
 
 def _openai_embedder(settings: Settings, name: str) -> Embedder:
@@ -221,9 +221,9 @@ def _openai_embedder(settings: Settings, name: str) -> Embedder:
 
     return OpenAIEmbedder(
         name,
-        base_url=settings.embedder_base_url,
-        api_key=settings.embedder_api_key,
-        dimension=settings.embedder_dimension,
+        base_url=settings.embedder.base_url,
+        api_key=settings.embedder.api_key,
+        dimension=settings.embedder.dimension,
     )
 
 

@@ -4,23 +4,34 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.setting_groups import (
+    AgentSettings,
+    EmbedderSettings,
+    LearningSettings,
+    ModelSettings,
+    PostgresSettings,
+    RedactionSettings,
+    ScanSettings,
+    ServerSettings,
+    SqliteSettings,
+    WorkerSettings,
+)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
-    """What one agent may have of its own."""
-
-    enabled: bool = True
-    data_dir: str | None = None
-
-
+_OWN_NAMES = {
+    "redaction.enabled": "redact", "model.name": "model", "embedder.name": "embedder", "embedder.reranker": "reranker",
+    "learning.enabled": "learn", "learning.at_start": "learn_at_start", "learning.daily_spend_cap": "daily_spend_cap",
+    "learning.review": "review", "learning.write_transcripts": "write_transcripts",
+    "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",
+    "learning.artefacts_dir": "artefacts_dir",
+}  # fmt: skip
+"""Settings whose flat names are not their group and field."""
 _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
     "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
@@ -31,95 +42,108 @@ _POSITIVE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set. `origins` says where each value came from."""
+    """Everything that can be set, in groups. `origins` says where each value came from, by the setting's flat name.
+
+    `load_settings` and `connect` take flat names: `model_window` for `settings.model.window`.
+    """
 
     enabled: bool = True
+    """Store anything at all."""
     data_dir: str = ""
+    """The data folder; empty for the one that the command line uses."""
     key: str = field(default="", repr=False)
+    """The API key for a server, used by the command line."""
     module: str = "memory.sqlite"
+    """The database: `memory.sqlite` or `memory.postgres`."""
     max_history_len: int = 100
-    redact: bool = True
-    redaction_key: str = field(default="", repr=False)
-    learn: bool = True
-    learn_at_start: bool = True
-    model: str = ""
-    model_base_url: str = ""
-    model_api_key: str = field(default="", repr=False)
-    model_window: int = 128_000
-    model_output: str = "json_schema"
-    model_price_input: float = 1.0
-    model_price_output: float = 5.0
-    daily_spend_cap: float = 5.0
-    embedder: str = ""
-    embedder_base_url: str = ""
-    embedder_api_key: str = field(default="", repr=False)
-    embedder_dimension: int = 0
-    embedder_tokenizer: str = ""
-    reranker: str = ""
-    worker_interval: float = 30.0
-    worker_batch: int = 10
-    worker_concurrency: int = 8
-    worker_lease: float = 60.0
-    worker_max_attempts: int = 5
-    scan_idle_hours: int = 6
-    scan_age_days: int = 30
-    scan_limit: int = 5_000
-    scan_claims: int = 16
-    scan_channels: str = ""
-    write_transcripts: bool = False
-    max_unused_days: int = 30
-    max_consolidated: int = 256
-    review: bool = False
-    artefacts_dir: str = ""
-    sqlite_path: str = ""
-    sqlite_wal: bool = True
-    sqlite_synchronous: str = "FULL"
-    sqlite_busy_timeout: int = 5000
-    sqlite_readers: int = 2
-    postgres_dsn: str = ""
-    postgres_pool_size: int = 10
-    postgres_connect_timeout: int = 5_000
-    postgres_statement_timeout: int = 30_000
-    postgres_lock_timeout: int = 5_000
-    postgres_idle_timeout: int = 60_000
-    postgres_tcp_timeout: int = 10_000
-    server_host: str = "127.0.0.1"
-    server_port: int = 8377
-    server_allowed_hosts: str = "localhost,127.0.0.1,[::1]"
-    server_allowed_origins: str = ""
-    server_max_body: int = 1_000_000
-    server_max_message: int = 65_536
-    server_max_messages: int = 100
-    server_max_depth: int = 32
-    server_rate: float = 200.0
-    server_burst: int = 400
-    server_max_concurrency: int = 256
+    """Messages that a live history holds."""
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
+    """What happens to secrets."""
+    model: ModelSettings = field(default_factory=ModelSettings)
+    """The model that learns."""
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    """The embedder and the reranker of recall."""
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    """What is learnt, when, and for how much."""
+    scan: ScanSettings = field(default_factory=ScanSettings)
+    """How quiet sessions are found."""
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+    """How the worker runs jobs."""
+    sqlite: SqliteSettings = field(default_factory=SqliteSettings)
+    """The SQLite database."""
+    postgres: PostgresSettings = field(default_factory=PostgresSettings)
+    """The PostgreSQL database."""
+    server: ServerSettings = field(default_factory=ServerSettings)
+    """The HTTP server."""
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
+    """What single agents have of their own."""
     origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    """Where each value came from."""
 
     def __post_init__(self) -> None:
+        for group, kind in _GROUPS.items():
+            if not isinstance(getattr(self, group), kind):
+                hint = f"Pass a {kind.__name__}, or use load_settings, which takes flat names."
+                raise Misconfigured(f"{group} is not a {kind.__name__}.", hint=hint)
+        values = cast("dict[str, Any]", flat_values(self))
         if self.max_history_len < 1:
             raise Misconfigured("max_history_len is below 1.", hint="Let an agent hold at least one message.")
         for name in _POSITIVE:
-            if getattr(self, name) <= 0:
+            if values[name] <= 0:
                 raise Misconfigured(f"{name} is not above 0.", hint="Give a positive number, or leave it out.")
         for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
-            if getattr(self, name) < 0:
+            if values[name] < 0:
                 raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars.")
 
     @property
     def database_path(self) -> str:
         """The file of the shared memory: as set, else `memory.db` in the data folder, else nothing."""
-        return self.sqlite_path or (str(Path(self.data_dir) / "memory.db") if self.data_dir else "")
+        return self.sqlite.path or (str(Path(self.data_dir) / "memory.db") if self.data_dir else "")
 
     def agent(self, name: str) -> AgentSettings:
         """What is set for an agent; memory is on unless it was switched off."""
         return self.agents.get(name, AgentSettings())
 
 
+_GROUPS: dict[str, type[Any]] = {
+    "redaction": RedactionSettings,
+    "model": ModelSettings,
+    "embedder": EmbedderSettings,
+    "learning": LearningSettings,
+    "scan": ScanSettings,
+    "worker": WorkerSettings,
+    "sqlite": SqliteSettings,
+    "postgres": PostgresSettings,
+    "server": ServerSettings,
+}
+
+
+def _places() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each setting's flat name with its group, empty for one outside the groups, and its field."""
+    for each in fields(Settings):
+        if each.name not in (*_GROUPS, "agents", "origins"):
+            yield each.name, ("", each.name)
+    for group, kind in _GROUPS.items():
+        for each in fields(kind):
+            dotted = f"{group}.{each.name}"
+            yield _OWN_NAMES.get(dotted, dotted.replace(".", "_")), (group, each.name)
+
+
+_PLACES = dict(_places())
+
+
+def flat_values(settings: Settings) -> dict[str, object]:
+    """Return every setting by its flat name, such as `model_window`; `agents` and `origins` are none."""
+    return {
+        name: getattr(getattr(settings, group) if group else settings, inner)
+        for name, (group, inner) in _PLACES.items()
+    }
+
+
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _FILE, _TESTS = "BETHINK_CONFIG", "BETHINK_TEST_"
-_PLAIN = {each.name: each.default for each in fields(Settings) if each.name not in ("agents", "origins")}
+_DEFAULTS = flat_values(Settings())
+_TABLES = {f"{group}.{inner}": name for name, (group, inner) in _PLACES.items() if group}
 _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
@@ -156,18 +180,26 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     file = file or environ.get(_FILE)
-    values: dict[str, object] = dict(_PLAIN)
-    origins = dict.fromkeys(_PLAIN, "default")
+    values = dict(_DEFAULTS)
+    origins = dict.fromkeys(_DEFAULTS, "default")
     tree = _read(Path(file)) if file else {}
     agents = _agents(_table(tree.pop("agents", {}), "agents"))
-    sources = [(_flat(tree), f"file {file}"), (_from(environ), "environment"), (arguments, "argument")]
+    sources = [(_flat(tree, f"file {file}"), f"file {file}"), (_from(environ), "environment"), (arguments, "argument")]
     for found, origin in sources:
         for name, value in found.items():
-            if name not in _PLAIN:
-                raise Misconfigured(f"unknown setting {name!r} ({origin}).", hint=_instead(name, spelt=str))
+            if name not in _DEFAULTS:
+                raise _unknown(name, origin, known=_DEFAULTS)
             values[name] = _typed(name, value, origin)
             origins[name] = origin
-    return Settings(**cast("dict[str, Any]", values), agents=agents, origins=MappingProxyType(origins))
+    return _grouped(values, agents=agents, origins=MappingProxyType(origins))
+
+
+def _grouped(values: Mapping[str, object], **others: Any) -> Settings:
+    groups: dict[str, dict[str, object]] = {group: {} for group in ("", *_GROUPS)}
+    for name, (group, inner) in _PLACES.items():
+        groups[group][inner] = values[name]
+    others |= groups.pop("")
+    return Settings(**others, **{group: _GROUPS[group](**given) for group, given in groups.items()})
 
 
 def settings_of(target: str) -> dict[str, str]:
@@ -190,8 +222,17 @@ def _read(path: Path) -> dict[str, object]:
         raise Misconfigured(f"{path} cannot be read: {error}.", hint="Check the path and its TOML.") from error
 
 
-def _flat(tree: Mapping[str, object]) -> dict[str, object]:
-    flat = {name: value for name, value in tree.items() if name != "modules"}
+def _flat(tree: Mapping[str, object], origin: str) -> dict[str, object]:
+    """Name what a file sets by flat names, whether it is in a table or not."""
+    flat: dict[str, object] = {}
+    for name, value in tree.items():
+        is_table = _is_table(value)
+        if name in _GROUPS and (is_table or name not in _DEFAULTS):  # `model` may also be the model's name
+            flat |= _group(name, _table(value, name), origin)
+        elif is_table and name not in ("modules", *_DEFAULTS):
+            raise _unknown(name, origin, known=(*_GROUPS, "agents"))
+        elif name != "modules":
+            flat[name] = value
     modules = _table(tree.get("modules", {}), "modules")
     for prefix, module in _MODULES.items():
         for name, value in _table(modules.pop(module, {}), f"modules.{module}").items():
@@ -199,11 +240,22 @@ def _flat(tree: Mapping[str, object]) -> dict[str, object]:
     return flat | {f"modules.{name}": value for name, value in modules.items()}
 
 
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _group(group: str, table: Mapping[str, object], origin: str) -> dict[str, object]:
+    for name in table:
+        if f"{group}.{name}" not in _TABLES:
+            raise _unknown(f"{group}.{name}", origin, known=_TABLES)
+    return {_TABLES[f"{group}.{name}"]: value for name, value in table.items()}
+
+
 def _from(environ: Mapping[str, str]) -> dict[str, object]:
-    known = {_variable(name): name for name in _PLAIN}
+    known = {_variable(name): name for name in _DEFAULTS}
     for key in environ:
         if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_TESTS)):
-            raise Misconfigured(f"unknown setting {key} (environment).", hint=_instead(key, spelt=_variable))
+            raise Misconfigured(f"unknown setting {key} (environment).", hint=_instead(key, known))
     return {name: environ[key] for key, name in known.items() if key in environ}
 
 
@@ -211,11 +263,16 @@ def _variable(name: str) -> str:
     return f"BETHINK_{name.upper()}"
 
 
-def _instead(name: str, *, spelt: Callable[[str], str]) -> str:
+def _unknown(name: str, origin: str, *, known: Iterable[str]) -> Misconfigured:
+    return Misconfigured(f"unknown setting {name!r} ({origin}).", hint=_instead(name, known))
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - for those who mistype
 
-    near = get_close_matches(name.lower().removeprefix("bethink_"), _PLAIN, n=2, cutoff=0.7)
-    return f"Did you mean {' or '.join(map(spelt, near))}?" if near else f"Known: {', '.join(map(spelt, _PLAIN))}."
+    spelt = {each.lower().removeprefix("bethink_"): each for each in known}
+    near = get_close_matches(name.lower().removeprefix("bethink_"), spelt, n=2, cutoff=0.7)
+    return f"Did you mean {' or '.join(spelt[each] for each in near)}?" if near else f"Known: {', '.join(known)}."
 
 
 def _agents(tree: Mapping[str, object]) -> Mapping[str, AgentSettings]:
@@ -241,7 +298,7 @@ def _table(value: object, name: str) -> dict[str, Any]:
 
 
 def _typed(name: str, value: object, origin: str) -> object:
-    default = _PLAIN[name]
+    default = _DEFAULTS[name]
     if isinstance(value, str) and isinstance(default, bool) and value.lower() in _WORDS:
         return _WORDS[value.lower()]
     if isinstance(value, str) and isinstance(default, int) and _NUMBER.fullmatch(value):

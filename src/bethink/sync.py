@@ -224,7 +224,7 @@ class Vectors(Blocking[AsyncVectors]):
 
 
 class WorkingMemory(Blocking[AsyncWorkingMemory]):
-    """Working memory of one space. Events are always queued first and leave the queue with their effect."""
+    """Working memory of one space. Every event is queued first, and leaves the queue together with its effect."""
 
     @property
     def space(self) -> str:
@@ -233,57 +233,57 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
 
     @property
     def thresholds(self) -> Thresholds:
-        """The ladder of lengths."""
+        """The lengths at which a thread is compacted or truncated."""
         return self._inner.thresholds
 
     def register_compactor(self, compactor: Compactor) -> None:
-        """Let another compactor write the summaries."""
+        """Use another compactor for the summaries."""
         return self._inner.register_compactor(compactor)
 
     def watch(self, watch: Watch) -> Callable[[], None]:
-        """Tell somebody what happens to threads; call what is returned to stop."""
+        """Call `watch` for everything that happens to threads. Call the returned function to stop."""
         return self._inner.watch(watch)
 
     def open_thread(
         self, thread_id: str | None = None, *, session_id: str | None = None, mode: Mode | None = None
     ) -> Thread:
-        """Return a thread, making it if there is none by this id."""
+        """Return a thread, creating it if no thread has this id."""
         return self._run(lambda: self._inner.open_thread(thread_id, session_id=session_id, mode=mode))
 
     def get_thread(self, thread_id: str) -> Thread:
-        """Read a thread as it stands now."""
+        """Return a thread as it is now. Raises `NotFound`."""
         return self._run(lambda: self._inner.get_thread(thread_id))
 
     def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
-        """Return the threads of the space by their ids, from after one on."""
+        """Return the threads of the space, ordered by id, from the first one after `after`."""
         return self._run(lambda: self._inner.threads(limit=limit, after=after))
 
     def delete_thread(self, thread_id: str) -> None:
-        """Remove a thread and all it holds."""
+        """Delete a thread with its events and states."""
         return self._run(lambda: self._inner.delete_thread(thread_id))
 
     def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
-        """Queue an event and leave it there; its texts are redacted first."""
+        """Queue an event without processing it. Its texts are redacted first."""
         return self._run(lambda: self._inner.push_event(thread_id, event))
 
     def pop_event(self, thread_id: str) -> QueuedEvent | None:
-        """Take the first event out of the queue without processing it."""
+        """Remove the first event from the queue without processing it, and return it."""
         return self._run(lambda: self._inner.pop_event(thread_id))
 
     def peek_event(self, thread_id: str) -> QueuedEvent | None:
-        """Look at the first event of the queue."""
+        """Return the first event of the queue without removing it."""
         return self._run(lambda: self._inner.peek_event(thread_id))
 
     def queue(self, thread_id: str) -> list[QueuedEvent]:
-        """Return the events that wait, in the order in which they will be processed."""
+        """Return the queued events in the order in which they will be processed."""
         return self._run(lambda: self._inner.queue(thread_id))
 
     def queue_length(self, thread_id: str) -> int:
-        """Count the events that wait."""
+        """Return the number of queued events."""
         return self._run(lambda: self._inner.queue_length(thread_id))
 
     def clear_queue(self, thread_id: str) -> int:
-        """Take every event out of the queue and return how many there were."""
+        """Remove every event from the queue, and return how many there were."""
         return self._run(lambda: self._inner.clear_queue(thread_id))
 
     def failed_events(self, thread_id: str) -> list[FailedEvent]:
@@ -291,61 +291,61 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.failed_events(thread_id))
 
     def get_mode(self, thread_id: str) -> Mode:
-        """Say how a thread takes its events."""
+        """Return how a thread processes its events."""
         return self._run(lambda: self._inner.get_mode(thread_id))
 
     def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
-        """Change how a thread takes its events; back to auto processes what has been waiting."""
+        """Change how a thread processes its events. Switching to auto processes the queue at once."""
         return self._run(lambda: self._inner.set_mode(thread_id, mode))
 
     def acquire_step_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another holds it."""
+        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
         return self._run(lambda: self._inner.acquire_step_lock(thread_id))
 
     def release_step_lock(self, thread_id: str, step_id: str) -> None:
-        """Give the step lock back. Raises `Conflict` if it is not held by this id."""
+        """Release the step lock. Raises `Conflict` if another step has it."""
         return self._run(lambda: self._inner.release_step_lock(thread_id, step_id))
 
     def is_step_locked(self, thread_id: str) -> bool:
-        """Say whether a step holds the thread."""
+        """Return whether a step has the lock of the thread."""
         return self._run(lambda: self._inner.is_step_locked(thread_id))
 
     def current_step_id(self, thread_id: str) -> str | None:
-        """Return the id of the step that holds the thread, while its lease lasts."""
+        """Return the id of the step that has the lock, or None if no step has it or its lease ran out."""
         return self._run(lambda: self._inner.current_step_id(thread_id))
 
     def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
-        """Queue an event; in auto mode process it, and what its length makes necessary, at once.
+        """Queue an event. In auto mode, process it at once, and compact or truncate the thread if necessary.
 
-        Raises `Invalid` if it cannot be processed: it is set aside, and the thread goes on without it.
+        Raises `Invalid` if the event cannot be processed: it is set aside, and the thread continues without it.
         """
         return self._run(lambda: self._inner.dispatch(thread_id, event))
 
     def step(self, thread_id: str) -> StepResult:
-        """Process one event; with none waiting, truncate if that is due; else compact if that is due.
+        """Process one event; with an empty queue, truncate or else compact the thread if that is due.
 
-        Raises `Conflict` in auto mode and while another step holds the thread, `Invalid` for an event it sets aside.
+        Raises `Conflict` in auto mode and while another step has the lock, `Invalid` for an event it sets aside.
         """
         return self._run(lambda: self._inner.step(thread_id))
 
     def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
-        """Compact now: these chunks, or all that may be but for the newest."""
+        """Compact these chunks now, or all compressible ones except the newest."""
         return self._run(lambda: self._inner.trigger_compaction(thread_id, chunks))
 
     def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
-        """Take these chunks away; those that are gone already are passed over."""
+        """Remove these chunks. Chunks that are already gone are ignored."""
         return self._run(lambda: self._inner.execute_truncation(thread_id, chunk_ids))
 
     def emergency(self, thread_id: str) -> DispatchResult:
-        """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
+        """Keep only the newest chunks of the working flow, without a model, and continue in a new session."""
         return self._run(lambda: self._inner.emergency(thread_id))
 
     def advance(self, thread_id: str) -> DispatchResult:
-        """Process what is waiting if the thread is in auto mode; else leave it to `step`. It sets aside what fails."""
+        """Process the queue if the thread is in auto mode; otherwise do nothing. Events that fail are set aside."""
         return self._run(lambda: self._inner.advance(thread_id))
 
     def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
-        """Take over a compaction that is due: return its chunks, and let it be due no longer."""
+        """Take over a compaction that is due: return its chunks, and clear the flag."""
         return self._run(lambda: self._inner.consume_pending_compaction(thread_id))
 
     def prompt(self, thread_id: str, *, budget: int) -> Prompt:
@@ -353,15 +353,15 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.prompt(thread_id, budget=budget))
 
     def has_pending_compaction(self, thread_id: str) -> bool:
-        """Say whether a compaction is due."""
+        """Return whether a compaction is due."""
         return self._run(lambda: self._inner.has_pending_compaction(thread_id))
 
     def has_pending_truncation(self, thread_id: str) -> bool:
-        """Say whether a truncation is due."""
+        """Return whether a truncation is due."""
         return self._run(lambda: self._inner.has_pending_truncation(thread_id))
 
     def check_token_usage(self, thread_id: str) -> TokenUsage:
-        """Measure a thread against the ladder."""
+        """Compare the length of a thread with the thresholds."""
         return self._run(lambda: self._inner.check_token_usage(thread_id))
 
     def current_state(self, thread_id: str) -> State:
@@ -373,7 +373,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._inner.clear_state_cache(thread_id)
 
     def history(self, thread_id: str) -> list[StateInfo]:
-        """Return every state a thread has had, without the chunks."""
+        """Return every state that a thread has had, without the chunks."""
         return self._run(lambda: self._inner.history(thread_id))
 
     def state_at(self, thread_id: str, number: int) -> State:
@@ -385,14 +385,14 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.diff(thread_id, before, after))
 
     def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
-        """Open a new thread that begins where this one was at a state.
+        """Open a new thread that begins with the state `at` of this one.
 
-        It is forgotten with the conversation this one works on.
+        It is forgotten together with the conversation of this thread.
         """
         return self._run(lambda: self._inner.fork(thread_id, at=at, into=into, mode=mode))
 
     def replay(self, thread_id: str) -> tuple[Chunk, ...]:
-        """Make the current state again from the events alone, with no model."""
+        """Rebuild the current state from the events alone, without a model, and return its chunks."""
         return self._run(lambda: self._inner.replay(thread_id))
 
 

@@ -1,15 +1,16 @@
 """The documentation cannot lie: its snippets run, its settings exist. See also test_site and test_commands."""
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from bethink import Settings, load_settings
+from bethink.settings import flat_values
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -47,12 +48,24 @@ def test_a_snippet_on_a_page_is_the_file_it_names(page: Path) -> None:
 
 def test_every_setting_is_documented_with_its_default_and_its_place() -> None:
     text = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
-    for field in fields(Settings):
-        if field.name in ("agents", "origins"):
-            continue
-        assert f"| `{field.name}` |" in text, field.name
-        assert f"BETHINK_{field.name.upper()}" in text, field.name
-        assert not field.default or f"`{str(field.default).replace('True', 'true')}`" in text, field.name
+    for name, default in flat_values(Settings()).items():
+        row = next((line for line in text.splitlines() if line.startswith(f"| `{name}` |")), "")
+        assert f"`BETHINK_{name.upper()}`" in row, name
+        assert not default or f"`{str(default).replace('True', 'true')}`" in row, name
+
+
+def test_every_setting_is_documented_in_the_table_of_its_group(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    path = tmp_path / "bethink.toml"
+    defaults, found = flat_values(Settings()), set[str]()
+    for group, rows in re.findall(r"^## \w+: `\[(\w+)\]`\n(.*?)(?=^## |\Z)", text, flags=re.DOTALL | re.MULTILINE):
+        for name, inner in re.findall(r"^\| `(\w+)` \| `(\w+)` \|", rows, flags=re.MULTILINE):
+            path.write_text(f"[{group}]\n{inner} = {json.dumps(defaults[name])}\n", encoding="utf-8")
+            assert load_settings(path, environ={}).origins[name] == f"file {path}", name
+            found.add(name)
+
+    alone = {"enabled", "data_dir", "key", "module", "max_history_len"}
+    assert found | alone == set(defaults)
 
 
 def test_the_example_of_a_settings_file_is_one(tmp_path: Path) -> None:
@@ -64,7 +77,7 @@ def test_the_example_of_a_settings_file_is_one(tmp_path: Path) -> None:
 
     settings = load_settings(path, environ={})
 
-    assert settings.sqlite_busy_timeout == 10000
+    assert settings.sqlite.busy_timeout == 10000
     assert settings.agent("scratch").enabled is False
     assert settings.agent("support").data_dir == "/var/lib/support"
 

@@ -54,7 +54,7 @@ def test_init_takes_a_database_and_a_place_for_the_file(home: Path, name: str) -
 
     assert done.code == 0
     assert f"--config {config}" in done.out
-    assert load_settings(config, environ={}).sqlite_path == str(home / name)
+    assert load_settings(config, environ={}).sqlite.path == str(home / name)
     ok("add", "tea", "--config", str(config))
     assert (home / name).is_file()
 
@@ -66,7 +66,7 @@ def test_init_takes_a_server(home: Path) -> None:
 
     settings = load_settings(config, environ={})
     assert settings.module == "memory.postgres"
-    assert settings.postgres_dsn == "postgresql://mira:secret@db/memory"
+    assert settings.postgres.dsn == "postgresql://mira:secret@db/memory"
 
 
 def test_the_settings_are_shown_with_their_origins_and_without_secrets(

@@ -89,7 +89,7 @@ async def test_a_document_is_read_corrected_and_never_overwritten_blindly(door: 
 
     changed = await call("update_memory", ref=ref, text="Anna's cello is from 1891.")
     assert changed["previous"] == ref
-    assert "you read 1" in problem(await door.client.call_tool("update_memory", {"ref": ref, "text": "no"}))
+    assert "you read version 1" in problem(await door.client.call_tool("update_memory", {"ref": ref, "text": "no"}))
     assert (await call("read_memory", ref=ref))["superseded_by"] == changed["ref"]
 
     async with bethink.connect(door.target) as memory:

@@ -13,7 +13,7 @@ from bethink.compat.agent_stores import AgentStores, open_history_store, service
 from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound, Unavailable
 from bethink.model.verbs.base import Request, Verb
 from bethink.off import Off
-from bethink.settings import AgentSettings
+from bethink.setting_groups import AgentSettings
 from bethink.store.engines.sqlite import SqliteDatabase
 from tests.conftest import KEY, Quiet, many
 from tests.doors.cli_kit import run

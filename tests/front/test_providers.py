@@ -13,9 +13,12 @@ from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.openai_embedder import OpenAIEmbedder
 from bethink.providers.static_embedder import StaticEmbedder
 from bethink.providers.token_reranker import TokenReranker
+from bethink.setting_groups import EmbedderSettings
 from tools import minilm
 
-MINILM = Settings(embedder=f"onnx:{minilm.FOLDER}", embedder_tokenizer=str(minilm.TOKENIZER), reranker="tokens")
+MINILM = Settings(
+    embedder=EmbedderSettings(name=f"onnx:{minilm.FOLDER}", tokenizer=str(minilm.TOKENIZER), reranker="tokens")
+)
 
 
 def test_without_a_setting_there_is_neither() -> None:
@@ -37,11 +40,12 @@ def test_a_static_folder_becomes_an_embedder(tmp_path: Path) -> None:
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         shutil.copy(minilm.TOKENIZER, tmp_path / name)
 
-    assert isinstance(embedder_from(Settings(embedder=f"static:{tmp_path}")), StaticEmbedder)
+    assert isinstance(embedder_from(Settings(embedder=EmbedderSettings(name=f"static:{tmp_path}"))), StaticEmbedder)
 
 
 def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -> None:
-    settings = Settings(
+    settings = load_settings(
+        environ={},
         embedder="openai:org/nomic:v2",
         embedder_base_url="http://127.0.0.1:1/v1",
         embedder_api_key="k-4711",
@@ -58,13 +62,13 @@ def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -
 @pytest.mark.parametrize("wrong", ["minilm", "onnx", "onnx:", ":x", "torch:x", "Static:x"])
 def test_an_embedder_that_is_none_is_refused_with_those_there_are(wrong: str) -> None:
     with pytest.raises(Misconfigured, match="KIND:NAME, where KIND is onnx, openai, static"):
-        embedder_from(Settings(embedder=wrong))
+        embedder_from(Settings(embedder=EmbedderSettings(name=wrong)))
 
 
 def test_a_reranker_that_is_none_or_has_no_model_is_refused() -> None:
     with pytest.raises(Misconfigured, match="Use tokens"):
-        reranker_from(Settings(reranker="cohere"), None)
-    server = embedder_from(Settings(embedder="openai:text-embedding-3-small", embedder_api_key="k"))
+        reranker_from(Settings(embedder=EmbedderSettings(reranker="cohere")), None)
+    server = embedder_from(Settings(embedder=EmbedderSettings(name="openai:text-embedding-3-small", api_key="k")))
     for other in (None, server):
         with pytest.raises(Misconfigured, match="onnx:"):
             reranker_from(MINILM, other)
@@ -76,11 +80,11 @@ def test_a_missing_client_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "openai", None)
 
     with pytest.raises(Misconfigured, match=r"bethink\[openai\]"):
-        embedder_from(Settings(embedder="openai:x", embedder_api_key="k"))
+        embedder_from(Settings(embedder=EmbedderSettings(name="openai:x", api_key="k")))
 
 
 def test_the_key_of_an_embedder_is_never_shown() -> None:
-    assert "k-4711" not in repr(Settings(embedder_api_key="k-4711"))
+    assert "k-4711" not in repr(Settings(embedder=EmbedderSettings(api_key="k-4711")))
     with pytest.raises(Misconfigured) as caught:
         load_settings(environ={}, embedder_api_key=4711)
     assert "4711" not in str(caught.value)

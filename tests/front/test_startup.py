@@ -19,6 +19,7 @@ from bethink.plugins import model_from
 from bethink.providers.anthropic_model import AnthropicModel
 from bethink.providers.openai_model import OpenAIModel
 from bethink.providers.scripted_model import ScriptedModel
+from bethink.setting_groups import ModelSettings
 from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import willing
@@ -122,13 +123,15 @@ async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
 def test_a_model_is_named_by_provider_and_name() -> None:
 
     assert model_from(Settings()) is None
-    local = model_from(Settings(model="openai:small", model_base_url="http://127.0.0.1:1/v1", model_window=4096))
+    local = model_from(
+        Settings(model=ModelSettings(name="openai:small", base_url="http://127.0.0.1:1/v1", window=4096))
+    )
     assert isinstance(local, OpenAIModel)
     assert (local.name, local.window) == ("small", 4096)
-    assert isinstance(model_from(Settings(model="anthropic:c", model_api_key="k")), AnthropicModel)
+    assert isinstance(model_from(Settings(model=ModelSettings(name="anthropic:c", api_key="k"))), AnthropicModel)
     for wrong in ("gpt", "openai:", "mystery:m"):
         with pytest.raises(Misconfigured, match="does not name a provider"):
-            model_from(Settings(model=wrong))
+            model_from(Settings(model=ModelSettings(name=wrong)))
 
 
 NOWHERE = "http://127.0.0.1:1/v1"

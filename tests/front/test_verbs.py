@@ -243,7 +243,7 @@ async def test_what_is_no_text_is_refused_where_one_is_asked_for(memory: bethink
     with pytest.raises(Invalid, match="question must be str"):
         await alice.recall(cast("Any", None))
     for named in (lambda: memory.space(no), lambda: conversation_key(channel="c", chat=no)):
-        with pytest.raises(Invalid, match=r"is text, not int.*Give a str"):
+        with pytest.raises(Invalid, match=r"must be text, not int.*Pass a str"):
             named()
 
 

@@ -60,11 +60,11 @@ def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once
     options, settings = WorkerOptions(), Settings()
 
     assert (options.interval, options.batch, options.concurrency) == (30.0, 10, 8)
-    assert (settings.worker_interval, settings.worker_batch, settings.worker_concurrency) == (30.0, 10, 8)
-    assert (options.scan_limit, options.scan_claims) == (settings.scan_limit, settings.scan_claims) == (5000, 16)
+    assert (settings.worker.interval, settings.worker.batch, settings.worker.concurrency) == (30.0, 10, 8)
+    assert (options.scan_limit, options.scan_claims) == (settings.scan.limit, settings.scan.claims) == (5000, 16)
     assert (IdleRules().idle_hours, IdleRules().age_days) == (6, 30)
-    assert (settings.scan_idle_hours, settings.scan_age_days) == (6, 30)
-    assert options.daily_cap == settings.daily_spend_cap * 1_000_000
+    assert (settings.scan.idle_hours, settings.scan.age_days) == (6, 30)
+    assert options.daily_cap == settings.learning.daily_spend_cap * 1_000_000
 
 
 @pytest.mark.spec("S0.19", "S1.4", "S2.12")

@@ -311,7 +311,7 @@ def test_tokens_are_counted_by_one_replaceable_counter_that_needs_no_download() 
 
 
 def test_thresholds_that_do_not_rise_are_refused() -> None:
-    with pytest.raises(Misconfigured, match="do not rise"):
+    with pytest.raises(Misconfigured, match="not in ascending order"):
         Thresholds(soft=10, hard=5, truncation=20)
 
 

@@ -269,7 +269,7 @@ async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(mem
 async def test_what_was_never_here_is_not_found(memory: Memory, ref: str) -> None:
     await memory.space("alice").facts.save(Fact(id="f", content="Tea"))
 
-    with pytest.raises(NotFound, match=r"named .* in the space that result came from"):
+    with pytest.raises(NotFound, match=r"no memory .* in the space that the result came from"):
         await memory.space("alice").explain(ref)
     with pytest.raises(NotFound):
         await connect(enabled=False).space("alice").explain(ref)

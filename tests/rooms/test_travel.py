@@ -207,7 +207,7 @@ async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(
     for number in range(4):
         state = await desk.state_at(THREAD, number)
         assert [chunk.text for chunk in state.chunks] == list("abc")[:number]
-    with pytest.raises(NotFound, match="Its last is 3"):
+    with pytest.raises(NotFound, match="Its last state is 3"):
         await desk.state_at(THREAD, 4)
 
 

@@ -130,11 +130,11 @@ async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_ba
     assert await stepping.is_step_locked(THREAD) is True
     assert await stepping.current_step_id(THREAD) == step_id
     assert (await stepping.get_thread(THREAD)).step_id == step_id
-    with pytest.raises(Conflict, match="being stepped"):
+    with pytest.raises(Conflict, match="another step has the lock"):
         await stepping.acquire_step_lock(THREAD)
-    with pytest.raises(Conflict, match="being stepped"):
+    with pytest.raises(Conflict, match="another step has the lock"):
         await stepping.step(THREAD)
-    with pytest.raises(Conflict, match="does not hold"):
+    with pytest.raises(Conflict, match="does not have the lock"):
         await stepping.release_step_lock(THREAD, "step_other")
     await stepping.release_step_lock(THREAD, step_id)
     assert await stepping.current_step_id(THREAD) is None
@@ -183,7 +183,7 @@ async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Data
     clock.time += timedelta(seconds=2)
     await desk.acquire_step_lock(THREAD)
 
-    with pytest.raises(Conflict, match="no longer holds"):
+    with pytest.raises(Conflict, match="no longer has the lock"):
         await desk._runner.process_one(THREAD, slow)
 
 

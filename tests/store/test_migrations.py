@@ -146,7 +146,9 @@ async def test_a_database_from_before_the_baseline_is_refused_with_what_to_do(ol
     await scripted(old_target, "DELETE FROM schema_version WHERE version > 7")
     before = described(old_target)
 
-    with pytest.raises(Misconfigured, match=r"its schema is 7, and this one reads 13 on\. Open it once with .*47eeef4"):
+    with pytest.raises(
+        Misconfigured, match=r"its schema is 7, and the oldest supported is 13\. Open it once with .*47eeef4"
+    ):
         await unopened(old_target).open()
 
     assert described(old_target) == before

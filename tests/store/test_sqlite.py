@@ -240,7 +240,7 @@ async def test_a_database_of_somebody_elses_is_refused_and_left_byte_for_byte(
     other.close()
     before = path.read_bytes()
 
-    with pytest.raises(Misconfigured, match=r"holds something else.*Name another file"):
+    with pytest.raises(Misconfigured, match=r"not a Bethink memory.*Use another file"):
         await opened(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["theirs.db"]
@@ -271,7 +271,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_to_is_to_be_copied() -> None:
     told = translated(apsw.ReadOnlyError("attempt to write a readonly database"), SqliteOptions(path="x"))
 
     assert isinstance(told, Misconfigured)
-    assert told.hint.endswith("copy the file to a folder you may write to.")
+    assert told.hint.endswith("copy the file to a folder that is writable.")
 
 
 @pytest.mark.parametrize(

@@ -327,9 +327,9 @@ async def test_what_is_no_vector_is_refused(database: Database, memory: Memory, 
     [source] = await waiting(database)
     index = await index_of(database)
 
-    with pytest.raises(BadAnswer, match="no vector of 16 numbers"):
+    with pytest.raises(BadAnswer, match="did not return a vector of 16 numbers"):
         await put(database, [Embedded(source, [bad])])
-    with pytest.raises(BadAnswer, match="no vector of 16 numbers"):
+    with pytest.raises(BadAnswer, match="did not return a vector of 16 numbers"):
         await database.transact(
             lambda tx: vectors.similarities(tx, space="alice", index=index, question=bad, limit=1), space="alice"
         )

@@ -154,9 +154,8 @@ def test_a_field_that_no_request_has_is_refused_by_its_name(verb: Verb[Any, Any]
 
 @pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])
 def test_a_name_in_the_path_is_not_overruled_by_the_body_or_the_query(verb: Verb[Any, Any], request_: Request) -> None:
-    for name, value in codec.encode_request(verb, request_)[0].items():
-        assert decoded(verb, request_, **{name: value}) == request_.from_outside()
-        with pytest.raises(codec.Unreadable, match="in the path") as refused:
+    for name in codec.encode_request(verb, request_)[0]:
+        with pytest.raises(codec.Unreadable) as refused:
             decoded(verb, request_, **{name: "fact:other:1" if name == "ref" else "other"})
         assert refused.value.errors[0]["at"] == name
 
@@ -200,10 +199,8 @@ def test_what_is_not_an_object_is_refused(body: bytes) -> None:
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_where_it_stands(body: dict[str, Any], at: str) -> None:
-    with pytest.raises(codec.Unreadable) as refused:
+    with pytest.raises(Invalid, match=rf"^{at}\b"):
         codec.decode_body(memory.RECALL, {}, json.dumps(body).encode())
-
-    assert at in f"{refused.value.errors[0]['at']} {refused.value}"
 
 
 def test_what_was_refused_is_not_repeated() -> None:
@@ -252,7 +249,7 @@ def test_a_text_stands_for_a_message_of_the_user() -> None:
 
     assert request.messages == (Message(role="user", content="tea"),)
     for wrong in (b'{"messages": " "}', b'{"messages": []}', b'{"messages": [3]}', b'{"messages": {"role": "user"}}'):
-        with pytest.raises(codec.Unreadable):
+        with pytest.raises(Invalid):
             codec.decode_body(memory.REMEMBER, {}, wrong)
 
 
@@ -308,7 +305,7 @@ def test_a_word_that_only_a_newer_server_knows_is_kept() -> None:
     ids=lambda given: given.name if isinstance(given, Verb) else "",
 )
 def test_a_request_knows_its_words(verb: Verb[Any, Any], path: dict[str, str], body: dict[str, Any]) -> None:
-    with pytest.raises(codec.Unreadable, match="cannot be"):
+    with pytest.raises(Invalid, match=r"cannot be '(note|dream)"):
         codec.decode_body(verb, path, json.dumps(body).encode())
 
 

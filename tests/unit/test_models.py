@@ -196,7 +196,7 @@ async def test_a_server_in_trouble_is_unavailable_and_asked_once(api: Api, serve
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("status", "hint"), [(401, "API key"), (403, "API key"), (404, "model's name")])
+@pytest.mark.parametrize(("status", "hint"), [(401, "API key"), (403, "API key"), (404, "name and address")])
 async def test_a_wrong_key_or_name_is_hinted_at(api: Api, server: Server, status: int, hint: str) -> None:
     server.does = fails(status)
 
@@ -227,7 +227,7 @@ async def test_an_empty_account_is_not_blamed_on_the_request(api: Api, server: S
     error = await failure(api.model(server.url))
 
     assert isinstance(error, ModelUnavailable)
-    assert "nothing left to spend" in error.hint
+    assert "no credit left" in error.hint
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_a_server_may_take_a_schema_beside_a_json_object_or_only_in_the_pr
     assert beside["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert "response_format" not in told
     assert '"required":["day"]' in told["messages"][0]["content"]
-    with pytest.raises(Misconfigured, match="no way to ask for JSON"):
+    with pytest.raises(Misconfigured, match="unknown output"):
         OpenAIModel("m", base_url="http://127.0.0.1:1/v1", output="telepathy")
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bethink.errors import Misconfigured
-from bethink.settings import Settings, load_settings
+from bethink.settings import Settings, flat_values, load_settings
 
 FILE = """
 data_dir = "/data"
@@ -24,6 +24,18 @@ data_dir = "/elsewhere"
 enabled = false
 """
 
+NAMES = """
+enabled data_dir key module max_history_len redact redaction_key learn learn_at_start model model_base_url model_api_key
+model_window model_output model_price_input model_price_output daily_spend_cap embedder embedder_base_url
+embedder_api_key embedder_dimension embedder_tokenizer reranker worker_interval worker_batch worker_concurrency
+worker_lease worker_max_attempts scan_idle_hours scan_age_days scan_limit scan_claims scan_channels write_transcripts
+max_unused_days max_consolidated review artefacts_dir sqlite_path sqlite_wal sqlite_synchronous sqlite_busy_timeout
+sqlite_readers postgres_dsn postgres_pool_size postgres_connect_timeout postgres_statement_timeout
+postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout server_host server_port server_allowed_hosts
+server_allowed_origins server_max_body server_max_message server_max_messages server_max_depth server_rate server_burst
+server_max_concurrency
+"""
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -37,9 +49,9 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     settings = load_settings(environ={}, data_dir="/data")
 
     assert settings.database_path == str(Path("/data") / "memory.db")
-    assert settings.sqlite_wal is True
-    assert settings.sqlite_busy_timeout == 5000
-    assert settings.sqlite_synchronous == "FULL"
+    assert settings.sqlite.wal is True
+    assert settings.sqlite.busy_timeout == 5000
+    assert settings.sqlite.synchronous == "FULL"
     assert settings.agent("anyone").enabled is True
     assert settings.max_history_len == 100
 
@@ -49,9 +61,9 @@ def test_a_file_sets_what_the_specification_names(file: Path) -> None:
     settings = load_settings(file, environ={})
 
     assert settings.database_path == "/data/shared.db"
-    assert settings.sqlite_wal is False
-    assert settings.sqlite_busy_timeout == 250
-    assert settings.postgres_pool_size == 3
+    assert settings.sqlite.wal is False
+    assert settings.sqlite.busy_timeout == 250
+    assert settings.postgres.pool_size == 3
     assert settings.agent("support").data_dir == "/elsewhere"
     assert settings.agent("quiet").enabled is False
     assert settings.max_history_len == 7
@@ -62,7 +74,7 @@ def test_the_environment_beats_the_file_and_arguments_beat_both_and_each_says_so
 
     settings = load_settings(file, environ=environ, max_history_len=9)
 
-    assert (settings.sqlite_busy_timeout, settings.max_history_len, settings.enabled) == (300, 9, False)
+    assert (settings.sqlite.busy_timeout, settings.max_history_len, settings.enabled) == (300, 9, False)
     assert settings.origins["max_history_len"] == "argument"
     assert settings.origins["sqlite_busy_timeout"] == "environment"
     assert settings.origins["sqlite_wal"] == f"file {file}"
@@ -114,6 +126,13 @@ def test_the_environment_can_name_the_file(file: Path) -> None:
         ("[agents.x]\nmemory = false", "not a table"),
         ("[agents.x]\ndata_dir = 3", "right type"),
         ("max_history_len = 0", "below 1"),
+        ("[model]\nwindow = 0", "model_window is not above 0"),
+        ('[model]\nwindow = "x"', "model_window = 'x' .* is not of the right type"),
+        ("model = 3", "model = 3 .* is not of the right type"),
+        ("server = 8377", "server is not a table"),
+        ("[model]\nwindw = 3", r"unknown setting 'model\.windw' .* Did you mean model\.window\?"),
+        ("[model]\ndaily_spend_cap = 3", r"Did you mean learning\.daily_spend_cap"),
+        ("[servr]\nport = 3", r"unknown setting 'servr' .* Did you mean server\?"),
     ],
 )
 def test_a_setting_nobody_knows_or_of_the_wrong_type_is_refused_by_name(
@@ -124,6 +143,48 @@ def test_a_setting_nobody_knows_or_of_the_wrong_type_is_refused_by_name(
 
     with pytest.raises(Misconfigured, match=complaint):
         load_settings(path, environ={})
+
+
+def test_a_table_and_flat_names_set_the_same(tmp_path: Path) -> None:
+    flat, tables = tmp_path / "flat.toml", tmp_path / "tables.toml"
+    flat.write_text(
+        'model = "openai:x"\nmodel_window = 9\nreranker = "tokens"\nlearn = false\nredact = false\n'
+        'daily_spend_cap = 2\nserver_port = 1\nsqlite_path = "a.db"\npostgres_dsn = "host=b"\n'
+    )
+    tables.write_text(
+        '[model]\nname = "openai:x"\nwindow = 9\n[embedder]\nreranker = "tokens"\n'
+        "[learning]\nenabled = false\ndaily_spend_cap = 2\n[redaction]\nenabled = false\n"
+        '[server]\nport = 1\n[sqlite]\npath = "a.db"\n[postgres]\ndsn = "host=b"\n'
+    )
+
+    settings = load_settings(tables, environ={})
+
+    assert settings == load_settings(flat, environ={})
+    assert (settings.model.name, settings.learning.enabled, settings.redaction.enabled) == ("openai:x", False, False)
+    assert settings.origins["model"] == settings.origins["daily_spend_cap"] == f"file {tables}"
+
+
+def test_every_setting_has_a_flat_name_for_the_environment_and_for_arguments() -> None:
+    values = {name: _other(value) for name, value in flat_values(Settings()).items()}
+
+    settings = load_settings(environ={f"BETHINK_{name.upper()}": str(value) for name, value in values.items()})
+
+    assert flat_values(settings) == values
+    assert load_settings(environ={}, **values) == settings  # pyright: ignore[reportArgumentType]
+    assert set(settings.origins) == set(values)
+
+
+def _other(value: object) -> object:
+    return not value if isinstance(value, bool) else value + 1 if isinstance(value, (int, float)) else f"{value}x"
+
+
+def test_no_name_of_a_setting_has_changed() -> None:
+    assert set(flat_values(Settings())) == set(NAMES.split())
+
+
+def test_a_group_that_is_none_is_refused_with_the_way_to_use_flat_names() -> None:
+    with pytest.raises(Misconfigured, match=r"model is not a ModelSettings.* load_settings"):
+        Settings(model="openai:x")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:

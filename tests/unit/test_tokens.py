@@ -17,7 +17,7 @@ def test_text_that_looks_like_a_special_token_is_counted_like_any_other() -> Non
 
 
 def test_a_vocabulary_nobody_has_and_a_missing_package_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Misconfigured, match="no vocabulary"):
+    with pytest.raises(Misconfigured, match="unknown vocabulary"):
         ExactTokens("klingon")
     monkeypatch.setitem(sys.modules, "toktok", None)
     with pytest.raises(Misconfigured, match=r"bethink\[tokens\]"):

@@ -77,9 +77,14 @@ def _file(keep: str | None) -> Generator[str]:
 def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> "Memory":
     """Return a memory in a file, with the time of the story and without the settings of the user."""
     from bethink.build import connect  # noqa: PLC0415
+    from bethink.setting_groups import LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
     from bethink.settings import Settings  # noqa: PLC0415
 
-    settings = Settings(sqlite_path=path, learn_at_start=False, model_price_input=0.0, model_price_output=0.0)
+    settings = Settings(
+        sqlite=SqliteSettings(path=path),
+        learning=LearningSettings(at_start=False),
+        model=ModelSettings(price_input=0.0, price_output=0.0),
+    )
     return connect(settings=settings, model=model, clock=clock)
 
 

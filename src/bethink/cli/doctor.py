@@ -121,7 +121,7 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
         async with replace(target, settings=_makeable(target.settings)).make() as memory:
             spaces = many(len(await memory.spaces(limit=MOST)), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
-            if target.settings.learn:
+            if target.settings.learning.enabled:
                 for check in _audited(await memory.audit(), target.settings):
                     yield check
     except (BethinkError, OSError) as error:
@@ -132,18 +132,23 @@ def _makeable(settings: "Settings") -> "Settings":
     """Leave out the model and the embedder if they cannot be made: they have checks of their own."""
     from bethink.plugins import embedder_from, model_from  # noqa: PLC0415
 
-    for name, make in (("model", model_from), ("embedder", embedder_from)):
-        try:
-            make(settings)
-        except BethinkError:
-            settings = replace(settings, **{name: ""})
-    return replace(settings, reranker="")  # nothing is ranked here
+    model, embedder = settings.model, replace(settings.embedder, reranker="")  # nothing is ranked here
+    try:
+        model_from(settings)
+    except BethinkError:
+        model = replace(model, name="")
+    try:
+        embedder_from(settings)
+    except BethinkError:
+        embedder = replace(embedder, name="")
+    return replace(settings, model=model, embedder=embedder)
 
 
 def _cap(settings: "Settings") -> str:
-    free = math.isinf(settings.daily_spend_cap) or not settings.model_price_input + settings.model_price_output
-    cap = "no cap" if free else f"cap ${settings.daily_spend_cap:.2f} a day"
-    return cap if settings.model else f"{cap}, no model set"
+    dollars = settings.learning.daily_spend_cap
+    free = math.isinf(dollars) or not settings.model.price_input + settings.model.price_output
+    cap = "no cap" if free else f"cap ${dollars:.2f} a day"
+    return cap if settings.model.name else f"{cap}, no model set"
 
 
 def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
@@ -196,10 +201,10 @@ async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
             )
         except BethinkError as error:
             yield _failed(name, error)
-    if target.settings.reranker:
+    if target.settings.embedder.reranker:
         try:
             reranker_from(target.settings, made_so_far.get("embedder"))
-            yield Check(name="reranker", ok=True, found=target.settings.reranker)
+            yield Check(name="reranker", ok=True, found=target.settings.embedder.reranker)
         except BethinkError as error:
             yield _failed("reranker", error)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,15 +21,19 @@ _SHELLS = ("bash", "zsh", "fish", "powershell")
 _FILE = """\
 # Settings of Bethink. `bethink config show --origin` lists them all.
 
+{database}
+
 # A model turns conversations into facts and documents. It is sent redacted transcripts. Without one, memory quotes.
-# model = "openai:gpt-6-luna"
-# model_base_url = "http://127.0.0.1:8080/v1"
+# [model]
+# name = "openai:gpt-6-luna"
+# base_url = "http://127.0.0.1:8080/v1"
+
+# [learning]
 # daily_spend_cap = 5.0
 
 # With an embedder, recall also finds texts that mean the same in other words.
-# embedder = "onnx:/path/to/a/model"
-
-{database}
+# [embedder]
+# name = "onnx:/path/to/a/model"
 """
 
 
@@ -78,11 +81,13 @@ async def init(
 async def _create(target: str) -> None:
     """Create a SQLite file, so that the next command finds it. A PostgreSQL database must already exist."""
     from bethink.build import connect  # noqa: PLC0415
+    from bethink.setting_groups import LearningSettings, SqliteSettings  # noqa: PLC0415
     from bethink.settings import Settings, settings_of  # noqa: PLC0415
 
     path = settings_of(target).get("sqlite_path")
     if path:
-        async with connect(settings=Settings(sqlite_path=path, learn=False)):
+        settings = Settings(sqlite=SqliteSettings(path=path), learning=LearningSettings(enabled=False))
+        async with connect(settings=settings):
             pass
 
 
@@ -94,9 +99,9 @@ def _database(target: str | None, *, folder: Path) -> str:
         return f"# memory.db in this folder holds everything.\ndata_dir = {_quoted(str(folder))}"
     module, *rest = given.items()
     [(name, value)] = rest
-    key = name.partition("_")[2]
+    group, _, key = name.partition("_")
     absolute = str(Path(value).resolve()) if key == "path" else value
-    return f'module = "{module[1]}"\n\n[modules."{module[1]}"]\n{key} = {_quoted(absolute)}'
+    return f'module = "{module[1]}"\n\n[{group}]\n{key} = {_quoted(absolute)}'
 
 
 def _quoted(text: str) -> str:
@@ -131,13 +136,12 @@ def _written(value: object) -> str:
 
 def _values(settings: "Settings") -> dict[str, object]:
     from bethink.cli.target import SECRETS, masked  # noqa: PLC0415
+    from bethink.settings import flat_values  # noqa: PLC0415
 
     found: dict[str, object] = {}
-    for each in fields(settings):
-        if each.name not in ("agents", "origins"):
-            value = getattr(settings, each.name)
-            text = masked(value) if isinstance(value, str) else value
-            found[each.name] = "***" if value and each.name in SECRETS else text
+    for name, value in flat_values(settings).items():
+        text = masked(value) if isinstance(value, str) else value
+        found[name] = "***" if value and name in SECRETS else text
     return found
 
 

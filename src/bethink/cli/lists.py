@@ -103,7 +103,7 @@ async def jobs(ctx: CommandContext, *, limit: Limit = 20) -> Result:
     head = ["KIND", "STATUS", "OUTCOME", "TRIES", "QUEUED", "FINISHED", "COST", "OF", "ERROR"]
     if any(each.status == "waiting" for each in found):
         ctx.note("note: a waiting job is done for now and runs again when it is due")
-    without_embedder = not (ctx.target.settings.embedder or ctx.target.server)
+    without_embedder = not (ctx.target.settings.embedder.name or ctx.target.server)
     if without_embedder and any(each.kind == "index" and each.status == "queued" for each in found):
         ctx.note("note: index jobs stay queued until an embedder is set; until then, recall searches by words")
     return Result(data=found, lines=ctx.table(rows, head=head))

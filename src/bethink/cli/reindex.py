@@ -28,7 +28,7 @@ async def reindex(
 
     Until it is done, recall uses words and the vectors it already has.
     """
-    vectors, embedder = ctx.memory.local().vectors(), ctx.target.settings.embedder
+    vectors, embedder = ctx.memory.local().vectors(), ctx.target.settings.embedder.name
     if dry_run:
         spaces = len([space async for space in all_spaces(ctx.memory)])
         return Result(

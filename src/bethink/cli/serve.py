@@ -26,12 +26,15 @@ def serve(
         from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise _missing("server", error) from error
-    given: dict[str, Any] = {"server_host": host, "server_port": port}
-    settings = replace(ctx.target.settings, **{name: value for name, value in given.items() if value is not None})
+    given: dict[str, Any] = {"host": host, "port": port}
+    settings = ctx.target.settings
+    server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(settings, ready=lambda address: ctx.note(f"serving at {address}; stop with Ctrl-C"))
+        serve_http(
+            replace(settings, server=server), ready=lambda address: ctx.note(f"serving at {address}; stop with Ctrl-C")
+        )
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error

@@ -41,8 +41,8 @@ async def status(ctx: CommandContext) -> Result:
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
     }
     if not target.server:  # a server has its own
-        data |= {"model": settings.model or None, "embedder": settings.embedder or None}
-        data |= {"daily_spend_cap": settings.daily_spend_cap}
+        data |= {"model": settings.model.name or None, "embedder": settings.embedder.name or None}
+        data |= {"daily_spend_cap": settings.learning.daily_spend_cap}
     return Result(data=data, lines=columns(_rows(data)))
 
 

@@ -36,7 +36,7 @@ class Target:
         if self.server:
             return masked(self.server)
         postgres = self.settings.module == "memory.postgres"
-        return masked(self.settings.postgres_dsn) if postgres else self.settings.database_path
+        return masked(self.settings.postgres.dsn) if postgres else self.settings.database_path
 
     def must_exist(self) -> None:
         """Raise `NotFound` if the database file is missing, so that a command that only reads creates none."""
@@ -66,12 +66,13 @@ class Target:
             raise Misconfigured("memory is switched off.", hint=f"Set enabled = true ({settings.origins['enabled']}).")
         if self.server:
             return self._remote()
-        if settings.module == "memory.postgres" and not settings.postgres_dsn:
+        if settings.module == "memory.postgres" and not settings.postgres.dsn:
             raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass --database.")
         if self.named_by == _DEFAULT:
             check_folder(Path(settings.database_path).parent)
         # Most commands end at once: learning is left to `worker`, not to a thread that would be cut off.
-        return connect(settings=settings if stays else replace(settings, learn_at_start=False))
+        learning = replace(settings.learning, at_start=stays and settings.learning.at_start)
+        return connect(settings=replace(settings, learning=learning))
 
     def _remote(self) -> "Memory":
         from bethink.build import connect  # noqa: PLC0415 - as above
@@ -92,7 +93,7 @@ def find_target(config: str | None, database: str | None, key: str | None = None
     if settings.module == "memory.postgres":
         return Target(settings=settings, file=file, named_by=settings.origins["postgres_dsn"])
     if settings.database_path:
-        name = "sqlite_path" if settings.sqlite_path else "data_dir"
+        name = "sqlite_path" if settings.sqlite.path else "data_dir"
         return Target(settings=settings, file=file, named_by=settings.origins[name])
     origins = MappingProxyType({**settings.origins, "data_dir": _DEFAULT})
     settings = replace(settings, data_dir=str(data_folder()), origins=origins)

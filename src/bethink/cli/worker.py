@@ -41,18 +41,20 @@ async def _preview(ctx: CommandContext) -> Result:
     settings, server = ctx.target.settings, ctx.target.server
 
     def due(kind: str, status: str) -> bool:
-        return status in _DUE and (kind != "index" or bool(settings.embedder or server))  # no embedder, no indexing
+        return status in _DUE and (
+            kind != "index" or bool(settings.embedder.name or server)
+        )  # no embedder, no indexing
 
     waiting = [job for job in await ctx.space.jobs(limit=1_000) if due(job.kind, job.status)]
     everywhere: dict[str, int] = {}
-    if settings.learn or server:
+    if settings.learning.enabled or server:
         for kind, statuses in (await ctx.memory.audit()).counts.items():
             everywhere[kind] = sum(count for status, count in statuses.items() if due(kind, status))
     everywhere = {kind: count for kind, count in everywhere.items() if count}
-    data = {"space": ctx.space_name, "model": settings.model or None, "waiting": waiting, "dry_run": True}
+    data = {"space": ctx.space_name, "model": settings.model.name or None, "waiting": waiting, "dry_run": True}
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(everywhere.items()))
     total = many(sum(everywhere.values()), "job") + (f" ({kinds})" if kinds else "")
-    model = "" if server else f"; {settings.model or _NO_MODEL}"
+    model = "" if server else f"; {settings.model.name or _NO_MODEL}"
     lines = [
         f"{many(len(waiting), 'job')} waiting in {ctx.space_name}{model}",
         f"{total} waiting in all spaces; --yes runs them all",
@@ -71,7 +73,7 @@ async def worker(
 ) -> Result:
     """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM."""
     if again:
-        if not ctx.target.settings.model:
+        if not ctx.target.settings.model.name:
             raise Misconfigured("--again needs a model.", hint="Name one in the setting 'model'.")
         ctx.note(f"queued {many(await _learn_again(ctx.memory), 'session')} to learn from again")
     if once:

@@ -140,7 +140,8 @@ def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document
     current = get(tx, space=space, document_id=document_id)
     if current.version != expected:
         raise Stale(
-            f"document {document_id} is at version {current.version}; you read {expected}.", current=current.version
+            f"document {document_id} is at version {current.version}; you read version {expected}.",
+            current=current.version,
         )
     return current
 

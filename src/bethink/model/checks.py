@@ -201,6 +201,6 @@ def any_of(name: str, value: object, kind: type[EnumT]) -> tuple[EnumT, ...]:
             found.append(kind[kind(each).name])
         except (KeyError, ValueError):
             raise InvalidField(
-                name, f"cannot be {each!r}.", hint=f"Use {', '.join(each.value for each in kind)}."
+                name, f"cannot be {str(each)!r}.", hint=f"Use {', '.join(each.value for each in kind)}."
             ) from None
     return tuple(dict.fromkeys(found))

@@ -147,7 +147,9 @@ class Message:
         object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         if role not in _MAY_CLAIM.get(origin, Role):
-            raise Invalid(f"a {role} message cannot have the origin {origin}.", hint="Omit the origin, or lower it.")
+            raise Invalid(
+                f"a message of role {role} cannot have the origin {origin}.", hint="Omit the origin, or lower it."
+            )
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "said_at", moment_or_none(self.said_at))
         if self.idempotency_key is not None:

@@ -1,1 +1,1 @@
-"""What we ship for the sockets: models, embedders, redaction and token counts."""
+"""The built-in models, embedders, rerankers, redactors and token counters."""

@@ -1,4 +1,4 @@
-"""A model behind Anthropic's messages."""
+"""A model behind the Anthropic Messages API."""
 
 import os
 
@@ -21,9 +21,9 @@ _INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_inpu
 
 
 class AnthropicModel:
-    """Asks Anthropic's messages API. Without a key, the SDK looks for one: `ANTHROPIC_API_KEY` first.
+    """Calls the Anthropic Messages API. Without a key, the SDK looks for one, first in `ANTHROPIC_API_KEY`.
 
-    There is no temperature: the API takes none since its version of October 2026.
+    It has no temperature setting, because the API accepts none since October 2026.
     """
 
     def __init__(self, name: str, *, base_url: str = "", api_key: str = "", window: int = 200_000) -> None:
@@ -39,7 +39,7 @@ class AnthropicModel:
             if not address:
                 raise Misconfigured(
                     "Anthropic needs an API key.",
-                    hint="Set ANTHROPIC_API_KEY, or give the base_url of a server of your own.",
+                    hint="Set ANTHROPIC_API_KEY, or the base_url of your own server.",
                 )
             self._api_key = _NO_KEY
 
@@ -49,12 +49,10 @@ class AnthropicModel:
                 check_key(client.api_key or client.auth_token or "")
                 return bool(client.api_key or client.auth_token or client.credentials)
         except (AnthropicError, ValueError) as error:
-            raise Misconfigured(
-                "the credentials for Anthropic cannot be read.", hint="Set ANTHROPIC_API_KEY."
-            ) from error
+            raise Misconfigured("cannot read the credentials for Anthropic.", hint="Set ANTHROPIC_API_KEY.") from error
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
         with bounded(self.name, call.timeout):
             try:
                 body = await self._post(call)
@@ -65,8 +63,8 @@ class AnthropicModel:
         return self._read(body)
 
     async def _post(self, call: ModelCall) -> object:
-        # A client belongs to the event loop it was first used in, and the next call may come from another.
-        # It is given no time limit of its own: one would start anew with every byte that arrives.
+        # A client belongs to the event loop of its first use, and the next call may come from another loop.
+        # It gets no timeout of its own: that would start again with every byte that arrives.
         async with (
             AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
             client.messages.with_streaming_response.create(

@@ -1,15 +1,15 @@
-"""The redactor that a Memory uses unless it is given another."""
+"""The redactor that a Memory uses by default."""
 
 from typing import TYPE_CHECKING
 
 from bethink.store.db import Database
 
-if TYPE_CHECKING:  # its rules take a while to compile, and not every process writes
+if TYPE_CHECKING:  # its rules take a while to compile, and not every process needs them
     from bethink.providers.redaction import SecretRedactor
 
 
 def redactor_for(database: Database | None, *, key: str = "") -> "SecretRedactor":
-    """Return our own rules; fingerprints are made with `key`, or with one that the database keeps."""
+    """Return the built-in redactor. It makes fingerprints with `key`, or else with the key in the database."""
     from bethink.providers.redaction import SecretRedactor  # noqa: PLC0415 - see above
 
     if key:

@@ -1,10 +1,13 @@
-"""Tokens as a model counts them: the vocabulary is compiled into the package, so nothing is ever downloaded."""
+"""Count tokens exactly as a model does. The vocabularies are part of a package, so nothing is downloaded."""
 
 from bethink.errors import Misconfigured
 
 
 class ExactTokens:
-    """Counts in one of the vocabularies that toktok carries: o200k_base, cl100k_base, o200k_harmony, qwen3.5."""
+    """Counts with one of the vocabularies of toktok: o200k_base, cl100k_base, o200k_harmony, qwen3.5.
+
+    Raises `Misconfigured` without toktok, or for an unknown vocabulary.
+    """
 
     def __init__(self, encoding: str = "o200k_base") -> None:
         try:
@@ -18,10 +21,8 @@ class ExactTokens:
         try:
             self.count("")
         except KeyError as error:
-            raise Misconfigured(
-                f"there is no vocabulary {encoding!r}.", hint="Use o200k_base, for instance."
-            ) from error
+            raise Misconfigured(f"unknown vocabulary {encoding!r}.", hint="Use o200k_base, for example.") from error
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text."""
+        """Return the number of tokens in a text."""
         return self._count([text], self._encoding, threads=1)[0]

@@ -1,4 +1,4 @@
-"""Reads the JSON that a model behind HTTP answers with, believing neither its size nor its shape."""
+"""Read the JSON of an HTTP model API, without trusting its size or its shape."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,12 +11,12 @@ _MAX_NAME = 200
 
 
 async def read_json(model: str, chunks: AsyncIterator[bytes], *, limit: int = MAX_BODY) -> object:
-    """Read a whole body of at most `limit` bytes. Raises `ModelUnavailable` if it is longer, or not JSON."""
+    """Return the parsed body. Raises `ModelUnavailable` if it is longer than `limit` bytes, or not JSON."""
     body = bytearray()
     async for chunk in chunks:
         body += chunk
         if len(body) > limit:
-            raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the model's address.")
+            raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the address of the model.")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -24,12 +24,14 @@ async def read_json(model: str, chunks: AsyncIterator[bytes], *, limit: int = MA
 
 
 def not_an_answer(model: str) -> ModelUnavailable:
-    """Say that something else than the model's API seems to have answered."""
-    return ModelUnavailable(f"what {model} sent is not an answer of its API.", hint="Check the model's address.")
+    """Return the error for a response that does not come from the API of the model."""
+    return ModelUnavailable(
+        f"the response of {model} does not have the format of its API.", hint="Check the address of the model."
+    )
 
 
 def at(value: object, *path: str | int) -> object:
-    """Follow keys and indexes into JSON; None where there is nothing."""
+    """Follow keys and indexes into JSON, and return the value, or None if there is none."""
     for step in path:
         if isinstance(value, dict):
             value = cast("dict[object, object]", value).get(step)
@@ -42,19 +44,19 @@ def at(value: object, *path: str | int) -> object:
 
 
 def count_at(value: object, *path: str | int) -> int:
-    """Read a count of tokens; 0 where there is none."""
+    """Return a token count, or 0 if there is none."""
     found = at(value, *path)
     return max(found, 0) if isinstance(found, int) else 0
 
 
 def name_at(value: object, *path: str | int, default: str) -> str:
-    """Read the name of the model that answered, cut to a length that can be recorded."""
+    """Return the name of the model that answered, cut to a length that can be stored."""
     found = at(value, *path)
     return found[:_MAX_NAME] if isinstance(found, str) and found else default
 
 
 def text_in(blocks: object) -> str:
-    """Join the texts among the blocks of an answer; what is thought or called between them is left out."""
+    """Return the text blocks of an answer as one string, without thinking and tool calls."""
     if isinstance(blocks, str):
         return blocks
     if not isinstance(blocks, list):

@@ -1,4 +1,4 @@
-"""How the failures of a model behind HTTP become ours, without ever quoting what was sent or said."""
+"""Turn failures of an HTTP model API into our errors, without quoting prompts or answers."""
 
 import math
 from collections.abc import Generator, Mapping
@@ -17,9 +17,9 @@ _LONGEST_WAIT = 86_400.0
 _THIS_REQUEST = frozenset({400, 413, 414, 422, 431})
 
 _KEY = "Check the API key, and that it may use this model."
-_NAME = "Check the model's name and address."
-_MONEY = "The account has nothing left to spend: top it up or raise its limit."
-_REQUEST = "Check its length against the model's window, and what the model takes as a schema."
+_NAME = "Check the name and address of the model."
+_MONEY = "The account has no credit left: top it up or raise its limit."
+_REQUEST = "Check its length against the window of the model, and whether the model supports the schema."
 
 _BY_STATUS = {401: _KEY, 402: _MONEY, 403: _KEY, 404: _NAME, 405: _NAME}
 _BY_CODE = {
@@ -39,7 +39,7 @@ _CODES = [("code",), ("type",), ("details", "error_code")]
 
 
 def from_status(model: str, status: int, headers: Mapping[str, str], body: object = None) -> ModelError:
-    """Turn an HTTP status into our error. Of the body only known codes are read."""
+    """Turn an HTTP status into our error. Only known codes are read from the body."""
     hint = _hint_of(body)
     if status in _THIS_REQUEST and hint is None:
         return turned_down(model, f"HTTP {status}")
@@ -57,12 +57,12 @@ def _hint_of(body: object) -> str | None:
         if isinstance(code, str) and code in _BY_CODE:
             return _BY_CODE[code]
     said = at(error, "message")
-    # Anthropic may send an empty account as an invalid request, which would blame the text for it.
+    # Anthropic may report an empty account as an invalid request, which would blame the prompt.
     return _MONEY if isinstance(said, str) and "credit balance is too low" in said.lower() else None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds to wait, given in milliseconds, in seconds or as a date; at most a day."""
+    """Return how many seconds to wait, from milliseconds, seconds or a date in the headers; at most a day."""
     milliseconds, value = _number(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
     seconds = _number(value) if milliseconds is None else milliseconds / 1000
     if seconds is None:
@@ -87,17 +87,17 @@ def _until(value: str) -> float | None:
 
 
 def turned_down(model: str, how: str) -> BadAnswer:
-    """Say that this one request was refused: another one may still be answered."""
-    return BadAnswer(f"{model} turned the request down ({how}).", hint=_REQUEST)
+    """Return the error for a request that was rejected, although others may succeed."""
+    return BadAnswer(f"{model} rejected the request ({how}).", hint=_REQUEST)
 
 
 def unreachable(model: str, *, retry_after: float | None = None) -> ModelUnavailable:
-    """Say that the connection failed or broke off."""
-    return ModelUnavailable(f"{model} could not be reached, or broke off.", retry_after=retry_after)
+    """Return the error for a connection that failed or broke."""
+    return ModelUnavailable(f"cannot reach {model}, or the connection broke.", retry_after=retry_after)
 
 
 def too_late(model: str, timeout: float) -> ModelTimeout:
-    """Say that there was no whole answer in time."""
+    """Return the error for an answer that was not complete in time."""
     return ModelTimeout(
         f"{model} did not answer within {timeout:g} seconds.", hint="Allow more time, or ask for fewer tokens."
     )
@@ -105,8 +105,8 @@ def too_late(model: str, timeout: float) -> ModelTimeout:
 
 @contextmanager
 def bounded(model: str, timeout: float) -> Generator[None]:
-    """Give a call so many seconds from end to end, and turn what the transport raises into our errors."""
-    # The causes are cut off: they hold the request, and with it the key and the prompt.
+    """Limit a call to `timeout` seconds in total, and turn the errors of the transport into ours."""
+    # `from None` drops the causes: they contain the request, and with it the key and the prompt.
     try:
         with anyio.fail_after(timeout):
             yield
@@ -117,22 +117,22 @@ def bounded(model: str, timeout: float) -> Generator[None]:
 
 
 def check_address(base_url: str) -> None:
-    """Refuse an address that no request can be sent to. Raises `Misconfigured`."""
+    """Raise `Misconfigured` if no request can be sent to an address."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
-    if not usable:  # not quoted: an address may hold a password
+    if not usable:  # not quoted: an address may contain a password
         raise Misconfigured(
-            "the model's address is not usable.", hint="Give a whole URL, such as http://localhost:8000/v1."
+            "the address of the model is not a valid URL.", hint="Use a full URL, such as http://localhost:8000/v1."
         )
 
 
 def check_key(api_key: str) -> None:
-    """Refuse a key that no header can carry, before an error could quote it. Raises `Misconfigured`."""
+    """Raise `Misconfigured` for a key that cannot be sent in a header, before another error quotes it."""
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         raise Misconfigured(
-            "the API key holds a blank, a line break or another character that no key has.",
+            "the API key contains a space, a line break or another invalid character.",
             hint="Check the file or variable it comes from.",
         )

@@ -1,4 +1,4 @@
-"""What models in a folder of this machine share: their files, a name that stands for them, and a few threads."""
+"""What all models in a local folder share: finding files, a name made from their content, and threads."""
 
 import hashlib
 import os
@@ -26,23 +26,23 @@ _threads: RunVar[CapacityLimiter] = RunVar("bethink.embedding")
 
 
 def need(extra: str, *modules: str) -> None:
-    """Refuse to go on without what an extra brings; nothing is imported yet. Raises `Misconfigured`."""
+    """Raise `Misconfigured` if a module of an extra is not installed. Nothing is imported yet."""
     if any(find_spec(module) is None for module in modules):
         raise Misconfigured(f"this needs {', '.join(modules)}.", hint=f"Install the extra: bethink[{extra}].")
 
 
 def path_of(given: str | Path, *, hint: str) -> Path:
-    """Return an absolute path; `~` is the home folder. Raises `Misconfigured` if there is nothing."""
-    with suppress(RuntimeError, ValueError):  # nobody's home, or a NUL
-        # Links are not followed: the caches of model hubs link names to files that have none.
+    """Return an absolute path; `~` is the home folder. Raises `Misconfigured` if nothing exists there."""
+    with suppress(RuntimeError, ValueError):  # an unknown home folder, or a NUL in the path
+        # Links are not followed: in the caches of model hubs, only the link has a meaningful name.
         path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - resolve follows them
         if path.exists():
             return path
-    raise Misconfigured(f"there is nothing at {str(given)!r}.", hint=hint)
+    raise Misconfigured(f"no file or folder {str(given)!r}.", hint=hint)
 
 
 def stamp(recipe: str, files: Iterable[Path]) -> str:
-    """Return a short hash of files and of how they are used, the same on every machine. Large files are sampled."""
+    """Return a short hash of files and of their use, the same on every machine. Large files are sampled."""
     digest = hashlib.sha256(recipe.encode())
     for file in files:
         size = file.stat().st_size
@@ -58,7 +58,7 @@ def stamp(recipe: str, files: Iterable[Path]) -> str:
 
 
 class Once(Generic[T]):
-    """Makes something when it is first asked for, and once only, whichever thread asks."""
+    """Creates a value on first use, and only once, even with several threads."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -66,7 +66,7 @@ class Once(Generic[T]):
         self._lock = threading.Lock()
 
     def __call__(self) -> T:
-        """Return it; what goes wrong in making it is tried again next time."""
+        """Return the value. If creating it raises, the next call tries again."""
         with self._lock:
             if not self._made:
                 self._made.append(self._make())
@@ -74,7 +74,7 @@ class Once(Generic[T]):
 
 
 async def in_thread(work: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
-    """Do work that keeps a processor busy, in one of two threads of this event loop."""
+    """Run CPU-bound work in one of two threads of this event loop."""
     limiter = _threads.get(None)
     if limiter is None:  # a limiter belongs to one event loop, and an embedder may be called from several
         limiter = CapacityLimiter(_MAX_THREADS)

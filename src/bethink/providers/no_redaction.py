@@ -1,4 +1,4 @@
-"""The redactor of a Bethink whose redaction was switched off: it changes nothing, and says so."""
+"""The redactor for when redaction is switched off. It changes nothing, and warns about it."""
 
 from bethink.logs import logger
 
@@ -6,7 +6,7 @@ _log = logger("redaction")
 
 
 class NoRedaction:
-    """Leaves every text as it is. Warns once, when it is first put to use."""
+    """Leaves every text as it is, and logs a warning on first use."""
 
     def __init__(self) -> None:
         self._warned = False

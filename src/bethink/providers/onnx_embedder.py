@@ -1,4 +1,4 @@
-"""Vectors from a sentence model in ONNX, such as MiniLM, run on this machine without PyTorch."""
+"""Embed texts with a local ONNX sentence model, such as MiniLM, without PyTorch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, TypeVar
 from bethink.errors import Misconfigured
 from bethink.providers.local_model import Once, in_thread, need, path_of, stamp
 
-if TYPE_CHECKING:  # it brings numpy and onnxruntime, and not every process embeds
+if TYPE_CHECKING:  # it imports numpy and onnxruntime, and not every process embeds
     from bethink.providers.onnx_session import Encoded, OnnxSession
 
 MAX_TOKENS = 256
 _RECIPE = f"mean {MAX_TOKENS} 1"
 _HINT = (
-    "Give a folder with model.onnx and tokenizer.json, as sentence-transformers exports a model or a model hub offers "
-    "it; nothing is downloaded for you."
+    "Use a folder with model.onnx and tokenizer.json, exported by sentence-transformers or from a model hub; "
+    "nothing is downloaded for you."
 )
 T = TypeVar("T")
 
 
 class OnnxEmbedder:
-    """Embeds with an ONNX file on this machine, given as a folder or by itself; it is opened when it is first used.
+    """Embeds with a local ONNX file, given as a file or a folder. It is opened on first use.
 
-    Of a long text the first 256 tokens are seen. `tokenizer` says where its `tokenizer.json` is, if not beside it.
+    Only the first 256 tokens of a text count. `tokenizer` is the path of `tokenizer.json`, if it is elsewhere.
+    Raises `Misconfigured` if a file or package is missing.
     """
 
     def __init__(self, folder: str | Path, *, tokenizer: str | Path = "", threads: int = 2) -> None:
@@ -32,23 +33,23 @@ class OnnxEmbedder:
         home = model.parent.parent if model.parent.name == "onnx" else model.parent
         words = _tokenizer_at([path_of(tokenizer, hint=_HINT)] if tokenizer else [model.parent, home])
         _check_pooling(home)
-        weights = sorted(model.parent.glob(f"{model.name}[._]data"))  # a large model keeps them in a file of their own
+        weights = sorted(model.parent.glob(f"{model.name}[._]data"))  # a large model stores them in a separate file
         self.name = f"onnx:{home.name}-{stamp(_RECIPE, [model, *weights, words])}"
         self._session = Once(lambda: _open(model, words, threads))
 
     @property
     def dimension(self) -> int:
-        """Say how many numbers a vector has; opens the model if nobody has yet."""
+        """How many numbers a vector has. The first access opens the model."""
         return self._session().dimension
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """Return a vector of length one for each text, in order. Raises `BadAnswer` if the model cannot be run."""
+        """Return a vector of length one for each text, in order. Raises `BadAnswer` if the model fails."""
         return await self.over(texts, lambda session, batch: session.means(batch))
 
     async def over(
         self, texts: Sequence[str], read: "Callable[[OnnxSession, Sequence[Encoded]], Sequence[T]]"
     ) -> list[T]:
-        """Run the model over texts in batches of like length, and return what `read` makes of each, in order."""
+        """Run the model on texts in batches of similar length, and return what `read` makes of each, in order."""
         if not texts:
             return []
         session = await in_thread(self._session)
@@ -68,19 +69,22 @@ def _model_at(path: Path) -> Path:
         plain = [file for file in found if file.name == "model.onnx"]
         if len(found) > 1 and not plain:
             names = ", ".join(file.name for file in found)
-            raise Misconfigured(f"{folder.name!r} has {names}.", hint="Give the path of the one to use.")
+            raise Misconfigured(
+                f"{folder.name!r} contains several models: {names}.", hint="Give the path of the one to use."
+            )
         if found:
             return (plain or found)[0]
-    raise Misconfigured(f"{path.name!r} has no model.onnx.", hint=_HINT)
+    raise Misconfigured(f"{path.name!r} does not contain model.onnx.", hint=_HINT)
 
 
-def _tokenizer_at(places: Sequence[Path]) -> Path:
-    for place in places:
-        file = place / "tokenizer.json" if place.is_dir() else place
+def _tokenizer_at(paths: Sequence[Path]) -> Path:
+    for path in paths:
+        file = path / "tokenizer.json" if path.is_dir() else path
         if file.is_file():
             return file
     raise Misconfigured(
-        f"{places[0].name!r} has no tokenizer.json.", hint="Put it there, or say with embedder_tokenizer where it is."
+        f"{paths[0].name!r} does not contain tokenizer.json.",
+        hint="Put it there, or set embedder_tokenizer to its path.",
     )
 
 
@@ -90,11 +94,9 @@ def _check_pooling(home: Path) -> None:
         config = json.loads(file.read_text(encoding="utf-8") if file.is_file() else "{}")
         takes_the_mean = config.get("pooling_mode_mean_tokens", config.get("pooling_mode", "mean") == "mean")
     except (ValueError, AttributeError) as error:
-        raise Misconfigured(f"1_Pooling/config.json in {home.name!r} cannot be read.", hint=_HINT) from error
+        raise Misconfigured(f"cannot read 1_Pooling/config.json in {home.name!r}.", hint=_HINT) from error
     if not takes_the_mean:
-        raise Misconfigured(
-            f"{home.name!r} does not take the mean of its tokens.", hint="Use a model that does, such as MiniLM."
-        )
+        raise Misconfigured(f"{home.name!r} does not use mean pooling.", hint="Use a model that does, such as MiniLM.")
 
 
 def _open(model: Path, tokenizer: Path, threads: int) -> "OnnxSession":

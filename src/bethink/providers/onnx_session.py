@@ -1,4 +1,4 @@
-"""An open ONNX model and its tokenizer. Imports numpy and onnxruntime: load it only to embed."""
+"""An open ONNX model and its tokenizer. It imports numpy and onnxruntime, so import it only to embed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,22 +24,22 @@ _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """The tokens of one text; `spoken` are the places of those that are not the tokenizer's own."""
+    """The tokens of one text. `spoken` are the positions of the tokens that are not special tokens."""
 
     ids: list[int]
     spoken: list[int]
 
 
 class OnnxSession:
-    """Runs a model over batches of texts. May be used by several threads at once."""
+    """Runs a model on batches of texts. It is thread-safe."""
 
     def __init__(self, model: Path, tokenizer: Path, *, max_tokens: int, threads: int) -> None:
         try:
             self._tokenizer = Tokenizer.from_file(str(tokenizer))
             self._session = _session(model, threads)
-        except Exception as error:  # neither package has a root for its errors
+        except Exception as error:  # neither package has a base class for its errors
             raise Misconfigured(
-                f"{model.name} or {tokenizer.name} cannot be read.", hint="Check that both files are whole."
+                f"cannot read {model.name} or {tokenizer.name}.", hint="Check that both files are complete."
             ) from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_tokens)  # pyright: ignore[reportUnknownMemberType]
@@ -48,24 +48,24 @@ class OnnxSession:
         found = [name for name in (*_HIDDEN, *outputs) if name in outputs]
         if not found or not isinstance(outputs[found[0]][2], int) or not {"input_ids"} <= self._inputs <= _INPUTS:
             raise Misconfigured(
-                f"{model.name} is no model that gives a vector for each token.", hint="Export it for features."
+                f"{model.name} does not return a vector for each token.", hint="Export it for feature extraction."
             )
         self._output = found[0]
         self.name = model.name
         self.dimension: int = outputs[self._output][2]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Cut texts into tokens, as many as the model sees."""
+        """Return the tokens of each text, as many as the model reads."""
         return [self._encode(text) for text in texts]
 
     def _encode(self, text: str) -> Encoded:
-        # Not encode_batch: its thread pool takes every core, and does not survive a fork.
+        # Not encode_batch: its thread pool uses every core, and does not survive a fork.
         found = self._tokenizer.encode(clean(text[:_MAX_CHARACTERS]))
-        spoken = [place for place, special in enumerate(found.special_tokens_mask) if not special]
-        return Encoded(ids=found.ids or [0], spoken=spoken)  # some tokenizers make nothing of nothing
+        spoken = [position for position, special in enumerate(found.special_tokens_mask) if not special]
+        return Encoded(ids=found.ids or [0], spoken=spoken)  # some tokenizers return no tokens for an empty text
 
     def batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
-        """Group texts of like length by their places, so that little is padded and no batch takes much memory."""
+        """Return the indexes of texts in batches of similar length: little padding, and little memory per batch."""
         batches: list[list[int]] = []
         for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row].ids)):
             last = batches[-1] if batches else None
@@ -76,18 +76,18 @@ class OnnxSession:
         return batches
 
     def means(self, batch: Sequence[Encoded]) -> list[list[float]]:
-        """Return the mean of each text's token vectors, made one long."""
+        """Return the mean of the token vectors of each text, scaled to length one."""
         hidden, mask = self._run(batch)
         counted = mask[:, :, None].astype(np.float32)
         return _unit((hidden * counted).sum(axis=1) / counted.sum(axis=1)).tolist()
 
     def tokens(self, batch: Sequence[Encoded]) -> list[Floats]:
-        """Return the vectors of each text's spoken tokens, each made one long."""
+        """Return the vectors of the spoken tokens of each text, scaled to length one."""
         hidden, _ = self._run(batch)
         return [_unit(hidden[row, each.spoken]) for row, each in enumerate(batch)]
 
     def matches(self, question: Floats, batch: Sequence[Encoded]) -> list[float]:
-        """Say for each text how near, on average, the tokens of a question come to the nearest of its own."""
+        """Return the MaxSim of each text: the mean, over the tokens of the question, of the best similarity."""
         return [float((question @ text.T).max(axis=1).mean()) if text.size else 0.0 for text in self.tokens(batch)]
 
     def _run(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
@@ -99,7 +99,7 @@ class OnnxSession:
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
             found = self._session.run([self._output], {name: inputs[name] for name in self._inputs})[0]
-        except Exception as error:  # onnxruntime has no root for its errors
+        except Exception as error:  # onnxruntime has no base class for its errors
             raise self._useless() from error
         hidden = cast("Floats", found.astype(np.float32))
         if not np.isfinite(hidden[mask == 1]).all():
@@ -107,16 +107,18 @@ class OnnxSession:
         return hidden, mask
 
     def _useless(self) -> BadAnswer:
-        return BadAnswer(f"{self.name} makes no vector of this.", hint="Check that the tokenizer is the model's own.")
+        return BadAnswer(f"{self.name} cannot embed this text.", hint="Check that the tokenizer belongs to the model.")
 
 
 def _session(model: Path, threads: int) -> Any:
-    runtime = cast("Any", onnxruntime)  # it has no types of its own
+    runtime = cast("Any", onnxruntime)  # it has no type hints
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # it would wait by burning a core
-    runtime.disable_telemetry_events()  # which official builds for Windows have
+    options.add_session_config_entry(
+        "session.intra_op.allow_spinning", "0"
+    )  # spinning keeps a core busy while it waits
+    runtime.disable_telemetry_events()  # official builds for Windows have telemetry
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 

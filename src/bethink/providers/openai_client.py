@@ -1,4 +1,4 @@
-"""What every client of an OpenAI-compatible server shares: its key, its address, and how it fails."""
+"""What all clients of an OpenAI-compatible server share: key, address and error handling."""
 
 import os
 from collections.abc import Generator
@@ -13,7 +13,10 @@ _NO_KEY = "none"
 
 
 class OpenAIServer:
-    """Where a server is and how to get in. Without a key, `OPENAI_API_KEY` is used; a local server needs none."""
+    """The address and the key of a server. The default key is `OPENAI_API_KEY`; with an address, it is optional.
+
+    Raises `Misconfigured` without both, or if one of them is invalid.
+    """
 
     def __init__(self, *, base_url: str = "", api_key: str = "") -> None:
         self.address = base_url or os.environ.get("OPENAI_BASE_URL", "")
@@ -22,22 +25,22 @@ class OpenAIServer:
             check_address(self.address)
         if not (key or self.address):
             raise Misconfigured(
-                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or give the base_url of a server of your own."
+                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or the base_url of your own server."
             )
         check_key(key)
         self._base_url = base_url or None
         self._api_key = api_key or (None if key else _NO_KEY)
 
     def client(self) -> AsyncOpenAI:
-        """Return a client for one call, to be closed after it."""
-        # A client belongs to the event loop it was first used in, and the next call may come from another.
-        # It is given no time limit of its own: one would start anew with every byte that arrives.
+        """Return a client for one call. The caller closes it."""
+        # A client belongs to the event loop of its first use, and the next call may come from another loop.
+        # It gets no timeout of its own: that would start again with every byte that arrives.
         return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0)
 
 
 @contextmanager
 def asking(model: str, timeout: float) -> Generator[None]:
-    """Give a call so many seconds, and turn what the client raises into our errors."""
+    """Limit a call to `timeout` seconds, and turn the errors of the client into ours."""
     with bounded(model, timeout):
         try:
             yield

@@ -1,4 +1,4 @@
-"""Vectors from any server that speaks OpenAI's embeddings: OpenAI itself, vLLM, llama.cpp, Ollama."""
+"""Embed texts with any server that has the OpenAI embeddings API: OpenAI itself, vLLM, llama.cpp, Ollama."""
 
 import math
 from collections.abc import Generator, Sequence
@@ -12,7 +12,7 @@ from bethink.providers.http_body import MAX_BODY, at, not_an_answer, read_json
 from bethink.providers.openai_client import OpenAIServer, asking
 
 _NATIVE = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
-# OpenAI takes 8,192 tokens of a text and 300,000 of a request; a character is rarely more than one token.
+# OpenAI accepts 8,192 tokens per text and 300,000 per request; a character is rarely more than one token.
 _MAX_CHARACTERS = 6_000
 _BATCH_CHARACTERS = 200_000
 _BATCH_TEXTS = 256
@@ -21,10 +21,10 @@ _TOO_LARGE = 1e300
 
 
 class OpenAIEmbedder:
-    """Asks an embeddings server: the texts leave this machine, unless the server is on it.
+    """Sends texts to an embeddings server; unless that is local, the texts leave this machine.
 
-    Of a long text the first 6,000 characters are sent. Without a key, `OPENAI_API_KEY` is used; a local server needs
-    none. `dimension` may be left out for OpenAI's own models.
+    Only the first 6,000 characters of a text are sent. The default key is `OPENAI_API_KEY`; a local server needs none.
+    `dimension` is optional for the models of OpenAI. Raises `Misconfigured` if a setting is missing.
     """
 
     def __init__(
@@ -33,19 +33,17 @@ class OpenAIEmbedder:
         self._server = OpenAIServer(base_url=base_url, api_key=api_key)
         self.dimension = dimension or _NATIVE.get(name, 0)
         if self.dimension < 1:
-            raise Misconfigured(
-                f"nobody knows how many numbers a vector of {name!r} has.", hint="Set embedder_dimension."
-            )
+            raise Misconfigured(f"the dimension of {name!r} is unknown.", hint="Set embedder_dimension.")
         self.name = f"openai:{name}-{self.dimension}"
         self._model = name
         self._timeout = timeout
-        # Other servers may not know the parameter, and have but one dimension.
+        # Other servers may not support the parameter, and have only one dimension.
         self._shortened = self.dimension != _NATIVE.get(name, self.dimension)
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return a vector of length one for each text, in order.
 
-        Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` for a request turned down or vectors that do not fit.
+        Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` for a rejected request or unusable vectors.
         """
         vectors: list[Sequence[float]] = []
         for batch in _batches(texts):
@@ -77,13 +75,13 @@ class OpenAIEmbedder:
         return [self._unit(at(item, "embedding")) for item in self._in_order(items)]
 
     def _in_order(self, items: list[object]) -> list[object]:
-        places = [at(item, "index") for item in items]
-        if all(place is None for place in places):
+        indexes = [at(item, "index") for item in items]
+        if all(index is None for index in indexes):
             return items
-        by_place = {place: item for place, item in zip(places, items, strict=True) if type(place) is int}
-        if by_place.keys() != set(range(len(items))):
-            raise self._misfit("vectors that cannot be told apart")
-        return [by_place[place] for place in range(len(items))]
+        by_index = {index: item for index, item in zip(indexes, items, strict=True) if type(index) is int}
+        if by_index.keys() != set(range(len(items))):
+            raise self._misfit("vectors with wrong indexes")
+        return [by_index[index] for index in range(len(items))]
 
     def _unit(self, vector: object) -> list[float]:
         numbers = cast("list[object]", vector) if isinstance(vector, list) else []
@@ -92,24 +90,24 @@ class OpenAIEmbedder:
         floats = [number for number in numbers if isinstance(number, (int, float)) and abs(number) < _TOO_LARGE]
         length = math.hypot(*floats) if len(floats) == len(numbers) else 0.0
         if length == 0:
-            raise self._misfit("a vector without a direction")
+            raise self._misfit("a zero or invalid vector")
         return [number / length for number in floats]
 
     def _misfit(self, what: str) -> BadAnswer:
         return BadAnswer(
-            f"{self._model} sent {what}.", hint="Check that the model is one for embeddings, and embedder_dimension."
+            f"{self._model} sent {what}.", hint="Check embedder_dimension, and that the model is an embedding model."
         )
 
 
 def _batches(texts: Sequence[str]) -> Generator[list[str]]:
     batch: list[str] = []
-    held = 0
+    characters = 0
     for text in texts:
-        cut = clean(text[:_MAX_CHARACTERS]) or " "  # an empty text is refused
-        if batch and (len(batch) == _BATCH_TEXTS or held + len(cut) > _BATCH_CHARACTERS):
+        cut = clean(text[:_MAX_CHARACTERS]) or " "  # the API rejects an empty text
+        if batch and (len(batch) == _BATCH_TEXTS or characters + len(cut) > _BATCH_CHARACTERS):
             yield batch
-            batch, held = [], 0
+            batch, characters = [], 0
         batch.append(cut)
-        held += len(cut)
+        characters += len(cut)
     if batch:
         yield batch

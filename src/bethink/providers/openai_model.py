@@ -1,4 +1,4 @@
-"""A model behind any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama."""
+"""A model behind any server with the OpenAI chat completions API: OpenAI itself, vLLM, llama.cpp, Ollama."""
 
 from typing import cast
 from urllib.parse import urlsplit
@@ -26,9 +26,10 @@ ResponseFormat = ResponseFormatJSONObject | ResponseFormatJSONSchema
 
 
 class OpenAIModel:
-    """Asks a chat completions server. Without a key, `OPENAI_API_KEY` is used; a local server needs none.
+    """Calls a chat completions server. The default key is `OPENAI_API_KEY`; a local server needs none.
 
-    `output` says how the server takes a schema: as `json_schema`, beside `json_object`, or only in the `prompt`.
+    `output` is how the server accepts a schema: as `json_schema`, with `json_object`, or only in the `prompt`.
+    Raises `Misconfigured` if a setting is missing or invalid.
     """
 
     def __init__(
@@ -44,17 +45,17 @@ class OpenAIModel:
     ) -> None:
         self._server = OpenAIServer(base_url=base_url, api_key=api_key)
         if output not in _OUTPUTS:
-            raise Misconfigured(f"{output!r} is no way to ask for JSON.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
+            raise Misconfigured(f"unknown output {output!r}.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
         self._output = output
         self.name = name
         self.window = window
         self._temperature = temperature
         self._strict = strict_schema
-        # OpenAI refuses max_tokens for its newer models; Ollama and older servers overlook max_completion_tokens.
+        # OpenAI rejects max_tokens for its newer models; Ollama and older servers ignore max_completion_tokens.
         self._newer = _is_openai(self._server.address)
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
         with asking(self.name, call.timeout):
             body = await self._post(call)
         return self._read(body)
@@ -64,7 +65,7 @@ class OpenAIModel:
             self._server.client() as client,
             client.chat.completions.with_streaming_response.create(
                 model=self.name,
-                messages=_messages(call, told=self._output == "prompt"),
+                messages=_messages(call, in_prompt=self._output == "prompt"),
                 response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
                 max_completion_tokens=call.max_tokens if self._newer else omit,
                 max_tokens=omit if self._newer else call.max_tokens,
@@ -75,9 +76,9 @@ class OpenAIModel:
 
     def _format(self, call: ModelCall) -> ResponseFormat:
         if self._output == "json_object":
-            # Not in OpenAI's own protocol, but what llama.cpp's older servers understand.
-            beside = {"type": "json_object", "schema": dict(call.schema or {})}
-            return cast("ResponseFormatJSONObject", beside)
+            # Not part of the OpenAI protocol, but older servers of llama.cpp understand it.
+            extended = {"type": "json_object", "schema": dict(call.schema or {})}
+            return cast("ResponseFormatJSONObject", extended)
         return {
             "type": "json_schema",
             "json_schema": {"name": call.schema_name, "schema": dict(call.schema or {}), "strict": self._strict},
@@ -101,10 +102,10 @@ class OpenAIModel:
         )
 
 
-def _messages(call: ModelCall, *, told: bool) -> list[ChatCompletionMessageParam]:
+def _messages(call: ModelCall, *, in_prompt: bool) -> list[ChatCompletionMessageParam]:
     messages: list[ChatCompletionMessageParam] = []
     system = call.system
-    if told and call.schema is not None:
+    if in_prompt and call.schema is not None:
         system = (
             f"{system}\n\nAnswer with JSON of this schema, and nothing else:\n{canonical_json(call.schema)}".strip()
         )

@@ -1,4 +1,4 @@
-"""A model of any provider that Pydantic AI can talk to."""
+"""A model of any provider that Pydantic AI supports."""
 
 import json
 from collections.abc import Mapping
@@ -34,9 +34,10 @@ _OURS_TO_FIX = (ModelAuthenticationError, ModelNotFoundError)
 
 
 class PydanticAIModel:
-    """Asks a Pydantic AI model, given as an instance or by name, such as `openai:gpt-5`.
+    """Calls a Pydantic AI model, given as an instance or by name, such as `openai:gpt-5`.
 
-    A name works from any event loop; an instance, from one at a time, since it holds its connections.
+    A name works from any event loop; an instance only from one at a time, because it keeps its connections.
+    Raises `Misconfigured` if Pydantic AI cannot use the model.
     """
 
     def __init__(self, model: Model | str, *, window: int | None = None, temperature: float | None = None) -> None:
@@ -44,7 +45,7 @@ class PydanticAIModel:
             known = infer_model(model)
         except (UserError, ImportError, ValueError) as error:
             raise Misconfigured(
-                "Pydantic AI cannot use this model.", hint="Check its name, its provider's package and its key."
+                "Pydantic AI cannot use this model.", hint="Check its name, the package of its provider and its key."
             ) from error
         self._model = model
         self.name = model if isinstance(model, str) else known.model_id
@@ -52,7 +53,7 @@ class PydanticAIModel:
         self._temperature = temperature
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is turned down."""
+        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
         with bounded(self.name, call.timeout):
             try:
                 response = await self._request(call)
@@ -98,7 +99,8 @@ class PydanticAIModel:
             return too_late(self.name, timeout)
         if isinstance(error, UserError):
             return ModelUnavailable(
-                f"Pydantic AI will not send this to {self.name}.", hint="Check what the model supports, and its key."
+                f"Pydantic AI refused to send the request to {self.name}.",
+                hint="Check what the model supports, and its key.",
             )
         if isinstance(error, ModelHTTPError):
             return from_status(self.name, error.status_code, _waiting(error), error.body)
@@ -108,7 +110,7 @@ class PydanticAIModel:
 
     def _failure_of_all(self, group: FallbackExceptionGroup, timeout: float) -> ModelError:
         failures = [self._failure(error, timeout) for error in group.exceptions]
-        # One that is only down for now may take the request later, even if the others never will.
+        # A model that is only unavailable may accept the request later, even if the others never will.
         return next((failure for failure in failures if isinstance(failure, ModelUnavailable)), failures[0])
 
 
@@ -116,7 +118,7 @@ def _parameters(call: ModelCall) -> ModelRequestParameters:
     if call.schema is None:
         return ModelRequestParameters()
     schema = dict(call.schema)
-    # Both ways are offered: each model takes the one it is best at, and drops the other.
+    # Offer both ways: Pydantic AI uses the one that the model supports best, and drops the other.
     return ModelRequestParameters(
         output_mode="auto",
         output_object=OutputObjectDefinition(json_schema=schema, name=call.schema_name),
@@ -129,7 +131,7 @@ def _parameters(call: ModelCall) -> ModelRequestParameters:
 
 
 def _written(arguments: str | dict[str, Any] | None) -> str:
-    # Not by args_as_json_str, which would wrap what is malformed in an object that is not.
+    # Not args_as_json_str: it would wrap malformed JSON in a valid object.
     return arguments or "" if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
 
 

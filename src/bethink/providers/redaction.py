@@ -1,4 +1,4 @@
-"""Cuts secrets out of every text: a typed placeholder with a keyed fingerprint takes the place of each."""
+"""Replace secrets in texts with typed placeholders that contain a keyed fingerprint."""
 
 import re
 from collections.abc import Callable
@@ -10,24 +10,24 @@ from bethink.providers.redaction_rules import secrets
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
 _ROUNDS = 3
-_NOBODYS = token_bytes(32)
-"""The key until there is one: what nobody keeps needs no link that outlives this process."""
+_PROCESS_KEY = token_bytes(32)
+"""The key if none is given. Without a database, fingerprints need not outlive this process."""
 
 
 class SecretRedactor:
-    """Replaces secrets by `[REDACTED:kind:ab12]`: equal secrets get equal marks, and no mark leads back to a secret."""
+    """Replaces secrets with `[REDACTED:kind:ab12]`. Equal secrets get equal marks, which do not reveal them."""
 
     def __init__(self, key: bytes | Callable[[], bytes]) -> None:
         self._source = key
         self._key = b""
 
     def redact(self, text: str) -> str:
-        """Return the text without its secrets and its `<private>` parts; what is redacted already stays as it is."""
+        """Return the text without secrets and `<private>` parts. Redacting it again changes nothing."""
         if _TAG.search(text):
             text = _without_private(text)
         if "[REDACTED:" not in text:
             return self._cut(text, _ROUNDS)
-        # Every other piece is a placeholder; the pieces between them are looked at one by one, here as in a second run.
+        # Every other piece is a placeholder. The pieces between are checked one by one, as in a second run.
         pieces = _PLACEHOLDER.split(text)
         pieces[::2] = [self._cut(piece, _ROUNDS) for piece in pieces[::2]]
         return "".join(pieces)
@@ -41,7 +41,7 @@ class SecretRedactor:
         done: list[str] = []
         last = 0
         for start, end, kind in spans:
-            # What is left is looked at again, by itself: that makes a second run over the result change nothing.
+            # The rest is checked again by itself, so that a second run over the result changes nothing.
             done += (self._cut(text[last:start], rounds - 1), self._placeholder(kind, text[start:end]))
             last = end
         return "".join([*done, self._cut(text[last:], rounds - 1)])
@@ -50,7 +50,9 @@ class SecretRedactor:
         if not self._key:
             given = self._source if isinstance(self._source, bytes) else self._source()
             self._key = blake2b(given, digest_size=32).digest() if given else b""
-        mark = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key or _NOBODYS, digest_size=2).hexdigest()
+        mark = blake2b(
+            secret.encode("utf-8", "surrogatepass"), key=self._key or _PROCESS_KEY, digest_size=2
+        ).hexdigest()
         return f"[REDACTED:{kind}:{mark}]"
 
 
@@ -69,6 +71,6 @@ def _without_private(text: str) -> str:
         if not kept:
             return text
         text = "".join(kept) + ("" if depth else text[last:])
-    # A text that grows new tags out of what is left of the old ones is cut at the first of them.
+    # If removing tags keeps producing new tags, cut the text at the first one.
     first = next((tag.start() for tag in _TAG.finditer(text) if not tag[1]), len(text))
     return text[:first]

@@ -1,4 +1,4 @@
-"""All rules together: what is cut out of a text, and where."""
+"""All redaction rules together: which parts of a text are secrets."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -134,11 +134,11 @@ def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
 
 
 def secrets(text: str) -> list[MatchSpan]:
-    """Find what has to go: no two overlap, and they come in order."""
+    """Return the secrets in a text, in order and without overlaps."""
     found = list(shaped(text))
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
-    lowered = text.replace("İ", "i").lower()  # the one letter that grows when it is lowered: places must stay the same
+    lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
     for kind, hints, pattern, judge in _CONTEXTS:
         for hint in hints:
             if hint in lowered:
@@ -152,7 +152,7 @@ def secrets(text: str) -> list[MatchSpan]:
 
 
 def _apart(found: list[MatchSpan]) -> list[MatchSpan]:
-    """Join what overlaps; it is called what the first of its rules called it."""
+    """Merge overlapping spans. The kind of the earliest rule wins."""
     kept: list[tuple[int, MatchSpan]] = []
     for rank, span in sorted(enumerate(found), key=lambda entry: entry[1].start):
         if not kept or span.start >= kept[-1][1].end:

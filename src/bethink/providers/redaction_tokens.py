@@ -1,4 +1,4 @@
-"""Secrets that show by their own shape: what providers put in front of a key, private key blocks, signed tokens."""
+"""Secrets with a recognisable shape: keys with the prefix of a provider, private key blocks, signed tokens."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from bethink.providers.redaction_values import scrambled
 
 
 class MatchSpan(NamedTuple):
-    """Where a secret stands in a text, and what it is."""
+    """The position of a secret in a text, and its kind."""
 
     start: int
     end: int
@@ -97,7 +97,7 @@ _SHAPES = {
 
 
 def either(words: Iterable[str]) -> str:
-    """Write an alternation that branches on the first character, longest word first: it fails quickly."""
+    """Return an alternation that branches on the first character, longest word first, so that it fails fast."""
     groups: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         groups.setdefault(word[0], []).append(re.escape(word[1:]))
@@ -126,12 +126,12 @@ _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![
 
 
 def shaped(text: str) -> Iterator[MatchSpan]:
-    """Find the secrets that need no word beside them."""
+    """Find the secrets that are recognisable without a word next to them."""
     if "-----BEGIN " in text:
         yield from _private_keys(text)
     if "Private-Lines:" in text:
         yield from (MatchSpan(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
-    # In most messages no word is long enough to be a token: that is seen at once.
+    # In most messages no word is long enough to be a token, and this check is fast.
     if max(map(len, text.split()), default=0) >= _SHORTEST and any(hint in text for hint in _HINTS):
         yield from _tokens(text)
 

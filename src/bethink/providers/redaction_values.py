@@ -1,10 +1,10 @@
-"""What a value looks like: a random token, a password somebody chose, or only something that stands for one."""
+"""Classify a value: a random token, a chosen password, or only a placeholder for one."""
 
 import re
 from itertools import islice
 
 _CHUNK = re.compile(r"[A-Za-z0-9]{3,}+")
-_CHUNKS = 12  # a token has few gaps; what has many is text, and not worth more time
+_CHUNKS = 12  # a token has few gaps; a value with many is text
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -47,7 +47,7 @@ _NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )
-"""What has a name in it and is one no more: names are not written with such signs, nor with a digit between words."""
+"""Passwords that contain a word like "secret". Names have no such characters, and no digit between words."""
 _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
     r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",
@@ -61,7 +61,7 @@ _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
 
 
 def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
-    """Tell whether at least so many characters look drawn by lot: of one kind, only so few come in a row."""
+    """Return whether at least `least` characters look random, with few of one kind in a row."""
     count = 0
     for found in islice(_CHUNK.finditer(value), _CHUNKS):
         chunk = found.group()
@@ -74,12 +74,12 @@ def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
 
 
 def is_digest(value: str) -> bool:
-    """Tell whether a value is made like a hash or an id: such a value is only a secret where its name says so."""
+    """Return whether a value looks like a hash or an id, which is only a secret if its name says so."""
     return any(shape.fullmatch(value) for shape in (_HEX, _UUID, _ULID))
 
 
 def stands_for_one(value: str) -> bool:
-    """Tell whether a value is code, a reference or a stand-in, and no secret itself."""
+    """Return whether a value is code, a reference or a placeholder rather than a secret."""
     if len(set(value.lower())) <= 2 or value.lower().strip("!?.") in _NO_PASSWORDS:
         return True
     if _CODE.match(value) or _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
@@ -93,7 +93,7 @@ def stands_for_one(value: str) -> bool:
 
 
 def is_token(value: str, *, least: int = 10) -> bool:
-    """Tell whether a value that was given as a token, key or secret is one; a long one is known by its beginning."""
+    """Return whether a value named token, key or secret is one. A long value is judged by its beginning."""
     value = value[:128]
     if len(value) < least or stands_for_one(value):
         return False
@@ -103,7 +103,7 @@ def is_token(value: str, *, least: int = 10) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a word in a sentence can only be a password: no dictionary word, no technical term."""
+    """Return whether a word in a sentence must be a password, not a dictionary word or technical term."""
     if len(value) <= 12 and value.lower() in _WELL_KNOWN:
         return True
     if not 6 <= len(value) <= 128 or stands_for_one(value) or _TECHNICAL.fullmatch(value) or _ADDRESS.fullmatch(value):
@@ -116,7 +116,7 @@ def is_password(value: str) -> bool:
 
 
 def is_assigned_password(value: str, *, quoted: bool) -> bool:
-    """Tell whether a value that stands behind a name and a sign is a password."""
+    """Return whether a value that is assigned to a name, such as after `=`, is a password."""
     if len(value) > 128:
         return scrambled(value[:128], least=32)
     if value.lower() in _WELL_KNOWN:

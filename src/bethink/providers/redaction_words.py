@@ -1,4 +1,4 @@
-"""Secrets that show by the words around them: names with values, headers, commands, and what people say."""
+"""Secrets that the words around them reveal: names with values, headers, commands, and sentences."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ HINTS = (
     *("senha", "clave", "parola", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "şifre"),
     *("парол", "密", "パスワード", "비밀번호"),
 )
-"""One of these is in every lower-cased text that holds a name."""
+"""Every lower-cased text that contains a name contains one of these."""
 _WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key"}
 _NOT_BEFORE = (
     *("page", "pagination", "continuation", "cursor", "public", "publishable", "primary", "foreign"),
@@ -61,7 +61,7 @@ _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
-_SIGN = re.compile(
+_ASSIGN = re.compile(
     r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?value["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
     r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|={1,3}|:|\uff1a|→)[ \t]{0,20}"""
@@ -69,11 +69,11 @@ _SIGN = re.compile(
 _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|:)?(?=[ \t\n])|(?=[^\x00-\x7f])""")
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}", re.IGNORECASE)
 _QUOTED = re.compile(r"""[rbu]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
-_LONGEST = 256  # what is longer is judged by its beginning, and goes as a whole
+_LONGEST = 256  # a longer value is judged by its beginning, and removed completely
 _PLAIN = re.compile(rf"""[^\s"'`<>]{{1,{_LONGEST}}}+""")
 _MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
 _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
-"""Names crowd here only in packed code or in text that is made to waste time: one look has to do."""
+"""Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _ELEMENT = re.compile(r"(?:</\w{1,20}>\s{0,40}<\w{1,20}>|>)([^<\s]{1,512})</")
@@ -96,11 +96,11 @@ _CLOSING = "\"'`)>]}*,;:.”»\u2019。、"
 
 
 def named(text: str, lowered: str) -> Iterator[MatchSpan]:
-    """Find values by the name in front of them."""
+    """Find secrets by the names in front of them."""
     names = list(_names(lowered))
     done = 0
     for (name, start, end), limit in zip(names, _limits(names), strict=True):
-        if start < done or limit - end <= 1:  # a name inside a secret is none; another name right behind it is no value
+        if start < done or limit - end <= 1:  # skip a name inside a secret, and one directly before another name
             continue
         span = _found(text, start, end, name, limit)
         if span is None:
@@ -121,7 +121,7 @@ def _names(lowered: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _limits(names: list[tuple[str, int, int]]) -> list[int]:
-    """Return for each name where the next one of its kind begins: from there on that one looks after itself."""
+    """Return for each name where the search for its value ends: at the next name of the same kind."""
     limits: list[int] = []
     next_of: dict[str, int] = {}
     for name, start, end in reversed(names):
@@ -132,13 +132,13 @@ def _limits(names: list[tuple[str, int, int]]) -> list[int]:
 
 def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
     kind = _KIND[name]
-    sign = _SIGN.match(text, end)
+    assign = _ASSIGN.match(text, end)
     flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
-    if sign or flag or text[end : end + 1] in ("<", ">"):
-        span = _assigned(text, end, sign.end() if sign else end + 1, kind)
+    if assign or flag or text[end : end + 1] in ("<", ">"):
+        span = _assigned(text, end, assign.end() if assign else end + 1, kind)
         if span:
             return span
-    gap = None if name == "pass" else _GAP.match(text, end)  # one passes more things than passwords
+    gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
     return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
 
 
@@ -219,7 +219,7 @@ def _is_said(value: str, kind: str, *, led: bool) -> bool:
 
 
 def _is_plain_token(value: str) -> bool:
-    """Tell whether a value says by itself, without a good name, that it is a token: long, random, and no hash."""
+    """Return whether a value is a token even without a clear name: long, random, and not a hash."""
     return _TOKEN.fullmatch(value) is not None and is_token(value, least=20) and not is_digest(value)
 
 

@@ -1,4 +1,4 @@
-"""A model that says what it was told to, for tests and replays."""
+"""A model with scripted answers, for tests and replays."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,9 +11,9 @@ Line = str | ModelAnswer | Exception
 
 
 class ScriptedModel:
-    """Answers from a script, or with what a function makes of the call, and keeps every call in `calls`.
+    """Answers from a script, or with the result of a function, and records every call in `calls`.
 
-    An exception in the script is raised. A single string is a script of one answer.
+    An exception in the script is raised. A single string is a script with one answer.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class ScriptedModel:
         self._line = answer if callable(answer) else _reader(answer)
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Say the next line. Raises `Misconfigured`, which no caller takes for a model's failure, at the end."""
+        """Return the next answer. At the end, raise `Misconfigured`, which is not treated as a model failure."""
         await checkpoint()
         self.calls.append(call)
         line = self._line(call)
@@ -47,6 +47,8 @@ def _reader(script: Iterable[Line]) -> Callable[[ModelCall], Line]:
     def read(_: ModelCall) -> Line:
         for line in lines:
             return line
-        raise Misconfigured("the script is at its end.", hint="Give the ScriptedModel more answers, or a function.")
+        raise Misconfigured(
+            "the script has no more answers.", hint="Give the ScriptedModel more answers, or a function."
+        )
 
     return read

@@ -1,4 +1,4 @@
-"""The table of a static model, and how a text is looked up in it. Imports numpy: load it only to embed."""
+"""The table of a static model, and the lookup of texts in it. It imports numpy, so import it only to embed."""
 
 import json
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from bethink.errors import Misconfigured
 from bethink.model.text import clean
 
 _MAX_TOKENS = 512
-_TABLES = ("embeddings", "embedding.weight")  # as model2vec and as sentence-transformers call it
+_TABLES = ("embeddings", "embedding.weight")  # the names in model2vec and in sentence-transformers
 
 
 class StaticTable:
-    """A vector for each token, with weights and with rows that several tokens share, where the model has them."""
+    """A vector for each token, with optional weights and optional rows that tokens share."""
 
     def __init__(self, home: Path) -> None:
         try:
@@ -27,9 +27,9 @@ class StaticTable:
             self._weights = arrays.get("weights")
             self._rows = arrays.get("mapping")
             self._read_tokenizer(home)
-        except Exception as error:  # tokenizers raises nothing narrower
+        except Exception as error:  # tokenizers raises plain Exception
             raise Misconfigured(
-                f"what is in {home.name!r} cannot be read as a static model.", hint="Save it again with model2vec."
+                f"cannot read {home.name!r} as a static model.", hint="Save it again with model2vec."
             ) from error
 
     def _read_tokenizer(self, home: Path) -> None:
@@ -39,28 +39,28 @@ class StaticTable:
         vocabulary = self._tokenizer.get_vocab(with_added_tokens=True)
         tokens = len(self._table if self._rows is None else self._rows)
         if self._table.ndim != 2 or tokens < len(vocabulary):
-            raise ValueError("the table is not the tokenizer's")
+            raise ValueError("the table does not match the tokenizer")
         most = json.loads((home / "config.json").read_text(encoding="utf-8")).get("max_length") or _MAX_TOKENS
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(most)  # pyright: ignore[reportUnknownMemberType]
-        # Cut as model2vec does, so that the vectors are the ones it would make.
+        # Cut texts like model2vec does, to get the same vectors.
         self._longest = most * int(np.median([len(token) for token in vocabulary]))
 
     @property
     def dimension(self) -> int:
-        """Say how many numbers a vector has."""
+        """How many numbers a vector has."""
         return self._table.shape[1]
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return a vector of length one for each text."""
         vectors = np.stack([self._mean(text) for text in texts])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        # A text without a known word lies on the last axis, on which the known ones differ least.
+        # A text without known words gets the last axis, on which known texts differ least.
         vectors[lengths[:, 0] == 0, -1] = 1
         return (vectors / np.where(lengths == 0, 1, lengths)).tolist()
 
     def _mean(self, text: str) -> NDArray[np.float64]:
-        # Not encode_batch: its thread pool takes every core, and does not survive a fork.
+        # Not encode_batch: its thread pool uses every core, and does not survive a fork.
         encoded = self._tokenizer.encode(clean(text[: self._longest]), add_special_tokens=False).ids
         tokens = [token for token in encoded if token != self._unknown]
         if not tokens:

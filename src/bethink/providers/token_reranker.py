@@ -1,4 +1,4 @@
-"""Judges candidates token by token, with the model that embeds and no other."""
+"""Rerank candidates token by token with the embedding model."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class TokenReranker:
-    """Scores a text by the mean, over a question's tokens, of the nearest of its own: MaxSim, at most 1.
+    """Scores a text by MaxSim: the mean, over the tokens of the question, of the best similarity; at most 1.
 
-    Each text is run through the model again, so give it the best fifty and not everything.
+    It runs the model again on every text, so pass only the best fifty or so.
     """
 
     def __init__(self, embedder: OnnxEmbedder) -> None:
@@ -21,7 +21,7 @@ class TokenReranker:
         self._embedder = embedder
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return a score for each text, in order; 0 for all if the question holds no word."""
+        """Return a score for each text, in order; 0 for all if the question has no words."""
         if not texts:
             return []
         (asked,) = await self._embedder.over([question], lambda session, batch: session.tokens(batch))

@@ -209,18 +209,18 @@ class Searcher:
             usage=usage,
             answers=answers,
         )
-        scale = Ranker(asked, found, self._weights)
-        best = scale.best(max(_POOL, 2 * request.limit) * (1 if request.origins is None else _OTHERS))
+        ranker = Ranker(asked, found, self._weights)
+        best = ranker.best(max(_POOL, 2 * request.limit) * (1 if request.origins is None else _OTHERS))
         if survey.used:
-            usage |= ledger.usage(tx, space=space, refs=best)  # it counts only in the ranking of these
+            usage |= ledger.usage(tx, space=space, refs=best)  # only the final ranking uses it
         texts = search.texts(tx, space=space, refs=best, as_of=as_of)
-        # The neighbours of what was found are not always there: the first and the last of a session have fewer.
-        there = [ref for ref in best if ref in texts]
-        ranked = scale.ranked(texts, among=there, ranks=explain, signals=explain)
-        held = [each.ref for each in ranked if texts[each.ref].fate is None]
-        facts = [ref.id for ref in held if ref.kind is RefKind.FACT][: 2 * request.limit]
-        rests = facts if RefKind.MESSAGE in survey.kinds else []
-        excerpts = search.excerpts(tx, space=space, fact_ids=rests, as_of=as_of)
+        # Neighbours of a match may not exist: the first and the last message of a session have fewer.
+        existing = [ref for ref in best if ref in texts]
+        ranked = ranker.ranked(texts, among=existing, ranks=explain, signals=explain)
+        current = [each.ref for each in ranked if texts[each.ref].fate is None]
+        facts = [ref.id for ref in current if ref.kind is RefKind.FACT][: 2 * request.limit]
+        quoted = facts if RefKind.MESSAGE in survey.kinds else []
+        excerpts = search.excerpts(tx, space=space, fact_ids=quoted, as_of=as_of)
         known = bool(ranked) or as_of is None or search.anything_by(tx, space=space, at=as_of)
         return _Drawn(
             asked=asked, ranked=ranked, texts=texts, excerpts=excerpts, near=bool(found.similarities), known=known

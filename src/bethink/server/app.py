@@ -153,14 +153,14 @@ def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> 
         Unavailable: if it cannot listen there.
         SystemExit: if it did not start for another reason.
     """
-    sockets = listen(settings.server_host, settings.server_port)
+    sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
     logs.to_stderr(redactor_for(None))
     options = options_from(settings)
     config = uvicorn_config(
         create_app(memory, options=options),
-        host=settings.server_host,
-        port=settings.server_port,
+        host=settings.server.host,
+        port=settings.server.port,
         max_concurrency=options.max_concurrency,
     )
     server = _Announced(config, ready or (lambda _: None))

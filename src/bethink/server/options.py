@@ -24,15 +24,15 @@ class ServerOptions:
 def options_from(settings: Settings) -> ServerOptions:
     """Read the options out of the settings."""
     return ServerOptions(
-        allowed_hosts=_words(settings.server_allowed_hosts),
-        allowed_origins=_words(settings.server_allowed_origins),
-        max_body=settings.server_max_body,
-        max_message=settings.server_max_message,
-        max_messages=settings.server_max_messages,
-        max_depth=settings.server_max_depth,
-        rate=settings.server_rate,
-        burst=settings.server_burst,
-        max_concurrency=settings.server_max_concurrency,
+        allowed_hosts=_words(settings.server.allowed_hosts),
+        allowed_origins=_words(settings.server.allowed_origins),
+        max_body=settings.server.max_body,
+        max_message=settings.server.max_message,
+        max_messages=settings.server.max_messages,
+        max_depth=settings.server.max_depth,
+        rate=settings.server.rate,
+        burst=settings.server.burst,
+        max_concurrency=settings.server.max_concurrency,
     )
 
 

@@ -1,1 +1,1 @@
-"""What an agent holds now: events, reducers, chunks and states, each change kept so that it can be stepped to."""
+"""Working memory of an agent: events, reducers, chunks and states. Every state is kept and can be read again."""

@@ -1,4 +1,4 @@
-"""The chunks of one thread while one event changes them: operations in, a new state out."""
+"""The chunks of a thread while an event changes them: operations in, a new state out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,13 +21,13 @@ from bethink.store import states
 from bethink.store.db import Tx
 
 GAP = 1 << 20
-"""Room left between two chunks, so that one can be put between them without moving any other."""
+"""The distance between two positions, so that a chunk can be inserted without moving others."""
 
 
 class ChunkList:
-    """Applies operations inside a transaction and keeps count of what they did.
+    """Applies operations inside a transaction and records what they did.
 
-    Nothing is loaded that an operation does not need, so an event costs the same however much is on the shelf.
+    It loads only what an operation needs, so the cost of an event does not grow with the number of chunks.
     """
 
     def __init__(self, tx: Tx, thread: Thread, event: QueuedEvent, tokens: Tokens) -> None:
@@ -45,28 +45,28 @@ class ChunkList:
         self._made = 0
 
     def find(self, wanted: str) -> Chunk | None:
-        """Return a chunk of the current state, if it is there."""
+        """Return a chunk of the current state, or None."""
         found = states.placed(self._tx, thread=self.thread, chunk_id=wanted)
         return None if found is None else found[0]
 
     def chunks(self) -> list[Chunk]:
-        """Return every chunk of the current state, in order. Costs what the whole state costs to read."""
+        """Return every chunk of the current state, in order. This reads the complete state."""
         return [chunk for chunk, _ in states.current(self._tx, thread=self.thread)]
 
     def chunk(self, kind: ChunkType, content: JsonObject | str, **fields: Any) -> Chunk:
-        """Make a chunk in the name of the event: replaying the event makes the same one."""
+        """Create a chunk for the event. Replaying the event creates a chunk with the same id."""
         self._made += 1
         return make_chunk(
             kind, content, id=chunk_id(self.event.id, self._made), created_at=self.event.queued_at, **fields
         )
 
     def apply(self, operation: Operation) -> None:
-        """Do one operation. Raises `Conflict` if what it changes is not there."""
+        """Apply one operation. Raises `Conflict` if a chunk it changes is not in the current state."""
         self.labels.append(operation.kind)
         does: dict[OperationKind, Callable[[Operation], None]] = {
             OperationKind.ADD: self._add,
-            OperationKind.UPDATE: self._put_in_place,
-            OperationKind.REPLACE: self._put_in_place,
+            OperationKind.UPDATE: self._replace,
+            OperationKind.REPLACE: self._replace,
             OperationKind.DELETE: self._delete,
             OperationKind.REORDER: self._reorder,
             OperationKind.BATCH_REPLACE: self._batch_replace,
@@ -90,19 +90,19 @@ class ChunkList:
             parents=(old.id,),
             custom={**old.custom, "derivedFrom": old.id},
         )
-        self._take_away(old)
+        self._remove(old)
         self._place(grown, position)
 
-    def _put_in_place(self, operation: Operation) -> None:
+    def _replace(self, operation: Operation) -> None:
         old, position = self._required(operation.targets[0])
         new = _chunk_of(operation)
         if operation.kind is OperationKind.UPDATE and old.id not in new.parents:
             new = replace(new, parents=(old.id, *new.parents))
-        self._take_away(old)
+        self._remove(old)
         self._place(new, position)
 
     def _delete(self, operation: Operation) -> None:
-        self._take_away(self._required(operation.targets[0])[0])
+        self._remove(self._required(operation.targets[0])[0])
 
     def _reorder(self, operation: Operation) -> None:
         moved, _ = self._required(operation.targets[0])
@@ -112,10 +112,10 @@ class ChunkList:
 
     def _batch_replace(self, operation: Operation) -> None:
         found = [states.placed(self._tx, thread=self.thread, chunk_id=target) for target in operation.targets]
-        there = [each for each in found if each is not None]
-        for old, _ in there:
-            self._take_away(old)
-        first = min((position for _, position in there), default=None)
+        present = [each for each in found if each is not None]
+        for old, _ in present:
+            self._remove(old)
+        first = min((position for _, position in present), default=None)
         self._place(_chunk_of(operation), self._position_at(None) if first is None else first)
 
     def _batch(self, operation: Operation) -> None:
@@ -136,19 +136,19 @@ class ChunkList:
         self.compressible_tokens += counted.tokens if counted.compressible else 0
         self.added.append(counted)
 
-    def _take_away(self, chunk: Chunk) -> None:
+    def _remove(self, chunk: Chunk) -> None:
         states.unplace(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
         self.total_tokens -= chunk.tokens
         self.compressible_tokens -= chunk.tokens if chunk.compressible else 0
         self.removed.append(chunk.id)
 
     def _position_at(self, index: int | None) -> int:
-        """Find a free position before the chunk that is at an index now, or after the last."""
+        """Return a free position before the chunk that is at an index now, or after the last chunk."""
         if index is None:
             self.last_position += GAP
             return self.last_position
         if index < 0:
-            raise Invalid(f"{index} is no place in a state.", hint="Count from 0.")
+            raise Invalid(f"the index {index} of a chunk is negative.", hint="Count from 0.")
         placed = states.current(self._tx, thread=self.thread)
         if index >= len(placed):
             return self._position_at(None)
@@ -170,5 +170,5 @@ class ChunkList:
 
 def _chunk_of(operation: Operation) -> Chunk:
     if operation.chunk is None:
-        raise Invalid(f"{operation.kind} needs a chunk.", hint="Make one with shelf.chunk(…).")
+        raise Invalid(f"{operation.kind} needs a chunk.", hint="Create one with ChunkList.chunk(…).")
     return operation.chunk

@@ -1,4 +1,4 @@
-"""The ladder of lengths: suggest, compact, truncate; and a summary that needs no model."""
+"""The thresholds that keep a thread short: suggest, compact, truncate. And a summary without a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bethink.working.reducers import to_truncate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """From how many tokens on a compaction is suggested, made, or not enough any more."""
+    """From how many tokens on a compaction is suggested (`soft`), made (`hard`), or replaced by truncation."""
 
     soft: int = 50_000
     hard: int = 80_000
@@ -20,12 +20,14 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         if not 0 < self.soft <= self.hard <= self.truncation:
-            raise Misconfigured("the thresholds do not rise.", hint="Give soft, hard and truncation in that order.")
+            raise Misconfigured(
+                "the thresholds are not in ascending order.", hint="Use 0 < soft <= hard <= truncation."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRequest:
-    """What a compactor is given: the chunks, what the task is, and what earlier compactions said."""
+    """The input of a compactor: the chunks, the goal of the agent, and earlier summaries."""
 
     thread_id: str
     chunks: tuple[Chunk, ...]
@@ -34,10 +36,10 @@ class CompactionRequest:
 
 
 class Compactor(Protocol):
-    """Turns chunks into one summary. It may ask a model; it is never called inside a transaction."""
+    """Turns chunks into one summary. It may ask a model, because it is never called inside a transaction."""
 
     async def compact(self, request: CompactionRequest) -> str:
-        """Return the summary that will stand for the chunks."""
+        """Return the summary that replaces the chunks."""
         ...
 
 
@@ -47,9 +49,9 @@ def compressible(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def to_compact(chunks: Sequence[Chunk], retain_recent: int) -> list[Chunk]:
-    """Return the chunks to compact: all that may be, but for the newest, of which at least half go.
+    """Return the chunks to compact: the compressible ones except the newest, and always at least half of them.
 
-    A summary alone is not among them: summing it up again would shorten nothing, for ever.
+    A single summary is never compacted again: that would shorten nothing, and repeat for ever.
     """
     candidates = compressible(chunks)
     kept = min(retain_recent, len(candidates) // 2)
@@ -58,12 +60,12 @@ def to_compact(chunks: Sequence[Chunk], retain_recent: int) -> list[Chunk]:
 
 
 def pending(thread_tokens: int, thresholds: Thresholds, *, auto_compact: bool) -> tuple[bool, bool]:
-    """Say whether a compaction and a truncation are due at a length."""
+    """Return whether a compaction and a truncation are due at a number of tokens."""
     return auto_compact and thread_tokens >= thresholds.hard, thread_tokens >= thresholds.truncation
 
 
 def usage(thread: Thread, state: State, thresholds: Thresholds) -> TokenUsage:
-    """Measure a state against the ladder."""
+    """Compare the length of a state with the thresholds."""
     total = thread.total_tokens
     full = total >= thresholds.truncation
     truncate = to_truncate(state.chunks, total - thresholds.hard) if full else []
@@ -79,13 +81,13 @@ def usage(thread: Thread, state: State, thresholds: Thresholds) -> TokenUsage:
 
 
 def request_for(thread_id: str, chunks: Sequence[Chunk], chosen: Sequence[Chunk]) -> CompactionRequest:
-    """Put together what a compactor needs to know."""
+    """Build the input of a compactor."""
     summaries = [chunk.text for chunk in chunks if chunk.subtype is SubType.COMPACTED]
     return CompactionRequest(thread_id=thread_id, chunks=tuple(chosen), goal=goal_of(chunks), earlier=tuple(summaries))
 
 
 def goal_of(chunks: Sequence[Chunk]) -> str:
-    """Find what the agent was asked to do, in what it was told by its system or its parent."""
+    """Return the task of the agent from its system or delegation chunks, or an empty string."""
     for chunk in chunks:
         if chunk.type in (ChunkType.SYSTEM, ChunkType.DELEGATION):
             for name in ("task", "goal"):
@@ -98,25 +100,25 @@ def goal_of(chunks: Sequence[Chunk]) -> str:
 
 
 class ExtractiveCompactor:
-    """Summarises without a model: the goal, what earlier summaries said, and the start of every chunk."""
+    """Summarises without a model: the goal, and the beginning of every chunk, earlier summaries included."""
 
     def __init__(self, *, characters: int = 6000, line: int = 160) -> None:
         self._characters = characters
         self._line = line
 
     async def compact(self, request: CompactionRequest) -> str:
-        """Return lines quoted from the chunks, the newest kept when there is no room for all."""
+        """Return lines quoted from the chunks, the newest ones if not all fit."""
         lines: list[str] = []
-        room = self._characters
+        left = self._characters
         for chunk in reversed(request.chunks):
             first = " ".join(chunk.text.split())
             if not first:
                 continue
             quoted = first if len(first) <= self._line else f"{first[: self._line - 1]}…"
             line = f"- {(chunk.subtype or chunk.type).lower()}: {quoted}"
-            if len(line) > room:
+            if len(line) > left:
                 break
-            room -= len(line)
+            left -= len(line)
             lines.append(line)
         head = [f"Task: {request.goal}"] if request.goal else []
         return "\n".join([*head, "What happened before:", *reversed(lines)])

@@ -1,4 +1,4 @@
-"""The working memory of a space: threads take events, one at a time, by themselves or step by step."""
+"""The working memory of a space: threads process events one at a time, automatically or step by step."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,7 +31,7 @@ from bethink.working.runner import LEASE, EventFailed, Runner
 
 
 class WorkingMemory:
-    """Working memory of one space. Events are always queued first and leave the queue with their effect."""
+    """Working memory of one space. Every event is queued first, and leaves the queue together with its effect."""
 
     def __init__(
         self,
@@ -60,21 +60,21 @@ class WorkingMemory:
 
     @property
     def thresholds(self) -> Thresholds:
-        """The ladder of lengths."""
+        """The lengths at which a thread is compacted or truncated."""
         return self.engine.thresholds
 
     def register_compactor(self, compactor: Compactor) -> None:
-        """Let another compactor write the summaries."""
+        """Use another compactor for the summaries."""
         self._runner.compactor = compactor
 
     def watch(self, watch: Watch) -> Callable[[], None]:
-        """Tell somebody what happens to threads; call what is returned to stop."""
+        """Call `watch` for everything that happens to threads. Call the returned function to stop."""
         return self.observers.add(watch)
 
     async def open_thread(
         self, thread_id: str | None = None, *, session_id: str | None = None, mode: Mode | None = None
     ) -> Thread:
-        """Return a thread, making it if there is none by this id."""
+        """Return a thread, creating it if no thread has this id."""
         name = thread_id or new_id("thread")
         return await self._runner.write(
             lambda tx: process.open_thread(
@@ -84,26 +84,26 @@ class WorkingMemory:
         )
 
     async def get_thread(self, thread_id: str) -> Thread:
-        """Read a thread as it stands now."""
+        """Return a thread as it is now. Raises `NotFound`."""
         return await self._runner.thread(thread_id)
 
     async def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
-        """Return the threads of the space by their ids, from after one on."""
+        """Return the threads of the space, ordered by id, from the first one after `after`."""
         return await self._runner.read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
 
     async def delete_thread(self, thread_id: str) -> None:
-        """Remove a thread and all it holds."""
+        """Delete a thread with its events and states."""
         self._runner.drop_state(thread_id)
         await self._runner.write(lambda tx: threads.remove(tx, space=self.space, thread_id=thread_id), repeatable=True)
 
     async def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
-        """Queue an event and leave it there; its texts are redacted first."""
+        """Queue an event without processing it. Its texts are redacted first."""
         [queued] = await self._runner.queue(thread_id, event)
         self.observers.tell(Occasion.EVENT_QUEUED, thread_id, event=queued)
         return queued
 
     async def pop_event(self, thread_id: str) -> QueuedEvent | None:
-        """Take the first event out of the queue without processing it."""
+        """Remove the first event from the queue without processing it, and return it."""
 
         def body(tx: Tx) -> QueuedEvent | None:
             process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True)
@@ -115,19 +115,19 @@ class WorkingMemory:
         return await self._runner.write(body)
 
     async def peek_event(self, thread_id: str) -> QueuedEvent | None:
-        """Look at the first event of the queue."""
+        """Return the first event of the queue without removing it."""
         return await self._runner.peek(thread_id)
 
     async def queue(self, thread_id: str) -> list[QueuedEvent]:
-        """Return the events that wait, in the order in which they will be processed."""
+        """Return the queued events in the order in which they will be processed."""
         return await self._runner.read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id))
 
     async def queue_length(self, thread_id: str) -> int:
-        """Count the events that wait."""
+        """Return the number of queued events."""
         return await self._runner.read(lambda tx: threads.queue_length(tx, space=self.space, thread_id=thread_id))
 
     async def clear_queue(self, thread_id: str) -> int:
-        """Take every event out of the queue and return how many there were."""
+        """Remove every event from the queue, and return how many there were."""
         return await self._runner.write(lambda tx: threads.clear_queue(tx, space=self.space, thread_id=thread_id))
 
     async def failed_events(self, thread_id: str) -> list[FailedEvent]:
@@ -135,11 +135,11 @@ class WorkingMemory:
         return await self._runner.read(lambda tx: threads.failed(tx, space=self.space, thread_id=thread_id))
 
     async def get_mode(self, thread_id: str) -> Mode:
-        """Say how a thread takes its events."""
+        """Return how a thread processes its events."""
         return (await self.get_thread(thread_id)).mode
 
     async def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
-        """Change how a thread takes its events; back to auto processes what has been waiting."""
+        """Change how a thread processes its events. Switching to auto processes the queue at once."""
         await self._runner.write(
             lambda tx: threads.set_mode(tx, space=self.space, thread_id=thread_id, mode=mode), repeatable=True
         )
@@ -149,24 +149,27 @@ class WorkingMemory:
             return DispatchResult(thread=await self.get_thread(thread_id))
 
     async def acquire_step_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another holds it."""
+        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
         return await self._runner.take_lock(thread_id)
 
     async def release_step_lock(self, thread_id: str, step_id: str) -> None:
-        """Give the step lock back. Raises `Conflict` if it is not held by this id."""
+        """Release the step lock. Raises `Conflict` if another step has it."""
 
         def body(tx: Tx) -> None:
             if not threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id):
-                raise Conflict(f"step {step_id} does not hold thread {thread_id}.", hint="Another has taken it over.")
+                raise Conflict(
+                    f"step {step_id} does not have the lock of thread {thread_id}.",
+                    hint="Its lease ran out, or it was released before.",
+                )
 
         await self._runner.write(body)
 
     async def is_step_locked(self, thread_id: str) -> bool:
-        """Say whether a step holds the thread."""
+        """Return whether a step has the lock of the thread."""
         return await self.current_step_id(thread_id) is not None
 
     async def current_step_id(self, thread_id: str) -> str | None:
-        """Return the id of the step that holds the thread, while its lease lasts."""
+        """Return the id of the step that has the lock, or None if no step has it or its lease ran out."""
 
         def body(tx: Tx) -> str | None:
             thread = process.get_thread(tx, space=self.space, thread_id=thread_id)
@@ -175,16 +178,16 @@ class WorkingMemory:
         return await self._runner.read(body)
 
     async def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
-        """Queue an event; in auto mode process it, and what its length makes necessary, at once.
+        """Queue an event. In auto mode, process it at once, and compact or truncate the thread if necessary.
 
-        Raises `Invalid` if it cannot be processed: it is set aside, and the thread goes on without it.
+        Raises `Invalid` if the event cannot be processed: it is set aside, and the thread continues without it.
         """
         queued = await self.push_event(thread_id, event)
         self.observers.tell(Occasion.EVENT_DISPATCH, thread_id, event=event)
         with under_way():
             result = await self._runner.advance(thread_id, queued)
             if result.thread.mode is Mode.AUTO and all(each.event.id != queued.id for each in result.processed):
-                # Another task has taken it, or it still waits: whoever sent it is told if it failed there.
+                # Another task has taken it, or it still waits. If it failed there, tell the sender.
                 failure = await self._runner.read(
                     lambda tx: threads.failure_of(tx, space=self.space, thread_id=thread_id, number=queued.number)
                 )
@@ -193,9 +196,9 @@ class WorkingMemory:
         return result
 
     async def step(self, thread_id: str) -> StepResult:
-        """Process one event; with none waiting, truncate if that is due; else compact if that is due.
+        """Process one event; with an empty queue, truncate or else compact the thread if that is due.
 
-        Raises `Conflict` in auto mode and while another step holds the thread, `Invalid` for an event it sets aside.
+        Raises `Conflict` in auto mode and while another step has the lock, `Invalid` for an event it sets aside.
         """
         if (await self._runner.thread(thread_id)).mode is Mode.AUTO:
             raise Conflict(f"cannot step thread {thread_id} in auto mode.", hint="Set its mode to stepping first.")
@@ -217,7 +220,7 @@ class WorkingMemory:
                 await self._runner.release(thread_id, step_id)
 
     async def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
-        """Compact now: these chunks, or all that may be but for the newest."""
+        """Compact these chunks now, or all compressible ones except the newest."""
         step_id = await self._runner.take_lock(thread_id)
         with under_way():
             try:
@@ -228,21 +231,21 @@ class WorkingMemory:
         return result
 
     async def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
-        """Take these chunks away; those that are gone already are passed over."""
+        """Remove these chunks. Chunks that are already gone are ignored."""
         event = Event(type=EventType.MEMORY_TRUNCATE, payload={"chunks": chunk_ids})
         return await self._runner.maintain(thread_id, event)
 
     async def emergency(self, thread_id: str) -> DispatchResult:
-        """Keep only the newest of the working flow, without asking any model, and go on in a new session."""
+        """Keep only the newest chunks of the working flow, without a model, and continue in a new session."""
         payload = {"retain": self.engine.emergency_retain}
         return await self._runner.maintain(thread_id, Event(type=EventType.MEMORY_EMERGENCY, payload=payload))
 
     async def advance(self, thread_id: str) -> DispatchResult:
-        """Process what is waiting if the thread is in auto mode; else leave it to `step`. It sets aside what fails."""
+        """Process the queue if the thread is in auto mode; otherwise do nothing. Events that fail are set aside."""
         return await self._runner.advance(thread_id)
 
     async def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
-        """Take over a compaction that is due: return its chunks, and let it be due no longer."""
+        """Take over a compaction that is due: return its chunks, and clear the flag."""
         state = await self._runner.state(thread_id)
         due = await self._runner.call_off_compaction(thread_id)
         return ladder.to_compact(state.chunks, self.engine.retain_recent) if due else []
@@ -253,15 +256,15 @@ class WorkingMemory:
         return build_prompt(state.chunks, budget=budget, tokens=self.engine.tokens)
 
     async def has_pending_compaction(self, thread_id: str) -> bool:
-        """Say whether a compaction is due."""
+        """Return whether a compaction is due."""
         return (await self.get_thread(thread_id)).pending_compaction
 
     async def has_pending_truncation(self, thread_id: str) -> bool:
-        """Say whether a truncation is due."""
+        """Return whether a truncation is due."""
         return (await self.get_thread(thread_id)).pending_truncation
 
     async def check_token_usage(self, thread_id: str) -> TokenUsage:
-        """Measure a thread against the ladder."""
+        """Compare the length of a thread with the thresholds."""
         state = await self.current_state(thread_id)
         return ladder.usage(await self.get_thread(thread_id), state, self.thresholds)
 
@@ -274,7 +277,7 @@ class WorkingMemory:
         self._runner.drop_state(thread_id)
 
     async def history(self, thread_id: str) -> list[StateInfo]:
-        """Return every state a thread has had, without the chunks."""
+        """Return every state that a thread has had, without the chunks."""
         return await self._runner.read(
             lambda tx: states.infos(tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id))
         )
@@ -290,9 +293,9 @@ class WorkingMemory:
         return time_travel.diff(await self.state_at(thread_id, before), await self.state_at(thread_id, after))
 
     async def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
-        """Open a new thread that begins where this one was at a state.
+        """Open a new thread that begins with the state `at` of this one.
 
-        It is forgotten with the conversation this one works on.
+        It is forgotten together with the conversation of this thread.
         """
         return await self._runner.write(
             lambda tx: time_travel.fork(
@@ -306,7 +309,7 @@ class WorkingMemory:
         )
 
     async def replay(self, thread_id: str) -> tuple[Chunk, ...]:
-        """Make the current state again from the events alone, with no model."""
+        """Rebuild the current state from the events alone, without a model, and return its chunks."""
         return await self._runner.write(
             lambda tx: time_travel.replay(
                 tx, process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True), self.engine

@@ -1,4 +1,4 @@
-"""Compacts with a model: its summary is stored in the event that applies it, so replaying asks nobody."""
+"""Compact with a model. The summary is stored in the event that applies it, so a replay needs no model."""
 
 from bethink.extend import Model
 from bethink.model.calls import ModelCall
@@ -12,18 +12,18 @@ _WINDOW = 0.7
 
 
 class ModelCompactor:
-    """Asks a model for the summary; if it says nothing, the entries are quoted instead. Raises `ModelError`."""
+    """Asks a model for the summary. If the answer is empty, it quotes the entries instead."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._fallback = ExtractiveCompactor()
 
     async def compact(self, request: CompactionRequest) -> str:
-        """Return the model's summary of the chunks."""
-        room = int(self._model.window * _WINDOW) * 4
+        """Return the summary of the chunks. Raises `ModelError`."""
+        longest = int(self._model.window * _WINDOW) * 4
         entries = "\n\n".join(f"[{chunk.subtype or chunk.type}] {chunk.text}" for chunk in request.chunks if chunk.text)
-        if len(entries) > room:
-            entries = f"{entries[: room // 2]}\n[…]\n{entries[-room // 2 :]}"
+        if len(entries) > longest:
+            entries = f"{entries[: longest // 2]}\n[…]\n{entries[-longest // 2 :]}"
         earlier = "\n\n".join(request.earlier)
         prompt = "\n\n".join(
             part

@@ -1,4 +1,4 @@
-"""Those who watch a thread being worked on; none of them can break it."""
+"""Observers of threads. An observer that fails does not affect the thread."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _log = logger("working")
 
 
 class Occasion(StrEnum):
-    """What there is to see."""
+    """What happened to a thread."""
 
     EVENT_QUEUED = "event_queued"
     EVENT_DISPATCH = "event_dispatch"
@@ -25,7 +25,7 @@ class Occasion(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing that happened to a thread. It is sent after what it tells of is stored."""
+    """One event in the life of a thread, sent after its effect is stored."""
 
     occasion: Occasion
     thread_id: str
@@ -36,13 +36,13 @@ Watch = Callable[[Notice], None]
 
 
 class Observers:
-    """Calls everybody who watches. What one raises is logged, and the others are called all the same."""
+    """Calls all observers. If one raises, the error is logged and the others are still called."""
 
     def __init__(self) -> None:
         self._watching: list[Watch] = []
 
     def add(self, watch: Watch) -> Callable[[], None]:
-        """Let somebody watch; call what is returned to stop."""
+        """Add an observer. Call the returned function to remove it."""
         self._watching.append(watch)
 
         def stop() -> None:
@@ -52,10 +52,10 @@ class Observers:
         return stop
 
     def tell(self, occasion: Occasion, thread_id: str, **details: object) -> None:
-        """Tell everybody."""
+        """Call every observer."""
         notice = Notice(occasion=occasion, thread_id=thread_id, details=details)
         for watch in list(self._watching):
             try:
                 watch(notice)
-            except Exception as error:  # noqa: BLE001 - watching must not break what is watched
+            except Exception as error:  # noqa: BLE001 - an observer must not break the thread
                 _log.error("an observer failed at %s: %s", occasion, type(error).__name__)

@@ -1,4 +1,4 @@
-"""What happens in one transaction: an event leaves the queue together with its effect, or not at all."""
+"""Process one event in one transaction: it leaves the queue together with its effect, or not at all."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _SOURCES: dict[str, StateCause] = {
     EventType.MEMORY_EDIT: StateCause.MANUAL,
 }
 OWN = frozenset(_SOURCES)
-"""Events that the memory makes itself; they go before all others."""
+"""Events that the memory creates itself. They are processed before all others."""
 
 _ENDINGS: dict[str, EndReason] = {
     EventType.MEMORY_COMPACT_AUTO: EndReason.COMPACTION,
@@ -40,7 +40,7 @@ _ENDINGS: dict[str, EndReason] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What processing depends on besides the stored thread and event."""
+    """What processing depends on, apart from the stored thread and event."""
 
     reducers: Reducers = field(default_factory=default_reducers)
     tokens: Tokens = field(default_factory=EstimatedTokens)
@@ -51,7 +51,7 @@ class Engine:
 
 
 def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread:
-    """Return a thread. Raises `NotFound` for an id that is not in the space."""
+    """Return a thread. Raises `NotFound` if the space has no thread with this id."""
     found = threads.find(tx, space=space, thread_id=thread_id, lock=lock)
     if found is None:
         raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
@@ -59,10 +59,10 @@ def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thr
 
 
 def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode) -> Thread:
-    """Return a thread, making it and its empty first state if there is none by this id.
+    """Return a thread, creating it with an empty first state if no thread has this id.
 
-    Raises `NotFound` if the session it is to work on is not in the space. A thread that came along to that session
-    from an earlier one gives way.
+    Raises `NotFound` if the space has no such session. A thread that followed its conversation to that session is
+    detached from it.
     """
     conversation = None
     if session_id is not None:
@@ -78,13 +78,13 @@ def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, m
 
 
 def redacted(event: Event, redactor: Redactor) -> Event:
-    """Return an event with every text of its payload cleaned and redacted: nothing else is ever queued."""
+    """Return an event with every text in its payload cleaned and redacted, as it must be to be queued."""
     payload = canonical_json(event.payload, lambda text: redactor.redact(clean(text)))
     return Event(type=event.type, payload=json.loads(payload), strategy=event.strategy)
 
 
 def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False) -> list[QueuedEvent]:
-    """Queue events. Raises `NotFound` if there is no such thread."""
+    """Queue events. Raises `NotFound` if the thread does not exist."""
     queued = threads.push(tx, space=space, thread_id=thread_id, events=events, urgent=urgent)
     if queued is None:
         raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
@@ -92,7 +92,7 @@ def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent:
 
 
 class Attempt:
-    """Names the event that is being worked in: what is raised meanwhile, unless by the database, is its doing."""
+    """The event that is being processed. It is to blame for errors meanwhile, except for those of the database."""
 
     event: QueuedEvent | None = None
 
@@ -100,31 +100,34 @@ class Attempt:
 def process_next(
     tx: Tx, *, space: str, thread_id: str, engine: Engine, attempt: Attempt, step_id: str | None = None
 ) -> Processed | None:
-    """Process the first event of the queue; None if there is none, or if another step holds the thread.
+    """Process the first event of the queue. Return None if the queue is empty or another step has the lock.
 
-    With a `step_id` the caller must hold the step lock by that id; without one it is taken and given back here.
+    With a `step_id`, the caller must have the step lock under that id; otherwise it is taken and released here.
+    Raises `Conflict` if that lock is lost.
     """
     attempt.event = None  # a transaction may run again
-    mine = step_id or new_id("step")
+    own_id = step_id or new_id("step")
     _lock_session(tx, space=space, thread_id=thread_id)
     thread = get_thread(tx, space=space, thread_id=thread_id, lock=True)
     if step_id is None:
-        if threads.take_step(tx, space=space, thread_id=thread_id, step_id=mine, lease=timedelta()) is None:
+        if threads.take_step(tx, space=space, thread_id=thread_id, step_id=own_id, lease=timedelta()) is None:
             return None
         thread = get_thread(tx, space=space, thread_id=thread_id)
     elif thread.step_id != step_id:
-        raise Conflict(f"step {step_id} no longer holds thread {thread_id}.", hint="Its lease ran out; step again.")
+        raise Conflict(
+            f"step {step_id} no longer has the lock of thread {thread_id}.", hint="Its lease ran out; step again."
+        )
     waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
     attempt.event = waiting[0] if waiting else None
     done = apply_event(tx, thread, waiting[0], engine) if waiting else None
     attempt.event = None
     if step_id is None:
-        threads.drop_step(tx, space=space, thread_id=thread_id, step_id=mine)
+        threads.drop_step(tx, space=space, thread_id=thread_id, step_id=own_id)
     return done
 
 
 def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
-    """Where the next event will end the session, take its locks first: an append locks the session, then the thread."""
+    """Lock the session first if the next event ends it. Appends also lock the session before the thread."""
     thread = get_thread(tx, space=space, thread_id=thread_id)
     waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
     if thread.session_id is not None and waiting and waiting[0].event.type in _ENDINGS:
@@ -134,37 +137,37 @@ def _lock_session(tx: Tx, *, space: str, thread_id: str) -> None:
 
 
 def apply_event(tx: Tx, thread: Thread, event: QueuedEvent, engine: Engine) -> Processed:
-    """Reduce an event, apply what it asks for, and take it out of the queue."""
-    shelf = ChunkList(tx, thread, event, engine.tokens)
-    operations = engine.reducers.reduce(event.event, shelf)
+    """Reduce an event, apply its operations, and remove it from the queue."""
+    state = ChunkList(tx, thread, event, engine.tokens)
+    operations = engine.reducers.reduce(event.event, state)
     for operation in operations:
-        shelf.apply(operation)
+        state.apply(operation)
     if operations:
         states.record(
             tx,
             thread=thread,
-            number=shelf.number,
+            number=state.number,
             source=_source(event.event),
             cause=event,
-            operations=shelf.labels,
-            total_tokens=shelf.total_tokens,
+            operations=state.labels,
+            total_tokens=state.total_tokens,
         )
     threads.mark_applied(tx, space=thread.space, thread_id=thread.id, number=event.number, applied=thread.applied + 1)
     states.advance(
         tx,
         thread=thread,
-        number=shelf.number if operations else thread.state_number,
-        position=shelf.last_position,
-        tokens=(shelf.total_tokens, shelf.compressible_tokens),
-        pending=_pending(event.event, shelf, engine),
+        number=state.number if operations else thread.state_number,
+        position=state.last_position,
+        tokens=(state.total_tokens, state.compressible_tokens),
+        pending=_pending(event.event, state, engine),
     )
     _follow_session(tx, thread, event.event)
     return Processed(
         thread=get_thread(tx, space=thread.space, thread_id=thread.id),
         event=event,
         operations=tuple(operations),
-        added=tuple(shelf.added),
-        removed=tuple(shelf.removed),
+        added=tuple(state.added),
+        removed=tuple(state.removed),
     )
 
 
@@ -172,17 +175,17 @@ def _source(event: Event) -> StateCause:
     return _SOURCES.get(event.type, StateCause.EVENT)
 
 
-def _pending(event: Event, shelf: ChunkList, engine: Engine) -> tuple[bool, bool]:
-    compaction, truncation = ladder.pending(shelf.total_tokens, engine.thresholds, auto_compact=engine.auto_compact)
-    # A truncation that chose for itself has taken all it may: another at once would find nothing, for ever.
+def _pending(event: Event, state: ChunkList, engine: Engine) -> tuple[bool, bool]:
+    compaction, truncation = ladder.pending(state.total_tokens, engine.thresholds, auto_compact=engine.auto_compact)
+    # A truncation that chose its own chunks has removed all it could: another one would find nothing, for ever.
     spent = event.type == EventType.MEMORY_TRUNCATE and "chunks" not in event.payload
     return compaction, truncation and not spent
 
 
 def _follow_session(tx: Tx, thread: Thread, event: Event) -> None:
-    """After a compaction the conversation has a new summary, and the thread goes on in its next session.
+    """After a compaction, store the summary of the conversation and continue in its next session.
 
-    One that was left behind, because another works on that session, stays where it is and sums up nothing.
+    If another thread already works on that session, this one stays behind and its summary is not stored.
     """
     reason = _ENDINGS.get(event.type)
     if thread.session_id is None or reason is None:

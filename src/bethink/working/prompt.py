@@ -1,4 +1,4 @@
-"""What an agent is shown of its working memory: chunks as messages, within a budget, with reasons."""
+"""Build the messages that show working memory to an agent, within a budget, with a reason for every chunk."""
 
 from collections.abc import Sequence
 
@@ -11,29 +11,29 @@ SUMMARY_HEADING = "[Conversation Summary]\n"
 _SYSTEM = frozenset({ChunkType.SYSTEM, ChunkType.AGENT, ChunkType.WORKFLOW})
 _SPOKEN = frozenset({SubType.RESPONSE, SubType.THINKING, SubType.AGENT_ACTION})
 _OVERHEAD = 4
-"""Tokens that a message costs besides its text."""
+"""Tokens that a message costs in addition to its text."""
 
 
 def build(chunks: Sequence[Chunk], *, budget: int, tokens: Tokens) -> Prompt:
-    """Choose what fits: all that is pinned, then the newest of the rest; each in its place.
+    """Return the chunks that fit, in order: all pinned ones, then the newest of the others.
 
-    What is pinned is shown even when it alone is over the budget: leaving it out is never right.
+    Pinned chunks are included even if they alone exceed the budget: leaving them out is never right.
     """
     report: dict[str, Shown] = {}
-    room = budget
+    left = budget
     for chunk in chunks:
         if _pinned(chunk):
             cost = _cost(chunk, tokens)
-            room -= cost
+            left -= cost
             report[chunk.id] = Shown(chunk_id=chunk.id, included=True, reason=Reason.PINNED, tokens=cost)
     full = False
     for chunk in reversed(chunks):
         if chunk.id in report:
             continue
         cost = _cost(chunk, tokens)
-        full = full or (bool(chunk.text) and cost > room)
+        full = full or (bool(chunk.text) and cost > left)
         included = bool(chunk.text) and not full
-        room -= cost if included else 0
+        left -= cost if included else 0
         reason = Reason.EMPTY if not chunk.text else Reason.NEWEST if included else Reason.OVER_BUDGET
         report[chunk.id] = Shown(chunk_id=chunk.id, included=included, reason=reason, tokens=cost)
     shown = [chunk for chunk in chunks if report[chunk.id].included and chunk.text]

@@ -1,4 +1,4 @@
-"""Which events change what: all reducers that can handle an event run, in the order they were registered."""
+"""Reducers turn an event into operations. All that can handle an event run, in the order of registration."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from bethink.model.working import (
 from bethink.working.chunk_list import ChunkList
 
 Reduce = Callable[[Event, ChunkList], Sequence[Operation]]
-"""Says what an event changes. It must be pure: the same event on the same state gives the same operations."""
+"""Returns the operations of an event. It must be pure: same event and state, same operations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +43,18 @@ class Reducers:
         """Add a reducer for events of these types, or for those of them that `can_handle` accepts."""
         self._entries.append(_Entry(types=frozenset(types), reduce=reduce, can_handle=can_handle))
 
-    def reduce(self, event: Event, shelf: ChunkList) -> list[Operation]:
-        """Return what all reducers of an event ask for, in order; nothing for an event nobody knows."""
+    def reduce(self, event: Event, state: ChunkList) -> list[Operation]:
+        """Return the operations of all reducers for an event, in order; none for an unknown event."""
         return [
             operation
             for entry in self._entries
             if event.type in entry.types and (entry.can_handle is None or entry.can_handle(event))
-            for operation in entry.reduce(event, shelf)
+            for operation in entry.reduce(event, state)
         ]
 
 
 def default_reducers() -> Reducers:
-    """Return a registry that knows what a chat or coding agent produces, and what the memory itself does."""
+    """Return the reducers for the events of chat and coding agents and for those of the memory itself."""
     known = Reducers()
     for types, kind, fields in _ADDING:
         known.register(types, _adding(kind, fields))
@@ -67,21 +67,21 @@ def default_reducers() -> Reducers:
 
 
 def _adding(kind: ChunkType, fields: dict[str, Any]) -> Reduce:
-    def reduce(event: Event, shelf: ChunkList) -> list[Operation]:
+    def reduce(event: Event, state: ChunkList) -> list[Operation]:
         content = {name: value for name, value in event.payload.items() if name not in _ABOUT}
         custom = {name: event.payload[name] for name in _ABOUT if name in event.payload}
-        return [add(shelf.chunk(kind, content, custom=custom, **fields))]
+        return [add(state.chunk(kind, content, custom=custom, **fields))]
 
     return reduce
 
 
 _ABOUT = ("message_number", "session_id")
-"""What an event carries about where it came from, which is no content."""
+"""Keys of a payload that say where an event came from. They do not belong to its content."""
 
 _FLOW, _CRITICAL = ChunkType.WORKING_FLOW, {"retention": Retention.CRITICAL}
 
-# Results of tools belong to the flow, not to the environment: they are most of what a coding agent reads, and only
-# the flow is ever compacted.
+# Tool results belong to the flow, not to the environment: they are most of what a coding agent reads, and only the
+# flow is compacted.
 _ADDING: list[tuple[list[EventType], ChunkType, dict[str, Any]]] = [
     ([EventType.USER_MESSAGE], _FLOW, {"subtype": SubType.USER}),
     ([EventType.LLM_TEXT_RESPONSE, EventType.LLM_CLARIFICATION], _FLOW, {"subtype": SubType.RESPONSE}),
@@ -124,25 +124,25 @@ def _named(event: Event) -> list[str]:
     return [str(each) for each in cast("Sequence[object]", event.payload.get("chunks", ()))]
 
 
-def _mark_critical(event: Event, shelf: ChunkList) -> list[Operation]:
-    found = [chunk for name in _named(event) if (chunk := shelf.find(name)) is not None]
+def _mark_critical(event: Event, state: ChunkList) -> list[Operation]:
+    found = [chunk for name in _named(event) if (chunk := state.find(name)) is not None]
     return [
         update(
             chunk.id,
-            replace(chunk, id=chunk_id(shelf.event.id, index), retention=Retention.CRITICAL, parents=(chunk.id,)),
+            replace(chunk, id=chunk_id(state.event.id, index), retention=Retention.CRITICAL, parents=(chunk.id,)),
         )
         for index, chunk in enumerate(found, 1)
     ]
 
 
-def _forget(event: Event, shelf: ChunkList) -> list[Operation]:
-    return [delete(name) for name in dict.fromkeys(_named(event)) if shelf.find(name) is not None]
+def _forget(event: Event, state: ChunkList) -> list[Operation]:
+    return [delete(name) for name in dict.fromkeys(_named(event)) if state.find(name) is not None]
 
 
-def _compact(event: Event, shelf: ChunkList) -> list[Operation]:
-    if all(shelf.find(name) is None for name in _named(event)):
-        return []  # what it would stand for is gone already
-    summary = shelf.chunk(
+def _compact(event: Event, state: ChunkList) -> list[Operation]:
+    if all(state.find(name) is None for name in _named(event)):
+        return []  # the chunks it would replace are already gone
+    summary = state.chunk(
         _FLOW,
         str(event.payload["summary"]),
         subtype=SubType.COMPACTED,
@@ -153,21 +153,21 @@ def _compact(event: Event, shelf: ChunkList) -> list[Operation]:
     return [batch_replace(_named(event), summary)]
 
 
-def _truncate(event: Event, shelf: ChunkList) -> list[Operation]:
+def _truncate(event: Event, state: ChunkList) -> list[Operation]:
     if "chunks" in event.payload:
-        return _forget(event, shelf)
-    excess = shelf.total_tokens - int(cast("int", event.payload["hard"]))
-    return [delete(chunk.id) for chunk in to_truncate(shelf.chunks(), excess)]
+        return _forget(event, state)
+    excess = state.total_tokens - int(cast("int", event.payload["hard"]))
+    return [delete(chunk.id) for chunk in to_truncate(state.chunks(), excess)]
 
 
-def _keep_newest(event: Event, shelf: ChunkList) -> list[Operation]:
+def _keep_newest(event: Event, state: ChunkList) -> list[Operation]:
     retain = int(cast("int", event.payload["retain"]))
-    droppable = oldest_first(shelf.chunks())
+    droppable = oldest_first(state.chunks())
     return [delete(chunk.id) for chunk in droppable[: max(0, len(droppable) - retain)]]
 
 
 def to_truncate(chunks: Sequence[Chunk], excess: int) -> list[Chunk]:
-    """Return the oldest chunks that may be truncated, as many as it takes to cover an excess of tokens."""
+    """Return the oldest chunks that may be truncated, enough to cover an excess of tokens."""
     chosen: list[Chunk] = []
     for chunk in oldest_first(chunks):
         if excess <= 0:
@@ -178,6 +178,6 @@ def to_truncate(chunks: Sequence[Chunk], excess: int) -> list[Chunk]:
 
 
 def oldest_first(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return the chunks that may be truncated, the oldest first: the working flow, but for what is critical."""
+    """Return the chunks that may be truncated, oldest first: the working flow, except critical chunks."""
     flow = [chunk for chunk in chunks if chunk.type is _FLOW and chunk.retention is not Retention.CRITICAL]
     return sorted(flow, key=lambda chunk: chunk.created_at)

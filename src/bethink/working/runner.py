@@ -1,4 +1,4 @@
-"""How a thread's events are worked in: one at a time under its lock, and kept short on the way."""
+"""Process the events of a thread one at a time under its lock, and keep the thread short."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,28 +21,27 @@ from bethink.working.process import Attempt, Engine
 T = TypeVar("T")
 
 LEASE = timedelta(minutes=5)
-"""Microseconds a step may hold a thread before another may take it over."""
+"""How long a step may keep the lock of a thread before another may take over."""
 
 _CACHED = 32
-"""How many states a desk keeps at hand."""
+"""How many states are cached."""
 
 _log = logger("working")
 
 
 class EventFailed(Invalid):
-    """The `Invalid` of an event that was set aside: told apart, so that the events behind it go on."""
+    """An event was set aside. A class of its own, so that processing can continue with the next event."""
 
     def __init__(self, thread_id: str, event: QueuedEvent, reason: str) -> None:
         self.event = event
         super().__init__(
-            f"the event {event.id} ({event.event.type}) of thread {thread_id} could not be processed "
-            f"and was set aside: {reason}",
-            hint="failed_events has it; dispatch it again once it is as its reducer expects it.",
+            f"cannot process event {event.id} ({event.event.type}) of thread {thread_id}; it was set aside: {reason}",
+            hint="Find it in failed_events, correct it, and dispatch it again.",
         )
 
 
 class Runner:
-    """The work on one thread that a desk's verbs have in common."""
+    """The work on threads that the methods of `WorkingMemory` have in common."""
 
     def __init__(
         self,
@@ -65,11 +64,11 @@ class Runner:
         self._cache: OrderedDict[str, State] = OrderedDict()
 
     async def thread(self, thread_id: str) -> Thread:
-        """Read a thread as it stands now."""
+        """Return a thread as it is now. Raises `NotFound`."""
         return await self.read(lambda tx: process.get_thread(tx, space=self.space, thread_id=thread_id))
 
     async def state(self, thread_id: str) -> State:
-        """Return the current state, from the cache if it is that very state and not one of the same number."""
+        """Return the current state, from the cache if the id of the state is still the same."""
         cached = self._cache.pop(thread_id, None)
 
         def body(tx: Tx) -> State:
@@ -91,23 +90,23 @@ class Runner:
         self._cache.pop(thread_id, None)
 
     async def advance(self, thread_id: str, sent: QueuedEvent | None = None) -> DispatchResult:
-        """Process what waits if the thread is in auto mode."""
+        """Process the queue if the thread is in auto mode."""
         thread = await self.thread(thread_id)
         return await self.drain(thread_id, sent) if thread.mode is Mode.AUTO else DispatchResult(thread=thread)
 
     async def drain(self, thread_id: str, sent: QueuedEvent | None = None) -> DispatchResult:
-        """Process what waits. An event that fails is set aside, and those behind it go on.
+        """Process the queue. An event that fails is set aside, and the next ones are processed.
 
-        Raises `EventFailed` in the end if that which was just sent has failed.
+        Raises `EventFailed` at the end if the event `sent` has failed.
         """
         done: list[Processed] = []
-        own: EventFailed | None = None
+        failed: EventFailed | None = None
         while True:
             try:
                 one = await self.process_one(thread_id, None)
             except EventFailed as failure:
                 if sent is not None and failure.event.id == sent.id:
-                    own = failure
+                    failed = failure
                 continue
             if one is None:
                 break
@@ -115,18 +114,18 @@ class Runner:
             done += await self._keep_short(thread_id, one.thread)
             if one.terminates:
                 break
-        if own is not None:
-            raise own
+        if failed is not None:
+            raise failed
         return DispatchResult(thread=await self.thread(thread_id), processed=tuple(done))
 
     async def _keep_short(self, thread_id: str, thread: Thread) -> tuple[Processed, ...]:
-        """After an event in auto mode: truncate if that is due, then compact if that is still due."""
+        """After an event in auto mode, truncate if that is due, then compact if that is still due."""
         done: tuple[Processed, ...] = ()
         if thread.pending_truncation or thread.pending_compaction:
             try:
                 step_id = await self.take_lock(thread_id)
             except Conflict:
-                return done  # whoever holds the thread sees the same flags
+                return done  # the step that has the lock sees the same flags
             try:
                 if thread.pending_truncation:
                     done += (await self.truncate(thread_id, step_id)).processed
@@ -137,7 +136,7 @@ class Runner:
         return done
 
     async def truncate(self, thread_id: str, step_id: str) -> DispatchResult:
-        """Take the oldest away until the thread is short enough."""
+        """Remove the oldest chunks until the thread is short enough."""
         event = Event(type=EventType.MEMORY_TRUNCATE, payload={"hard": self.engine.thresholds.hard})
         return await self._apply_now(thread_id, step_id, event)
 
@@ -148,7 +147,7 @@ class Runner:
         chunks: list[Chunk] | None = None,
         kind: EventType = EventType.MEMORY_COMPACT_AUTO,
     ) -> DispatchResult:
-        """Have these chunks, or all that may be, summed up; with none, let it be due no longer."""
+        """Compact these chunks, or all that may be compacted. If there are none, clear the flag."""
         await self._finish_interrupted(thread_id, step_id)
         state = await self.state(thread_id)
         chosen = ladder.to_compact(state.chunks, self.engine.retain_recent) if chunks is None else chunks
@@ -163,7 +162,7 @@ class Runner:
         return result
 
     async def call_off_compaction(self, thread_id: str) -> bool:
-        """Let a compaction be due no longer, and nothing else; say whether it was."""
+        """Clear the flag of a due compaction, and return whether it was set."""
 
         def body(tx: Tx) -> bool:
             thread = process.get_thread(tx, space=self.space, thread_id=thread_id, lock=True)
@@ -175,15 +174,15 @@ class Runner:
         return await self.write(body)
 
     async def _finish_interrupted(self, thread_id: str, step_id: str) -> None:
-        """Apply what an earlier step had stored and not applied when it died, before anything is built upon it."""
+        """Apply events that an earlier step stored but did not apply because it died."""
         while (first := await self.peek(thread_id)) is not None and first.event.type in process.OWN:
             try:
                 await self.process_one(thread_id, step_id)
             except EventFailed:
-                continue  # it was not ours, and waits no longer
+                continue  # it belongs to an earlier step, and is set aside now
 
     async def maintain(self, thread_id: str, event: Event) -> DispatchResult:
-        """Apply one event of our own under the lock, then what was dispatched meanwhile."""
+        """Apply an internal event under the lock, then process what was dispatched meanwhile."""
         step_id = await self.take_lock(thread_id)
         with under_way():
             try:
@@ -194,28 +193,28 @@ class Runner:
         return result
 
     async def _apply_now(self, thread_id: str, step_id: str, event: Event) -> DispatchResult:
-        """Store an event of our own before all others, then process it: a crash between the two loses nothing."""
+        """Store an internal event at the head of the queue, then process it. A crash in between loses nothing."""
         await self.queue(thread_id, event, urgent=True)
         done = await self.process_one(thread_id, step_id)
-        assert done is not None  # noqa: S101 - it was just put first in the queue of a thread we hold
+        assert done is not None  # noqa: S101 - the event is first in the queue, and we have the lock
         return DispatchResult(thread=done.thread, processed=(done,))
 
     async def queue(self, thread_id: str, event: Event, *, urgent: bool = False) -> list[QueuedEvent]:
-        """Store an event in a thread's queue, its texts redacted; an urgent one goes before all others."""
+        """Queue an event with its texts redacted. An urgent event goes before all others."""
 
         def body(tx: Tx) -> list[QueuedEvent]:
-            cut = process.redacted(event, self._redactor)
-            return process.push(tx, space=self.space, thread_id=thread_id, events=[cut], urgent=urgent)
+            redacted = process.redacted(event, self._redactor)
+            return process.push(tx, space=self.space, thread_id=thread_id, events=[redacted], urgent=urgent)
 
         return await self.write(body)
 
     async def peek(self, thread_id: str) -> QueuedEvent | None:
-        """Look at the first event of the queue."""
+        """Return the first event of the queue without removing it."""
         waiting = await self.read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id, limit=1))
         return waiting[0] if waiting else None
 
     async def process_one(self, thread_id: str, step_id: str | None) -> Processed | None:
-        """Process the first event. Raises `EventFailed` if it cannot be, after it was set aside."""
+        """Process the first event. If that fails, set it aside and raise `EventFailed`."""
         attempt = Attempt()
         try:
             done = await self.write(
@@ -224,7 +223,7 @@ class Runner:
                 )
             )
         except (StoreError, Misconfigured):
-            raise  # no fault of the event's: it is tried again
+            raise  # not caused by the event, which stays in the queue
         except Exception as error:
             if attempt.event is None:
                 raise
@@ -237,7 +236,7 @@ class Runner:
         return done
 
     async def _set_aside(self, thread_id: str, event: QueuedEvent, error: Exception) -> EventFailed:
-        # What others raise may quote what was said; what we raise never does.
+        # Errors of others may quote a message, so only their type is stored. Ours never do.
         reason = str(error) if isinstance(error, (Conflict, Invalid, NotFound)) else type(error).__name__
         await self.write(
             lambda tx: threads.mark_failed(
@@ -250,28 +249,28 @@ class Runner:
         return EventFailed(thread_id, event, reason)
 
     async def take_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another holds it."""
+        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
         step_id = new_id("step")
 
         def body(tx: Tx) -> None:
             process.get_thread(tx, space=self.space, thread_id=thread_id)
             token = threads.take_step(tx, space=self.space, thread_id=thread_id, step_id=step_id, lease=self._lease)
             if token is None:
-                raise Conflict(f"thread {thread_id} is being stepped.", hint="Wait for that step to end.")
+                raise Conflict(f"another step has the lock of thread {thread_id}.", hint="Wait for that step to end.")
 
         await self.write(body)
         return step_id
 
     async def release(self, thread_id: str, step_id: str) -> None:
-        """Give the step lock back, if it is still ours."""
+        """Release the step lock, if we still have it."""
         await self.write(
             lambda tx: threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id), repeatable=True
         )
 
     async def read(self, body: Callable[[Tx], T]) -> T:
-        """Read in one transaction of the space."""
+        """Run `body` in one read transaction of the space."""
         return await self._database.transact(body, space=self.space, read=True)
 
     async def write(self, body: Callable[[Tx], T], *, repeatable: bool = False) -> T:
-        """Write in one transaction of the space."""
+        """Run `body` in one write transaction of the space."""
         return await self._database.transact(body, space=self.space, repeatable=repeatable)

@@ -1,4 +1,4 @@
-"""Carries out the verbs of threads on the working memory of their space."""
+"""Carry out the verbs of threads on the working memory of their space."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ class ThreadService:
         self._working = working
 
     async def open(self, space: str, request: OpenThreadRequest) -> Thread:
-        """Return a thread, creating it if there is none with this id."""
+        """Return a thread, creating it if no thread has this id."""
         return await self._working(space).open_thread(
             request.thread_id, session_id=request.session_id, mode=request.mode
         )
@@ -42,7 +42,7 @@ class ThreadService:
         return await self._working(space).threads(limit=request.limit, after=request.after)
 
     async def get(self, space: str, request: ThreadRequest) -> Thread:
-        """Return a thread as it stands now."""
+        """Return a thread as it is now."""
         return await self._working(space).get_thread(request.thread_id)
 
     async def dispatch(self, space: str, request: DispatchRequest) -> DispatchResult:
@@ -51,17 +51,17 @@ class ThreadService:
             return await self._working(space).dispatch(request.thread_id, request.event)
 
     async def step(self, space: str, request: ThreadRequest) -> StepResult:
-        """Process one event, or shorten the thread if that is due."""
+        """Process one event, or truncate or compact the thread if that is due."""
         with _under_way():
             return await self._working(space).step(request.thread_id)
 
     async def set_mode(self, space: str, request: SetModeRequest) -> DispatchResult:
-        """Change how a thread takes its events."""
+        """Change how a thread processes its events."""
         with _under_way():
             return await self._working(space).set_mode(request.thread_id, request.mode)
 
     async def queue(self, space: str, request: ThreadRequest) -> list[QueuedEvent]:
-        """Return the events that wait."""
+        """Return the queued events."""
         await self.get(space, request)
         return await self._working(space).queue(request.thread_id)
 
@@ -93,7 +93,7 @@ class ThreadService:
         return await self._working(space).check_token_usage(request.thread_id)
 
     async def fork(self, space: str, request: ForkRequest) -> Thread:
-        """Open a new thread that begins at a state of this one."""
+        """Open a new thread that begins with a state of this one."""
         return await self._working(space).fork(request.thread_id, at=request.at, into=request.into, mode=request.mode)
 
     async def replay(self, space: str, request: ThreadRequest) -> list[Chunk]:
@@ -103,10 +103,11 @@ class ThreadService:
 
 @contextmanager
 def _under_way() -> "Generator[None]":
-    """Tell the truth about a verb that commits more than once: if it stops half-way, part of it may be written."""
+    """Turn `Unavailable` into `OutcomeUnknown` for verbs that commit more than once: part may be stored already."""
     try:
         yield
     except Unavailable as error:
         raise OutcomeUnknown(
-            "the database went away while this was under way.", hint="Read the thread before you repeat it."
+            "the connection to the database was lost before the call finished; part of it may be stored.",
+            hint="Read the thread before you repeat the call.",
         ) from error

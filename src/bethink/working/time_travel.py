@@ -1,4 +1,4 @@
-"""Any moment of a thread: listed, read, compared, forked, and made again from its events."""
+"""The past states of a thread: read, compare, fork, and rebuild them from events."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from bethink.working.process import Engine, apply_event, get_thread
 
 
 def state_at(tx: Tx, thread: Thread, number: int) -> State:
-    """Return one state with its chunks. Raises `NotFound` for a number the thread never had."""
+    """Return one state with its chunks. Raises `NotFound` if the thread never had this state."""
     found = states.infos(tx, thread=thread, first=number, limit=1)
     if not found or found[0].number != number:
-        raise NotFound(f"thread {thread.id} has no state {number}.", hint=f"Its last is {thread.state_number}.")
+        raise NotFound(f"thread {thread.id} has no state {number}.", hint=f"Its last state is {thread.state_number}.")
     return State(info=found[0], chunks=tuple(states.at(tx, thread=thread, number=number)))
 
 
@@ -33,20 +33,21 @@ def diff(before: State, after: State) -> StateDiff:
 
 
 def fork(tx: Tx, *, space: str, source_id: str, at: int, mode: Mode, thread_id: str | None = None) -> Thread:
-    """Open a new thread that begins where another was at a state; the other is left as it is.
+    """Open a new thread that begins with a state of another, which does not change.
 
-    It is forgotten with the conversation whose text the other holds, whatever becomes of the other.
+    It is forgotten together with the conversation of the other thread, even if that thread is deleted before.
+    Raises `NotFound` for an unknown thread or state, and `Conflict` if the id is taken.
     """
     name = thread_id or new_id("thread")
     conversation = threads.conversation_of(tx, space=space, thread_id=source_id)
     if conversation is not None:
-        # Before the thread, as everywhere: else it could be forgotten between our reading and our writing.
+        # Lock it before the thread, as everywhere. Otherwise it could be forgotten between our read and write.
         sessions.lock_conversation(tx, space=space, conversation=conversation)
     source = get_thread(tx, space=space, thread_id=source_id, lock=True)
     base = state_at(tx, source, at)
     made = threads.create(tx, space=space, thread_id=name, mode=mode, conversation=conversation, forked=(source.id, at))
     if not made:
-        raise Conflict(f"there is a thread {name!r} already.", hint="Fork into another id, or into none.")
+        raise Conflict(f"a thread {name!r} already exists.", hint="Fork into another id, or give none.")
     return _copy_chunks(tx, get_thread(tx, space=space, thread_id=name), base.chunks)
 
 
@@ -67,13 +68,13 @@ def _copy_chunks(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
 
 
 def replay(tx: Tx, thread: Thread, engine: Engine) -> tuple[Chunk, ...]:
-    """Make the current state again from the thread's events and what is recorded in them, with no model.
+    """Rebuild the current state from the events of a thread, without a model, and return its chunks.
 
-    It works on a scratch thread in the same transaction and leaves nothing behind.
+    It uses a scratch thread, which is removed in the same transaction.
     """
-    scratch = new_id("replay")  # never a name that somebody may have given to a thread
+    scratch = new_id("replay")  # a new id cannot collide with the name of an existing thread
     threads.create(tx, space=thread.space, thread_id=scratch, mode=Mode.STEPPING)
-    first = states.at(tx, thread=thread, number=0)  # empty, but for a fork
+    first = states.at(tx, thread=thread, number=0)  # empty, except for a fork
     again = _copy_chunks(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
     for event in threads.applied(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
         again = apply_event(tx, again, event, engine).thread

@@ -1,0 +1,179 @@
+"""The groups of settings. Each is a table of the settings file; `settings.py` puts them together."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionSettings:
+    """What happens to secrets before they are stored."""
+
+    enabled: bool = True
+    """Cut secrets out of texts. Without it they are stored as they are sent, and a warning is logged."""
+    key: str = field(default="", repr=False)
+    """The key that fingerprints are made with; empty for one that the database keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """The model that learns."""
+
+    name: str = ""
+    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none."""
+    base_url: str = ""
+    """The address of the model; empty for the provider's own."""
+    api_key: str = field(default="", repr=False)
+    """The provider's key; empty to let the provider's client find it."""
+    window: int = 128_000
+    """How many tokens the model takes."""
+    output: str = "json_schema"
+    """How an OpenAI-compatible server takes a schema: `json_schema`, `json_object` or `prompt`."""
+    price_input: float = 1.0
+    """Dollars for a million tokens of input."""
+    price_output: float = 5.0
+    """Dollars for a million tokens of output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderSettings:
+    """The embedder and the reranker of recall."""
+
+    name: str = ""
+    """`static:FOLDER`, `onnx:FOLDER` or `openai:NAME`; empty for none."""
+    base_url: str = ""
+    """The address of an `openai:` embedder; empty for OpenAI's own."""
+    api_key: str = field(default="", repr=False)
+    """The key of an `openai:` embedder; empty to let OpenAI's client find it."""
+    dimension: int = 0
+    """The length of the vectors of an `openai:` embedder; 0 for that of OpenAI's own models."""
+    tokenizer: str = ""
+    """The folder or file of the tokenizer of an `onnx:` embedder; empty if it is beside the model."""
+    reranker: str = ""
+    """`tokens` ranks what was found again with the model of an `onnx:` embedder; empty for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningSettings:
+    """What is learnt from sessions, when, and for how much."""
+
+    enabled: bool = True
+    """Learn from sessions at all."""
+    at_start: bool = True
+    """Learn from marked sessions in the background when a session opens."""
+    daily_spend_cap: float = 5.0
+    """Dollars a day (UTC) over all spaces; `inf` for no cap."""
+    review: bool = False
+    """Hold what a consolidation would change until it is approved."""
+    write_transcripts: bool = False
+    """Work every transcript into documents at once, for several calls a session."""
+    max_unused_days: int = 30
+    """Days without use after which a session memory is no longer consolidated."""
+    max_consolidated: int = 256
+    """Session memories in one consolidation."""
+    artefacts_dir: str = ""
+    """The folder in which each space has one with its memory as files; empty for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanSettings:
+    """How quiet sessions are found."""
+
+    idle_hours: int = 6
+    """Hours without a message that make a session quiet."""
+    age_days: int = 30
+    """Days after which a quiet session is left alone."""
+    limit: int = 5_000
+    """Sessions looked at in one run."""
+    claims: int = 16
+    """Sessions learnt from in one run."""
+    channels: str = ""
+    """The channels to look at, with commas between; empty for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """How the worker runs jobs."""
+
+    interval: float = 30.0
+    """Seconds between two polls, about."""
+    batch: int = 10
+    """Jobs claimed at a time."""
+    concurrency: int = 8
+    """Jobs of a batch that run at once."""
+    lease: float = 60.0
+    """Seconds that a claim lasts without a heartbeat."""
+    max_attempts: int = 5
+    """Attempts after which a job is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteSettings:
+    """The SQLite database."""
+
+    path: str = ""
+    """The file; empty for `memory.db` in the data folder."""
+    wal: bool = True
+    """Use a write-ahead log."""
+    synchronous: str = "FULL"
+    """SQLite's `synchronous`; anything less than FULL can lose acknowledged messages at a power cut."""
+    busy_timeout: int = 5000
+    """Milliseconds to wait for a lock."""
+    readers: int = 2
+    """Read-only connections beside the writer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresSettings:
+    """The PostgreSQL database. Times are in milliseconds."""
+
+    dsn: str = ""
+    """The address."""
+    pool_size: int = 10
+    """Connections."""
+    connect_timeout: int = 5_000
+    """How long a connection may take to open."""
+    statement_timeout: int = 30_000
+    """How long a statement may run."""
+    lock_timeout: int = 5_000
+    """How long a statement may wait for a lock."""
+    idle_timeout: int = 60_000
+    """How long a transaction may be idle."""
+    tcp_timeout: int = 10_000
+    """How long the network may leave something unanswered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The HTTP server."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on."""
+    port: int = 8377
+    """The port to listen on; 0 takes any that is free."""
+    allowed_hosts: str = "localhost,127.0.0.1,[::1]"
+    """The names it may be called by, without ports and with commas between; `*` for any."""
+    allowed_origins: str = ""
+    """The origins of web pages that may call it, with commas between; empty for none."""
+    max_body: int = 1_000_000
+    """Bytes of a request."""
+    max_message: int = 65_536
+    """Bytes of a message."""
+    max_messages: int = 100
+    """Messages in a request."""
+    max_depth: int = 32
+    """Levels of JSON."""
+    rate: float = 200.0
+    """Requests a second for each key; `inf` for no limit."""
+    burst: int = 400
+    """Requests that a key may make at once after a pause."""
+    max_concurrency: int = 256
+    """Requests at work at a time; more are refused with 503."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """What one agent may have of its own."""
+
+    enabled: bool = True
+    """Store anything for this agent."""
+    data_dir: str | None = None
+    """The agent's own folder; None for one in the data folder."""
