@@ -31,13 +31,22 @@ def run_tests() -> dict[str, bool]:
         return json.loads(results.read_text(encoding="utf-8"))
 
 
+def merged(files: list[Path]) -> dict[str, bool]:
+    """Join the results of several runs: a statement holds if it held in each run that claims it."""
+    held: dict[str, bool] = {}
+    for file in files:
+        for name, passed in json.loads(file.read_text(encoding="utf-8")).items():
+            held[name] = held.get(name, True) and passed
+    return held
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help='print {"claimed": [...], "unclaimed": [...]}')
-    parser.add_argument("--results", type=Path, help="use what a test run wrote with --spec-results")
+    parser.add_argument("--results", type=Path, nargs="+", help="use what test runs wrote with --spec-results")
     options = parser.parse_args()
     known = statements()
-    held = json.loads(options.results.read_text(encoding="utf-8")) if options.results else run_tests()
+    held = merged(options.results) if options.results else run_tests()
     unknown = sorted(set(held) - set(known))
     claimed = [name for name in known if held.get(name)]
     unclaimed = [name for name in known if not held.get(name)]

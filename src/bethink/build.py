@@ -20,7 +20,7 @@ from bethink.providers.no_redaction import NoRedaction
 from bethink.settings import Settings, data_folder, load_settings, settings_of
 from bethink.store.db import Clock, Database, system_clock
 
-if TYPE_CHECKING:  # loaded by whoever makes one
+if TYPE_CHECKING:  # each is loaded by the first use
     from bethink.recall.search import Searcher
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor

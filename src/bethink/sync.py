@@ -1080,10 +1080,10 @@ class Space(Blocking[AsyncSpace]):
         self,
         messages: Given,
         *,
+        idempotency_key: str | None = None,
         conversation: str = "notes",
         session_id: str | None = None,
         agent: str = "assistant",
-        idempotency_key: str | None = None,
     ) -> Remembered:
         """Store a text of the user, or messages, for good.
 
@@ -1091,17 +1091,17 @@ class Space(Blocking[AsyncSpace]):
 
         Args:
             messages: What was said, oldest first. A text stands for one message of the user.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
             conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
             session_id: An open session to append to, instead of the conversation's current one.
             agent: The agent that takes part in the conversation.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
         """
         return self._run(
             lambda: self._inner.remember(
-                messages, conversation=conversation, session_id=session_id, agent=agent, idempotency_key=idempotency_key
+                messages, idempotency_key=idempotency_key, conversation=conversation, session_id=session_id, agent=agent
             )
         )
 

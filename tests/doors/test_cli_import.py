@@ -137,7 +137,7 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
         ({"content": "x"}, "line 2: role is missing. Write one JSON object per line"),
         ({"role": "user"}, "line 2: content is missing. Write one"),
         (said(2, foo=1), "line 2: unknown field 'foo'. Use one of role"),
-        ({"role": "king", "content": "x"}, "line 2: 'king' is not a role. Use one of"),
+        ({"role": "king", "content": "x"}, "line 2: role must be one of user, assistant, system, tool."),
         ('{"role" "user"}', "line 2: invalid JSON at column 9: "),
         ("[" * 100_000, "line 2: nested too deeply."),
         (

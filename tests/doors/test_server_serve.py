@@ -142,7 +142,7 @@ def _listening(port: int) -> list[str]:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
 def test_an_address_of_another_machine_is_told_as_such(host: str) -> None:
-    with pytest.raises(Unavailable, match="is no address of this machine") as refused:
+    with pytest.raises(Unavailable, match="is not an address of this machine") as refused:
         listen(host, 0)
 
     assert "--host" in refused.value.hint

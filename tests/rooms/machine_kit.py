@@ -14,7 +14,7 @@ RUNS, STEPS = 300, 40
 _EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 THOROUGH = settings(
-    max_examples=RUNS if LONG else 60,
+    max_examples=RUNS if LONG else 40,
     stateful_step_count=STEPS,
     deadline=None,
     print_blob=True,

@@ -183,7 +183,7 @@ async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory
 async def test_an_ended_session_takes_no_message_and_says_what_to_do(memory: Memory, session: Session) -> None:
     await session.end()
 
-    with pytest.raises(SessionEnded, match="open_session"):
+    with pytest.raises(SessionEnded, match=r"space\.session\(\)"):
         await session.append(said("late"))
     assert await session.read() == []
 
@@ -215,9 +215,9 @@ async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: 
         await session.append(one)  # pyright: ignore[reportArgumentType]
 
 
-async def test_a_name_of_more_than_256_signs_is_refused_with_what_to_do(memory: Memory, session: Session) -> None:
+async def test_a_name_of_more_than_256_characters_is_refused_with_what_to_do(memory: Memory, session: Session) -> None:
     await session.append([Message(role="tool", name="x" * 256, content="1")])
-    with pytest.raises(Invalid, match=r"257 signs.*Use up to 256"):
+    with pytest.raises(Invalid, match=r"257 characters.*Use up to 256"):
         await session.append([Message(role="tool", name="x" * 257, content="2")])
 
 

@@ -137,7 +137,7 @@ async def test_what_others_hang_on_cannot_be_deleted_and_an_id_is_never_used_aga
     top = await made(docs, "top")
     below = await made(docs, "below", top)
     friend = await made(docs, "friend", links=(top.id,), body="[[~/top/below]]")
-    with pytest.raises(Conflict, match="held"):
+    with pytest.raises(Conflict, match="depend on document"):
         await docs.delete(top.id, expected=1)
 
     await docs.delete(below.id, expected=1)  # a mention holds nothing

@@ -77,7 +77,7 @@ def test_an_answer_of_anthropics_is_its_text_and_its_calls() -> None:
     thought = {"type": "thinking", "thinking": "Rain is likely.", "signature": "c2ln"}
     message = message_from({"role": "assistant", "content": [thought, {"type": "text", "text": "I look."}, call]})
 
-    assert (message.role, message.content, message.tool_calls) == ("assistant", "I look.", [call])
+    assert (message.role, message.content, message.tool_calls) == ("assistant", "I look.", (call,))
     assert message.metadata == {"parts": [thought]}
 
 

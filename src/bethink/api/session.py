@@ -56,7 +56,7 @@ class Session(SessionHandle):
             Conflict: if a key already belongs to another message.
         """
         return await self._run(
-            APPEND, AppendRequest(session_id=self.id, messages=messages_from(messages), idempotency_key=idempotency_key)
+            APPEND, AppendRequest(session_id=self.id, idempotency_key=idempotency_key, messages=messages_from(messages))
         )
 
     async def read(self, *, after: int = 0, limit: int = 1000) -> list[Record]:

@@ -76,10 +76,10 @@ class Space(SpaceHandle):
         self,
         messages: Given,
         *,
+        idempotency_key: str | None = None,
         conversation: str = "notes",
         session_id: str | None = None,
         agent: str = "assistant",
-        idempotency_key: str | None = None,
     ) -> Remembered:
         """Store a text of the user, or messages, for good.
 
@@ -87,10 +87,10 @@ class Space(SpaceHandle):
 
         Args:
             messages: What was said, oldest first. A text stands for one message of the user.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
             conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
             session_id: An open session to append to, instead of the conversation's current one.
             agent: The agent that takes part in the conversation.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
@@ -98,11 +98,11 @@ class Space(SpaceHandle):
         return await self._run(
             REMEMBER,
             RememberRequest(
+                idempotency_key=idempotency_key,
                 messages=messages_from(messages),
                 conversation=conversation,
                 session_id=session_id,
                 agent=agent,
-                idempotency_key=idempotency_key,
             ),
         )
 

@@ -60,7 +60,9 @@ class Calls:
         pause: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise Misconfigured("the address of the server is no URL.", hint="Give one such as https://memory.example.")
+            raise Misconfigured(
+                "the address of the server is not a URL.", hint="Use one such as https://memory.example."
+            )
         if not key or not key.isascii() or not key.isprintable():
             raise Misconfigured("the key is empty or not plain text.", hint="Give the text of a key: bt_….")
         self._url = url.rstrip("/")

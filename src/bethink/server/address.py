@@ -68,7 +68,7 @@ def _refused(error: OSError, host: str, port: int) -> Unavailable:
 
 def _foreign(host: str, port: int) -> Unavailable:
     hint = "Give --host one of its own, such as 127.0.0.1, or set server_host."
-    return Unavailable(f"{_place(host, port)} is no address of this machine.", hint=hint)
+    return Unavailable(f"{_place(host, port)} is not an address of this machine.", hint=hint)
 
 
 def _place(host: str, port: int) -> str:

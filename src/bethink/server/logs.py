@@ -40,7 +40,7 @@ class Seldom(logging.Filter):
         self._said: dict[tuple[str, int], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether a record may pass; the first after a while says how many were left out."""
+        """Return whether a record passes. The first one after a pause says how many were left out."""
         place = (record.pathname, record.lineno)
         since, count = self._said.get(place, (record.created, 0))
         if record.created - since >= self._seconds:

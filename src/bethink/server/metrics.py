@@ -35,7 +35,7 @@ class Metrics:
         self.in_progress = self._gauge("requests_in_progress", "Requests at work.")
         self._depth = self._gauge("queue_depth", "Jobs that wait, run, or are tried again.", "stage")
         self._dead = self._gauge("dead_letter", "Jobs that were given up.", "stage")
-        self._overdue = self._gauge("jobs_overdue", "Jobs that nobody has claimed in time.")
+        self._overdue = self._gauge("jobs_overdue", "Jobs that no worker has claimed in time.")
         self._violations = self._gauge("invariant_violations", "What must never be, at the last look.")
         self._cost = self._gauge("llm_cost_usd_today", "What models were paid today, UTC.")
 
@@ -73,7 +73,7 @@ class Metrics:
         try:
             audit = await backend.run(AUDIT, "", Empty())
         except BethinkError:
-            return  # where nothing is learnt there is nothing to tell, and a database that is away has other signs
+            return  # without learning there is nothing to report, and a lost database shows in other metrics
         for stage in JobKind:
             counts = audit.counts.get(stage, {})
             self._depth.labels(stage).set(sum(counts.get(status, 0) for status in _WAITING))

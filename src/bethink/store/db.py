@@ -271,18 +271,3 @@ def under_way(*, hint: str = "Read what is stored before you repeat it.") -> Gen
         yield
     except Unavailable as error:
         raise OutcomeUnknown("the database was lost after part of this call was stored.", hint=hint) from error
-
-
-async def ask(
-    database: Database | None,
-    body: Callable[[Tx], T],
-    *,
-    empty: T,
-    space: str | None = None,
-    read: bool = False,
-    repeatable: bool = False,
-) -> T:
-    """Run `body`, or return `empty` if memory is switched off: then nothing is stored and nothing fails."""
-    if database is None:
-        return empty
-    return await database.transact(body, space=space, read=read, repeatable=repeatable)

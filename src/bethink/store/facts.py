@@ -29,7 +29,7 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     lock(tx, space=space)
     known = find(tx, space=space, fact_id=fact.id)
     current = None if known is None else known.version
-    if expected is not None and current != expected:
+    if expected is not None and (current or 0) != expected:
         now = "does not exist" if current is None else f"has version {current}"
         raise Stale(f"fact {fact.id} {now}, you read {expected}.", current=current)
     if known is not None and known == replace(fact, created_at=fact.created_at or known.created_at):

@@ -1,10 +1,7 @@
 """Carry out the verbs of threads on the working memory of their space."""
 
 from collections.abc import Callable
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.model.prompts import Prompt
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.verbs.threads import (
@@ -20,9 +17,6 @@ from bethink.model.verbs.threads import (
 )
 from bethink.model.working import Chunk, FailedEvent, QueuedEvent, State, StateInfo, Thread
 from bethink.working.memory import WorkingMemory
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 class ThreadService:
@@ -47,18 +41,15 @@ class ThreadService:
 
     async def dispatch(self, space: str, request: DispatchRequest) -> DispatchResult:
         """Queue an event, and process it in auto mode."""
-        with _under_way():
-            return await self._working(space).dispatch(request.thread_id, request.event)
+        return await self._working(space).dispatch(request.thread_id, request.event)
 
     async def step(self, space: str, request: ThreadRequest) -> StepResult:
         """Process one event, or truncate or compact the thread if that is due."""
-        with _under_way():
-            return await self._working(space).step(request.thread_id)
+        return await self._working(space).step(request.thread_id)
 
     async def set_mode(self, space: str, request: SetModeRequest) -> DispatchResult:
         """Change how a thread processes its events."""
-        with _under_way():
-            return await self._working(space).set_mode(request.thread_id, request.mode)
+        return await self._working(space).set_mode(request.thread_id, request.mode)
 
     async def queue(self, space: str, request: ThreadRequest) -> list[QueuedEvent]:
         """Return the queued events."""
@@ -99,15 +90,3 @@ class ThreadService:
     async def replay(self, space: str, request: ThreadRequest) -> list[Chunk]:
         """Rebuild the current state from the events alone."""
         return [*await self._working(space).replay(request.thread_id)]
-
-
-@contextmanager
-def _under_way() -> "Generator[None]":
-    """Turn `Unavailable` into `OutcomeUnknown` for verbs that commit more than once: part may be stored already."""
-    try:
-        yield
-    except Unavailable as error:
-        raise OutcomeUnknown(
-            "the connection to the database was lost before the call finished; part of it may be stored.",
-            hint="Read the thread before you repeat the call.",
-        ) from error

@@ -1,7 +1,7 @@
 """What a verb is: a request, its result, who may call it, and whether it may be retried."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from bethink.errors import BethinkError
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Bytes, Length, Printable, check
+from bethink.model.ids import new_id
 from bethink.model.moments import moment
 from bethink.model.records import MAX_CONVERSATION
 
@@ -95,6 +96,22 @@ class Request:
     def retry(self, declared: Retry) -> Retry:
         """Return whether this request may be sent again, given what its verb declares."""
         return declared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedRequest(Request):
+    """The base of requests that store messages: an idempotency key makes it safe to repeat them."""
+
+    idempotency_key: IdempotencyKey | None = None
+    """Repeating a request with the same key stores nothing twice."""
+
+    def repeatable(self) -> Self:
+        """Return it with an idempotency key of its own."""
+        return self if self.idempotency_key else self.with_key(new_id("req"))
+
+    def with_key(self, key: str) -> Self:
+        """Return it with an idempotency key."""
+        return replace(self, idempotency_key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,10 @@
 """The verbs of a space: remember, recall, context, explain, forget."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
-from bethink.model.ids import new_id
 from bethink.model.jobs import Job
 from bethink.model.messages import Messages
 from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -15,7 +13,7 @@ from bethink.model.verbs.base import (
     Budget,
     Conversation,
     Empty,
-    IdempotencyKey,
+    KeyedRequest,
     Limit,
     MemoryOperation,
     Moment,
@@ -30,7 +28,7 @@ READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RememberRequest(Request):
+class RememberRequest(KeyedRequest):
     """Messages to store for good."""
 
     messages: Messages
@@ -41,16 +39,6 @@ class RememberRequest(Request):
     """An open session to append to, instead of the conversation's current one."""
     agent: Name = "assistant"
     """The agent that takes part in the conversation."""
-    idempotency_key: IdempotencyKey | None = None
-    """Repeating a request with the same key stores nothing twice."""
-
-    def repeatable(self) -> Self:
-        """Return it with an idempotency key of its own."""
-        return self if self.idempotency_key else self.with_key(new_id("req"))
-
-    def with_key(self, key: str) -> Self:
-        """Return it with an idempotency key."""
-        return replace(self, idempotency_key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,13 @@
 """The verbs of sessions: open one, append to it, read it, end it."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 from bethink.model.access import Scope
-from bethink.model.ids import new_id
 from bethink.model.messages import AnyMessages
 from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory
 from bethink.model.verbs.base import (
     Conversation,
-    IdempotencyKey,
+    KeyedRequest,
     Limit,
     MemoryOperation,
     Name,
@@ -55,21 +53,13 @@ class SessionRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendRequest(SessionRequest):
+class AppendRequest(KeyedRequest):
     """Messages to append."""
 
+    session_id: Name
+    """The session."""
     messages: AnyMessages
     """What was said, oldest first; there may be none. A text stands for one message of the user."""
-    idempotency_key: IdempotencyKey | None = None
-    """Repeating a request with the same key stores nothing twice."""
-
-    def repeatable(self) -> Self:
-        """Return it with an idempotency key of its own."""
-        return self if self.idempotency_key else self.with_key(new_id("req"))
-
-    def with_key(self, key: str) -> Self:
-        """Return it with an idempotency key."""
-        return replace(self, idempotency_key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
