@@ -19,7 +19,7 @@ class ModelSettings:
 
     name: str = ""
     """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none."""
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)
     """The address of the model; empty for the provider's own."""
     api_key: str = field(default="", repr=False)
     """The provider's key; empty to let the provider's client find it."""
@@ -39,7 +39,7 @@ class EmbedderSettings:
 
     name: str = ""
     """`static:FOLDER`, `onnx:FOLDER` or `openai:NAME`; empty for none."""
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)
     """The address of an `openai:` embedder; empty for OpenAI's own."""
     api_key: str = field(default="", repr=False)
     """The key of an `openai:` embedder; empty to let OpenAI's client find it."""
@@ -125,7 +125,7 @@ class SqliteSettings:
 class PostgresSettings:
     """The PostgreSQL database. Times are in milliseconds."""
 
-    dsn: str = ""
+    dsn: str = field(default="", repr=False)
     """The address."""
     pool_size: int = 10
     """Connections."""

@@ -194,3 +194,19 @@ def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 
 def test_settings_without_a_place_have_no_database() -> None:
     assert Settings().database_path == ""
+
+
+def test_neither_a_password_nor_a_key_shows_when_settings_are_printed() -> None:
+    secret = "hunter2-and-more"
+    settings = load_settings(
+        environ={},
+        model_api_key=secret,
+        model_base_url=f"https://user:{secret}@models.example",
+        embedder_api_key=secret,
+        embedder_base_url=f"https://user:{secret}@models.example",
+        redaction_key=secret,
+        postgres_dsn=f"postgresql://me:{secret}@db/memory",
+        key=secret,
+    )
+
+    assert secret not in repr(settings)
