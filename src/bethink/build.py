@@ -279,7 +279,7 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
     Args:
         target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
             settings decide; where they name no database either, it is the file that the command line uses.
-        key: The key for a server.
+        key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
         enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
         model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
         embedder: An embedder, or its name such as `static:FOLDER`. Without one, recall searches by words.
@@ -299,7 +299,9 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         # Imported here: only programs that call a server need the client.
         from bethink.client.remote import Remote  # noqa: PLC0415
 
-        return Memory(Remote(address, key=key) if enabled else Off())
+        if not enabled:
+            return Memory(Off())
+        return Memory(Remote(address, key=key or (settings or load_settings()).key))
     if isinstance(model, str):
         arguments["model"], model = model, None
     if isinstance(embedder, str):

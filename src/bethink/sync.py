@@ -72,7 +72,7 @@ def connect(
     Args:
         target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
             settings decide; where they name no database either, it is the file that the command line uses.
-        key: The key for a server.
+        key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
         enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
         model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
         embedder: An embedder, or its name such as `static:FOLDER`. Without one, recall searches by words.

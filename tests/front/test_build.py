@@ -269,3 +269,11 @@ def test_postgres_without_its_driver_says_what_to_install(monkeypatch: pytest.Mo
 
     with pytest.raises(Misconfigured, match=r"bethink\[postgres\]"):
         bethink.connect("postgresql://x/y", redactor=Quiet())
+
+
+async def test_the_key_for_a_server_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Misconfigured, match="key"):
+        bethink.connect("https://memory.example")
+    monkeypatch.setenv("BETHINK_KEY", "bt_000000000000.x")
+
+    assert bethink.connect("https://memory.example").backend is not None
