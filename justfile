@@ -1,4 +1,4 @@
-# Tasks. `just` lists them; each is also written out in CONTRIBUTING.md.
+# Tasks. `just` lists them; each is a few plain commands that can be copied.
 
 _list:
     @just --list

@@ -17,7 +17,7 @@ from bethink.off import Off
 from bethink.plugins import Providers
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
-from bethink.settings import Settings, data_folder, load_settings, settings_of
+from bethink.settings import Settings, data_folder, load_settings, settings_of, with_values
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
@@ -288,28 +288,28 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         engine: The rules of working memory.
         compactor: Writes the summaries of working memory.
         clock: Returns the current time, as an aware datetime.
-        settings: Settings to use instead of the settings file and the environment.
+        settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
 
     Raises:
         Misconfigured: for an unknown setting or a value that cannot be used.
     """
     address = str(target)
-    if address.startswith(("http://", "https://")):
-        # Imported here: only programs that call a server need the client.
-        from bethink.client.remote import Remote  # noqa: PLC0415
-
-        if not enabled:
-            return Memory(Off())
-        return Memory(Remote(address, key=key or (settings or load_settings()).key))
+    is_server = address.startswith(("http://", "https://"))
     if isinstance(model, str):
         arguments["model"], model = model, None
     if isinstance(embedder, str):
         arguments["embedder"], embedder = embedder, None
     if not enabled:
         arguments["enabled"] = False
-    if settings is None:
-        settings = load_settings(**arguments, **settings_of(address))  # pyright: ignore[reportArgumentType]
+    if not is_server:
+        arguments |= settings_of(address)
+    settings = with_values(settings, arguments) if settings else load_settings(**arguments)  # pyright: ignore[reportArgumentType]
+    if is_server and settings.enabled:
+        # Imported here: only programs that call a server need the client.
+        from bethink.client.remote import Remote  # noqa: PLC0415
+
+        return Memory(Remote(address, key=key or settings.key))
     return memory_from(
         settings,
         redactor=redactor,

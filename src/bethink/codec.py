@@ -80,6 +80,11 @@ def encode_request(verb: Verb[RequestT, Any], request: RequestT) -> tuple[dict[s
     """
     _check_json(request)
     hidden = local_fields(verb.request)
+    for name in hidden:
+        if getattr(request, name) is not None:
+            # Dropping it would let the server store its own default: a tool's text would become the user's.
+            hint = "Open the file or PostgreSQL itself, or leave it out."
+            raise Invalid(f"{name} needs a database in this process.", hint=hint)
     given = adapter(verb.request).dump_python(
         request, mode="json", exclude_defaults=True, exclude=set(hidden), warnings=False
     )

@@ -5,7 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -130,6 +130,15 @@ def _places() -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 _PLACES = dict(_places())
+
+
+def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Return settings with some values replaced, by flat name. Raises `Misconfigured` as `load_settings` does."""
+    if not values:
+        return settings
+    known: dict[str, object] = {**flat_values(settings), **values}
+    changed = load_settings(environ={}, **known)  # pyright: ignore[reportArgumentType]
+    return replace(changed, agents=settings.agents, origins={**settings.origins, **dict.fromkeys(values, "argument")})
 
 
 def flat_values(settings: Settings) -> dict[str, object]:

@@ -81,7 +81,7 @@ def connect(
         engine: The rules of working memory.
         compactor: Writes the summaries of working memory.
         clock: Returns the current time, as an aware datetime.
-        settings: Settings to use instead of the settings file and the environment.
+        settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
 
     Raises:

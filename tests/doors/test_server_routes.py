@@ -168,7 +168,7 @@ async def test_facts_are_written_searched_and_followed(served: Served) -> None:
     await served("POST", f"{S}/facts", {"fact": fact, "expected": 1})
 
     assert (await served("GET", f"{S}/facts/home")).json()["content"] == "Anna lives in Bergen"
-    assert (await served("GET", f"{S}/facts/count")).json() == {"result": 1}
+    assert (await served("GET", f"{S}/fact_count")).json() == {"result": 1}
     found = (await served("POST", f"{S}/facts/search", {"query": "Anna", "limit": 3})).json()
     assert [fact["content"] for fact in found["items"]] == ["Anna lives in Bergen"]
     then = (await served("POST", f"{S}/facts/search", {"query": "Anna", "as_of": before["recorded_at"]})).json()

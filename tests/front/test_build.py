@@ -277,3 +277,22 @@ async def test_the_key_for_a_server_may_come_from_the_environment(monkeypatch: p
     monkeypatch.setenv("BETHINK_KEY", "bt_000000000000.x")
 
     assert bethink.connect("https://memory.example").backend is not None
+
+
+async def test_what_is_passed_beside_settings_comes_before_them(tmp_path: Path) -> None:
+    chosen = tmp_path / "chosen.db"
+    settings = load_settings(environ={}, data_dir=str(tmp_path / "other"))
+
+    off = bethink.connect(chosen, enabled=False, settings=settings)
+    assert (await off.space("alice").remember("a secret plan")).refs == ()
+    async with bethink.connect(chosen, settings=settings, learn=False) as memory:
+        await memory.space("alice").remember("I play the cello.")
+
+    assert chosen.exists()
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(Misconfigured, match="does not name a provider"):
+        bethink.connect(chosen, model="nosuch:x", settings=settings)
+    with pytest.raises(Misconfigured, match="typo"):
+        bethink.connect("https://memory.example", key="k", typo=1)
+    switched_off = bethink.connect("https://memory.example", key="k", settings=load_settings(environ={}, enabled=False))
+    assert (await switched_off.space("alice").recall("Who plays?")).missing == "memory is switched off"

@@ -1,3 +1,4 @@
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -129,3 +130,16 @@ def test_every_way_a_session_ends_is_one_of_the_four_triggers() -> None:
         EndReason.EMERGENCY: Trigger.RESET,
         EndReason.COMPACTION: Trigger.COMPACTION,
     }
+
+
+def test_an_error_repeats_only_the_beginning_of_a_long_value() -> None:
+    for make in (lambda: checked_name("x" * 400_000, "a fact's id"), lambda: Origin("y" * 400_000)):
+        with pytest.raises(Invalid) as refused:
+            make()
+        assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("origin", [5, True, ["user"]])
+def test_an_origin_that_is_not_text_is_refused(origin: Any) -> None:
+    with pytest.raises(Invalid, match="origin"):
+        Message(role="user", content="x", origin=origin)

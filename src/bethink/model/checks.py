@@ -121,7 +121,7 @@ def check(record: object) -> None:
         if value is None and optional:
             continue
         if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-            wanted = " or ".join(kind.__name__ for kind in kinds)
+            wanted = " or ".join("a list" if kind is tuple else kind.__name__ for kind in kinds)
             raise InvalidField(name, f"must be {wanted}.", hint=f"It was {type(value).__name__}.")
         if isinstance(value, datetime) and value.tzinfo is None:
             raise InvalidField(name, "has no time zone.", hint="Write it as 2026-03-01T12:00:00Z.")

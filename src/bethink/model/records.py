@@ -15,6 +15,8 @@ from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
 
 _MAX_NAME = 200
+_SHOWN = 200
+"""How many characters of a bad value an error repeats."""
 MAX_CONVERSATION = 2_402
 """The maximum in bytes, limited by PostgreSQL's index size: enough for the longest `conversation_key`."""
 _SPARE = 12
@@ -76,7 +78,7 @@ class Origin(str):
             return super().__new__(cls, value)
         if not (value.startswith(cls._TOOL) and len(value) > len(cls._TOOL)):
             words = ", ".join(sorted(cls._PLAIN))
-            raise Invalid(f"{value!r} is not an origin.", hint=f"Use {words}, or tool: and a name.")
+            raise Invalid(f"{value[:_SHOWN]!r} is not an origin.", hint=f"Use {words}, or tool: and a name.")
         name = cls._ODD.sub("_", value.removeprefix(cls._TOOL))[: cls._LONGEST]
         return super().__new__(cls, f"{cls._TOOL}{name}")
 
@@ -158,6 +160,7 @@ class Message:
 
 _FIELDS: Mapping[str, tuple[type, ...]] = {
     "content": (str,),
+    "origin": (str, NoneType),
     "name": (str, NoneType),
     "tool_calls": (list, tuple),
     "tool_call_id": (str, NoneType),
@@ -345,7 +348,8 @@ class SessionMemory:
 def checked_name(value: str, what: str) -> str:
     """Return `value` if it can be a name in both databases. Raises `Invalid` otherwise."""
     if not checked_text(value, what) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
-        raise Invalid(f"{value!r} cannot be used as {what}.", hint=f"Use 1 to {_MAX_NAME} printable characters.")
+        hint = f"Use 1 to {_MAX_NAME} printable characters."
+        raise Invalid(f"{value[:_SHOWN]!r} cannot be used as {what}.", hint=hint)
     return value
 
 

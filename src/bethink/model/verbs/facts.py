@@ -84,7 +84,7 @@ FACTS_BY_METADATA: Verb[FactsByMetadataRequest, list[Fact]] = Verb(
     operation=MemoryOperation.SEARCH,
 )  # fmt: skip
 COUNT_FACTS: Verb[Empty, int] = Verb(
-    "facts.count", Empty, int, f"GET {_FACTS}/count", READ, Retry.SAFE,
+    "facts.count", Empty, int, "GET /spaces/{space}/fact_count", READ, Retry.SAFE,
     "Count the facts that hold now.",
 )  # fmt: skip
 GET_FACT: Verb[FactRequest, Fact] = Verb(

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -50,7 +50,7 @@ _REFUSED = re.compile(
 class PostgresOptions:
     """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
 
-    dsn: str
+    dsn: str = field(repr=False)
     pool_size: int = 10
     connect_timeout: int = 5_000
     statement_timeout: int = 30_000
