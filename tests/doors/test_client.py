@@ -361,10 +361,13 @@ async def test_messages_that_are_sent_get_a_key_so_that_they_can_be_sent_again(s
     assert record.message.idempotency_key is not None
 
 
-async def test_who_writes_a_document_on_a_server_is_its_user(served: Served) -> None:
+async def test_who_writes_a_document_on_a_server_is_its_user_and_cannot_say_otherwise(served: Served) -> None:
     by = Provenance(author=Author(kind="job", token=7))
     async with bethink.connect(served.url, key=served.key) as client:
-        made = await client.space("alice").documents.create(DocumentDraft(slug="a", title="A"), by=by)
+        documents = client.space("alice").documents
+        with pytest.raises(Invalid, match="by needs a database in this process"):
+            await documents.create(DocumentDraft(slug="a", title="A"), by=by)
+        made = await documents.create(DocumentDraft(slug="a", title="A"))
 
     assert made.author.kind == "user"
 
