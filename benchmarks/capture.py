@@ -1,6 +1,7 @@
 """Appends per second through Memory beside the same rows written by the bare driver, at the same durability.
 
-The same rows are the messages and the row of their session, which an append updates with the last number and the mark.
+The same rows are the messages, the hashes of their words in the index, and the row of their session, which an append
+updates with the last number and the mark. The bare driver gets the hashes ready-made.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -14,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from psycopg.raw_cursor import RawCursor
 
 import bethink
 from bethink.build import memory_from
+from bethink.language import counted
 from bethink.store import sessions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.sql import Dialect, queries
@@ -31,6 +34,9 @@ from tools import postgres
 
 GOALS = {1: 0.5, 100: 0.75}
 _CONTENT = ("what was said is what we keep, " * 20)[:600]  # 150 tokens, the mean of chat messages in the field
+_COUNTS = counted(_CONTENT)
+_HASHES = [blake2b(term.encode(), digest_size=8).digest() for term in _COUNTS]
+_FIRST_DOC = 1 << 40
 _TURN = 10
 Write = Callable[[Sequence[tuple[Any, ...]]], None]
 
@@ -54,21 +60,36 @@ class Figure:
 
 
 def _rows(session: bethink.Session, first: int, count: int) -> list[tuple[Any, ...]]:
-    tail = (None, "[]", None, 0, "{}", "user", None, None, None)
+    tail = (None, "[]", None, 0, "{}", "user", None, None, None, "[]")
     return [(session.space, session.id, first + index, 1, "user", _CONTENT, *tail) for index in range(count)]
+
+
+def _indexed(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return what the index gets of the same messages."""
+    packed, hits = b"".join(_HASHES), bytes(_COUNTS.values())
+    return [
+        (_FIRST_DOC + 4 * number, space, "message", session, number, 1, len(_CONTENT), 0, packed, hits)
+        for space, session, number, *_ in rows
+    ]
 
 
 @contextmanager
 def _bare_sqlite(path: str) -> Generator[Write]:
     connection = apsw.Connection(path)
     connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000")
-    insert, update = (queries(Dialect.SQLITE)[name].text for name in ("insert_messages", "take_numbers"))
+    known = queries(Dialect.SQLITE)
+    insert, update, index, spell = (
+        known[name].text for name in ("insert_messages", "take_numbers", "insert_terms", "insert_terms_fts")
+    )
 
     def write(rows: Sequence[tuple[Any, ...]]) -> None:
         space, session = rows[0][:2]
+        indexed = _indexed(rows)
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(update, (len(rows), 5, 1, space, session)).fetchall()
         connection.executemany(insert, rows)
+        connection.executemany(index, indexed)
+        connection.executemany(spell, [(row[0], row[-2].hex(" ", 8)) for row in indexed])
         connection.execute("COMMIT")
 
     yield write
@@ -77,26 +98,31 @@ def _bare_sqlite(path: str) -> Generator[Write]:
 
 @contextmanager
 def _bare_postgres(dsn: str, space: str) -> Generator[Write]:
-    insert, update = (queries(Dialect.POSTGRES)[name].text.encode() for name in ("insert_messages", "take_numbers"))
+    known = queries(Dialect.POSTGRES)
+    insert, update, index = (known[name].text.encode() for name in ("insert_messages", "take_numbers", "insert_terms"))
+    numbers = [int.from_bytes(digest, "big", signed=True) for digest in _HASHES]
     with psycopg.connect(dsn, autocommit=True, cursor_factory=RawCursor) as connection:
         connection.execute("SELECT set_config('bethink.space', $1, false)", [space])
         cursor = connection.cursor()
 
         def write(rows: Sequence[tuple[Any, ...]]) -> None:
             space, session = rows[0][:2]
+            indexed = [(*row[:-2], numbers, row[-1].hex()) for row in _indexed(rows)]
             with connection.transaction():
                 cursor.execute(update, (len(rows), 5, 1, space, session)).fetchall()
                 if len(rows) == 1:
                     cursor.execute(insert, rows[0])
+                    cursor.execute(index, indexed[0])
                 else:
                     cursor.executemany(insert, rows)
+                    cursor.executemany(index, indexed)
 
         yield write
 
 
 async def _twin(target: str, key: str) -> bethink.Session:
     """Make the schema and an empty session in the database that the bare driver writes to."""
-    async with bethink.connect(target) as memory:
+    async with bethink.connect(target, embedder="none") as memory:
         return await memory.space("benchmark").session(key)
 
 
@@ -107,7 +133,7 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
     twin = await _twin(bare_target, key)
     messages = [bethink.Message(role="user", content=_CONTENT) for _ in range(batch)]
     bare = _bare_sqlite(bare_target) if name == "sqlite" else _bare_postgres(bare_target, twin.space)
-    async with bethink.connect(target) as memory:
+    async with bethink.connect(target, embedder="none") as memory:
         session = await memory.space("benchmark").session(key)
         with bare as write:
             written = 0
@@ -133,7 +159,7 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
 async def _profile(path: str) -> list[tuple[str, float]]:
     """Time what one append of one message is made of, on SQLite, each step adding to the one before."""
     database = SqliteDatabase(SqliteOptions(path=path))
-    memory = memory_from(bethink.load_settings(environ={}, learn=False), database=database)
+    memory = memory_from(bethink.load_settings(environ={}, embedder="none", learn=False), database=database)
     await memory.open()
     session = await memory.space("p").session(bethink.conversation_key(channel="p", chat="p"))
     message = [bethink.Message(role="user", content=_CONTENT)]

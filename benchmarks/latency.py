@@ -21,8 +21,19 @@ import anyio
 
 import bethink
 from benchmarks.latency_bare import BarePostgres, BareSqlite, Transaction, noted
-from benchmarks.latency_data import DIMENSION, EMBEDDER, Question, World, fill_postgres, fill_sqlite, prepare
+from benchmarks.latency_data import (
+    DIMENSION,
+    EMBEDDER,
+    Question,
+    World,
+    fill_postgres,
+    fill_sqlite,
+    index,
+    prepare,
+    settle,
+)
 from bethink.build import memory_from
+from bethink.extend import TextKind
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
@@ -43,8 +54,9 @@ class Known:
     def __init__(self, questions: Sequence[Question]) -> None:
         self._vectors = {question.text: question.vector for question in questions}
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         """Look the vectors up."""
+        del kind
         return [self._vectors[text] for text in texts]
 
 
@@ -209,9 +221,11 @@ def on_postgres(options: argparse.Namespace) -> list[Figure]:
     with postgres.running() as superuser:
         for name, world in (("large", large), ("small", small)):
             dsn = postgres.create_database(superuser, name)
-            index = prepare(_database(dsn), with_vectors=options.vectors)
+            made = prepare(_database(dsn), with_vectors=options.vectors)
             with _told("PostgreSQL", world):
-                fill_postgres(postgres.in_database(superuser, name), world, index=index)
+                fill_postgres(postgres.in_database(superuser, name), world, index=made)
+                index(_database(dsn), world)
+                settle(postgres.in_database(superuser, name))
             subjects.append(_subject("PostgreSQL", dsn, world, options))
         recall, bare, recall_small, _ = anyio.run(measured, subjects, options.rounds)
     growth = f"PostgreSQL, recall at {large.facts:,} facts against {small.facts:,}"
@@ -227,9 +241,10 @@ def on_sqlite(options: argparse.Namespace) -> list[Figure]:
     world = World(seed=options.seed, spaces=max(1, options.sqlite_facts // size), size=size)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "benchmark.db")
-        index = prepare(_database(path), with_vectors=options.vectors)
+        made = prepare(_database(path), with_vectors=options.vectors)
         with _told("SQLite", world):
-            fill_sqlite(path, world, index=index)
+            fill_sqlite(path, world, index=made)
+            index(_database(path), world)
         recall, bare = anyio.run(measured, [_subject("SQLite", path, world, options)], options.rounds)
     return [Figure(text="SQLite, recall against its bare statements", ratio=recall.cost / bare.cost, goal=COST_GOAL)]
 
@@ -264,6 +279,9 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=300, help="how many are asked of each database")
     parser.add_argument("--rounds", type=int, default=7, help="how often both sides answer every question")
     parser.add_argument("--short", action="store_true", help="20,000 facts and few questions; only errors fail")
+    parser.add_argument("--space", action="store_true", help="instead: one space that grows, against a small one")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="messages of --space")
+    parser.add_argument("--long", action="store_true", help="with --space: also a million messages")
     parser.add_argument("--vectors", action="store_true", help=f"with vectors, for {MOST_VECTORS:,} facts at most")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--seed", type=int, default=1)
@@ -277,6 +295,11 @@ def main() -> int:
         options.spaces, options.facts = options.spaces * MOST_VECTORS // options.facts, MOST_VECTORS
     print(f"seed {options.seed}", flush=True)
     figures: list[Figure] = []
+    if options.space:
+        from benchmarks.latency_space import on_space  # noqa: PLC0415 - it builds on this module
+
+        figures = on_space(options)
+        return verdict(figures, short=options.short)
     if options.database != "sqlite":
         figures += on_postgres(options)
     if options.database != "postgres":

@@ -15,6 +15,7 @@ import apsw
 import psycopg
 
 from bethink.store import vectors
+from bethink.store.backfill import index_space
 from bethink.store.db import Database
 
 DIMENSION = 384
@@ -160,6 +161,12 @@ def fill_postgres(superuser: str, world: World, *, index: int | None) -> None:
         connection.execute("VACUUM ANALYZE")
 
 
+def settle(superuser: str) -> None:
+    """Bring a filled database to the state that autovacuum would soon bring it to."""
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
 def fill_sqlite(path: str, world: World, *, index: int | None) -> None:
     """Insert a world into a file whose schema is there, in one transaction; with an index also its vectors."""
     connection = apsw.Connection(path)
@@ -175,6 +182,24 @@ def fill_sqlite(path: str, world: World, *, index: int | None) -> None:
             connection.executemany(f"INSERT INTO vectors ({_VECTORS}) VALUES (?, ?, 'fact', ?, 1, 0, ?)", rows)
     connection.execute("ANALYZE")
     connection.close()
+
+
+async def index_world(database: Database, world: World) -> None:
+    """Index the facts of a world that was loaded past the store."""
+    for number in range(world.spaces):
+        space = f"space-{number:06}"
+        await database.transact(lambda tx, space=space: index_space(tx, space=space), space=space)
+
+
+def index(database: Database, world: World) -> None:
+    """Open a database, index its facts, and close it."""
+
+    async def made() -> None:
+        await database.open()
+        await index_world(database, world)
+        await database.close()
+
+    anyio.run(made)
 
 
 def prepare(database: Database, *, with_vectors: bool) -> int | None:

@@ -132,6 +132,7 @@ async def _what_is_left(stage: Stage, spaces: Sequence[str], times: Sequence[dat
         for question, word in ((HOME.asked, "live"), ("Do I like tea?", "tea"), ("Do I like cake?", "cake")):
             found = await stage.memory.space(space).recall(question, as_of=times[-1])
             tally.add(any(word in item.text for item in found.items), f"{space}: {question!r}")
-        body = (await stage.memory.space(space).documents.tree())[NOTES].body
+        found = await stage.memory.space(space).documents.find(NOTES)
+        body = "" if found is None else found.body
         tally.add("tea" in body and "cake" in body, f"{space}: {body!r}")
     return tally

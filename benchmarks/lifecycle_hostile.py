@@ -334,8 +334,9 @@ async def _loops(stage: Stage, people: Sequence[Chatter]) -> list[Tally]:
             if notes is not None:
                 echoed = [each for each in shown if each in notes.raw_memory and each not in whole]
                 in_notes.add(bool(echoed), f"{notes.raw_memory!r}")
-        for path, each in (await stage.memory.space(person.space).documents.tree()).items():
-            in_notes.add(NOTE[:22] in each.body, path)
+        documents = stage.memory.space(person.space).documents
+        for path, each in (await documents.tree()).items():
+            in_notes.add(NOTE[:22] in (await documents.get(each.id)).body, path)
     return [in_facts, in_messages, in_notes]
 
 

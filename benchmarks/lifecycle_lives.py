@@ -1,7 +1,7 @@
 """Lives that change: facts that are updated and contradicted, and questions without an answer."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -18,10 +18,12 @@ from benchmarks.lifecycle_stage import (
 )
 from bethink import Message
 from bethink.model.moments import from_micros, to_micros
-from bethink.model.recall import Recall, RefKind
+from bethink.model.recall import Recall, Recalled, RefKind
 
 _ROUNDS = 6
 _MONTH = 28.0
+# What was superseded can be asked for only where what is recalled can say so.
+_OF_MARKS = Goal.ALL if "superseded_by" in {each.name for each in fields(Recalled)} else Goal.SHOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +93,16 @@ async def updates(stage: Stage, people: int) -> list[Tally]:
             periods.append(_Period(value, stage.clock.time))
         stage.pass_days(_MONTH)
     now = Tally(name="updated facts: right now", goal=Goal.ALL)
-    first = Tally(name="updated facts: right at the very top", goal=Goal.SHOWN)
+    first = Tally(name="updated facts: the new one first", goal=_OF_MARKS)
+    marked = Tally(name="updated facts: the old ones marked", goal=_OF_MARKS)
     then = Tally(name="updated facts: right as of then", goal=Goal.ALL)
     for person in everyone:
         for slot, periods in person.lives.items():
-            await _check_now(stage, person, slot, now, first)
+            found = await _check_now(stage, person, slot, now)
+            _check_marks(person, slot, found, first, marked)
             for period in periods[:-1]:
                 await _check_then(stage, person, slot, period, then)
-    return [now, then, first]
+    return [now, then, first, marked]
 
 
 async def _tell(
@@ -121,7 +125,7 @@ async def _tell(
     return [(person, slot, value, at) for slot, value in told]
 
 
-async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally, first: Tally) -> None:
+async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally) -> Recall:
     *old, new = person.values(slot)
     found = await stage.memory.space(person.space).recall(slot.asked, explain=True)
     facts = await stage.memory.space(person.space).recall(slot.asked, kinds=[RefKind.FACT])
@@ -131,8 +135,20 @@ async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally, firs
     shown = _stated(found) + stated + [item.text for item in block.items if item.ref.kind is RefKind.FACT]
     right = stated[:1] == [slot.fact.format(new)] == _stated(found)[:1] and not wrong & set(shown)
     now.add(right, f"{person.space} asked {slot.asked!r}: {shown}, it is {new}, was {old}")
+    return found
+
+
+def _check_marks(person: _Person, slot: Slot, found: Recall, first: Tally, marked: Tally) -> None:
+    """Count whether the new value leads everything that was found, and whether all that states an old one says so."""
+    *values, new = person.values(slot)
+    old = {value for value in values if value != new}
     top = found.items[0].text if found.items else ""
-    first.add(new in top and not any(value in top for value in old if value != new))
+    case = f"{person.space} asked {slot.asked!r}, it is {new}"
+    first.add(new in top and not any(value in top for value in old), f"{case}: {top}")
+    stale = [item for item in found.items if new not in item.text and any(value in item.text for value in old)]
+    unmarked = [item.text for item in stale if getattr(item, "superseded_by", None) is None]
+    if old:
+        marked.add(not unmarked, f"{case}: {unmarked}")
 
 
 def _stated(found: Recall) -> list[str]:

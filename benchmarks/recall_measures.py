@@ -5,10 +5,30 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import NamedTuple
 
 from benchmarks.sets import Question
 
 _RESAMPLES = 1_000
+_FEWEST = 3
+"""With fewer conversations in a half, questions are drawn instead."""
+
+
+class Prediction(NamedTuple):
+    """How certain something was, between 0 and 1, and whether it was right."""
+
+    certainty: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A turn of the evidence that is not among the first ten, what was shown instead, and why, by rule."""
+
+    question: str
+    evidence: str
+    shown: tuple[str, ...]
+    cause: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,22 +39,41 @@ class Outcome:
     conversation: str
     question: str
     category: str
+    language: str = "en"
     odd: bool
     figures: dict[str, float]
+    without: str | None = None
+    """The signal that was switched off."""
+    answers: tuple[Prediction, ...] = ()
+    """How certain the answer was, and whether its first ten have evidence."""
+    items: tuple[Prediction, ...] = ()
+    """How certain each item was, and whether it is evidence."""
+    misses: tuple[Miss, ...] = ()
 
 
 def judged(question: Question, found: Sequence[str], sessions: Sequence[str] | None) -> dict[str, float]:
-    """Judge a ranking of turns by their evidence; with sessions, a ranking of sessions by theirs."""
-    if sessions is not None:
-        return _sessions(question.evidence_sessions, sessions) | _turns(question.evidence, found)
-    return _turns(question.evidence, found)
+    """Judge a ranking of turns by their evidence; with sessions, a ranking of sessions by theirs.
+
+    A question whose answer was never said is judged only by whether it got one, unless its sessions are named.
+    """
+    if question.answer is None:
+        figures = {"never": float(bool(found))}
+        return figures if sessions is None else figures | _ranked(question, found, sessions)
+    answered = {} if not question.evidence else {"empty": float(not found)}
+    return answered | _ranked(question, found, sessions)
+
+
+def _ranked(question: Question, found: Sequence[str], sessions: Sequence[str] | None) -> dict[str, float]:
+    named = {} if sessions is None else _sessions(question.evidence_sessions, sessions)
+    return named | _turns(question.evidence, found)
 
 
 def _turns(evidence: frozenset[str], found: Sequence[str]) -> dict[str, float]:
     if not evidence:
         return {}
     places = [place for place, each in enumerate(found, 1) if each in evidence]
-    figures = {f"R@{k}": sum(1 for place in places if place <= k) / len(evidence) for k in (5, 10, 20)}
+    figures = {"hit@1": float(places[:1] == [1])}
+    figures |= {f"R@{k}": sum(1 for place in places if place <= k) / len(evidence) for k in (5, 10, 20)}
     gain = sum(1 / math.log2(place + 1) for place in places if place <= 10)
     ideal = sum(1 / math.log2(place + 1) for place in range(1, min(10, len(evidence)) + 1))
     return figures | {
@@ -58,7 +97,8 @@ def mean(outcomes: Sequence[Outcome], name: str) -> float:
 def interval(outcomes: Sequence[Outcome], name: str, *, seed: int) -> tuple[float, float]:
     """Return the range that holds the mean of a figure in 95 of 100 drawings of as many conversations.
 
-    Conversations are drawn, not questions: those of one conversation are easy or hard together.
+    Conversations are drawn, not questions: those of one conversation are easy or hard together. Where there are fewer
+    than three, questions are.
     """
     return _range(_by_conversation(outcomes, name), random.Random(seed))
 
@@ -92,6 +132,8 @@ def _by_conversation(outcomes: Sequence[Outcome], name: str) -> list[list[float]
     for outcome in outcomes:
         if name in outcome.figures:
             found.setdefault(outcome.conversation, []).append(outcome.figures[name])
+    if len(found) < _FEWEST:
+        return [[value] for values in found.values() for value in values]
     return list(found.values())
 
 

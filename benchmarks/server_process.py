@@ -108,5 +108,5 @@ def make_key(target: str) -> str:
 
 
 async def _make_key(target: str) -> str:
-    async with bethink.connect(target, learn=False) as memory:
+    async with bethink.connect(target, embedder="none", learn=False) as memory:
         return (await memory.keys.create(name="load", scopes=list(Scope))).key

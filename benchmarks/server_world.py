@@ -48,7 +48,7 @@ def question(dice: random.Random) -> str:
 
 def connected(dsn: str) -> bethink.Memory:
     """A memory on the same database, to prepare and to be traced; it learns nothing."""
-    return bethink.connect(dsn, redactor=NoRedaction(), learn=False, postgres_pool_size=4)
+    return bethink.connect(dsn, redactor=NoRedaction(), embedder="none", learn=False, postgres_pool_size=4)
 
 
 async def fill(dsn: str, world: World) -> Sequence[str]:

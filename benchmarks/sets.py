@@ -29,7 +29,8 @@ class Turn:
 class Question:
     """A question, asked after the conversation, with the turns that answer it.
 
-    Without an `answer` there is nothing to be known: the right reply is that it was never said.
+    Without an `answer` there is nothing to be known: the right reply is that it was never said. `odd` says in which
+    half a question is, where a set splits its questions rather than its conversations.
     """
 
     id: str
@@ -39,6 +40,8 @@ class Question:
     at: datetime
     answer: str | None
     evidence_sessions: frozenset[str]
+    language: str = "en"
+    odd: bool | None = None
 
     @property
     def answerable(self) -> bool:

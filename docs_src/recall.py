@@ -19,7 +19,8 @@ async def main() -> None:
 
         found = await alice.recall("When does my sister begin to work?", budget=500)
         for item in found.items:
-            print(f"{item.score:.2f}", item.ref.kind, item.text)
+            level = item.certainty.level if item.certainty else ""
+            print(level, item.ref.kind, item.text)
         print((await alice.recall("What is my blood type?")).missing)
 
         block = await session.context("Where does my sister work?")

@@ -53,7 +53,7 @@ async def next_day(memory: bethink.Memory, agent: str) -> None:
     for item in block.items:
         print(f"  {item.text}  [{item.ref.kind}, {item.origin}]")
     for question in TUESDAY:
-        found = await session.recall(question, limit=1, kinds=(bethink.RefKind.FACT,))
+        found = await session.recall(question)
         print(f"  {question} -> {found.items[0].text if found else found.missing}")
 
 

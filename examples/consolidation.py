@@ -138,7 +138,8 @@ async def main() -> None:
             await work.run_once()
             await show_changes(ida, seen, each.day)
         print("\n== the tree after ninety days")
-        for path, document in (await ida.documents.tree()).items():
+        for path, entry in (await ida.documents.tree()).items():
+            document = await ida.documents.get(entry.id)
             print(f"\n{path} (version {document.version})\n{document.body}")
 
 

@@ -14,10 +14,15 @@ from typing import Any
 import anyio
 
 import bethink
+from bethink import codec
+from bethink.api.spaces import Spaces
+from bethink.client.calls import path_of
+from bethink.client.problems import error_for
 from bethink.errors import BethinkError
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.records import conversation_key
+from bethink.model.verbs.base import Verb
 from bethink.model.working import Event
 from bethink.server import ServerOptions, create_app
 from faults.asgi import Answer, ask
@@ -27,6 +32,8 @@ from faults.walls import Wall, standing, walls_of
 
 _CONTENT = (Scope.READ, Scope.WRITE, Scope.ERASE)
 _TASKS = 6
+_SEVERAL = 0.1
+"""How many of the requests ask several spaces."""
 _SECRET = re.compile(rb"leak([0-9])x[0-9a-f]{8}")
 _ID = re.compile(rb"\b(?:ses|doc|thread|shw|state|cnv|agt)_[0-9a-z]{26}")
 _MOST_PRINTED = 20
@@ -58,7 +65,12 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
             for number in range(3):
                 said = f"The parrot likes figs in the garden, said Anna at lunch {number}: {_secret(space, random)}"
                 key = f"{chat}:{number}"
-                await session.append([bethink.Message(role="user", content=said, idempotency_key=key)])
+                labels: dict[str, Any] = {
+                    "tags": ["lunch"],
+                    "metadata": {"word": "figs", "rank": number},
+                    "name": "Anna",
+                }
+                await session.append([bethink.Message(role="user", content=said, idempotency_key=key, **labels)])
             await session.idle()
         world.sessions[space] = session_ids
         shelf = memory.space(space).facts
@@ -110,6 +122,23 @@ async def make_keys(memory: bethink.Memory, world: World) -> None:
     world.keys += [Key(text=""), Key(text="bt_000000000000." + "A" * 43), Key(text=world.keys[0].text[:-2] + "zz")]
 
 
+class _AsKey(bethink.Backend):
+    """Carries requests out on the server as a client with a key does."""
+
+    def __init__(self, app: Any, key: Key) -> None:
+        self._app = app
+        self._key = key
+
+    async def run(self, verb: Verb[Any, Any], space: str, request: Any) -> Any:
+        """Send a request and read its result, or raise the error that the server told."""
+        names, body = codec.encode_request(verb, request)
+        path = path_of(verb.path, {"space": space, **names})
+        answer = await ask(self._app, verb.http_method, path, key=self._key.text, body=body)
+        if answer.status >= 400:
+            raise error_for(answer.status, answer.body, reads=True)[0]
+        return codec.decode_result(verb, answer.body)
+
+
 class Campaign:
     """Sends requests to one server, and looks into every answer."""
 
@@ -139,9 +168,32 @@ class Campaign:
         for _ in range(count):
             key = requests.key()
             space = requests.space(key)
+            if random.random() < _SEVERAL:
+                await self._several(key, requests, random)
+                continue
             method, path, scope, body = requests.one(space)
             answer = await ask(self._app, method, path, key=key.text, body=body)
             self._look(f"{method} {path} {json.dumps(body)}", answer, key=key, space=space, scope=scope)
+
+    async def _several(self, key: Key, requests: Requests, random: Random) -> None:
+        """Ask two or three spaces together: each item must be of its space, and one that is closed must be named."""
+        names = random.sample(SPACES, random.choice((2, 2, 3)))
+        closed = [name for name in names if not key.allows(name, Scope.READ)]
+        asked, found = f"spaces {names}", self.found
+        found.requests += 1
+        try:
+            answer = await Spaces(_AsKey(self._app, key), tuple(names)).recall(requests.words(), limit=50, explain=True)
+        except BethinkError as error:
+            if not closed or repr(closed[0]) not in str(error):
+                found.failures.append(f"{asked}: {error}")
+            return
+        found.answered += 1
+        if closed:
+            found.foreign.append(f"{asked}: {closed} were read with a key that does not open them")
+        for space, text in [(each.space, each.text) for each in (*answer.items, *answer.candidates)]:
+            whose = {f"space-{number.decode()}" for number in _SECRET.findall(text.encode())}
+            if whose - {space}:
+                found.foreign.append(f"{asked}: an item of {space} is of {', '.join(sorted(whose))}")
 
     def _look(self, request: str, answer: Answer, *, key: Key, space: str, scope: Scope) -> None:
         found = self.found

@@ -1,8 +1,10 @@
 """Makes up requests for the isolation campaign: keys, spaces, ids and filters each come from anywhere."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+from urllib.parse import quote
 
 from bethink.model.access import Scope
 
@@ -34,6 +36,10 @@ class World:
     sessions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     owners: dict[bytes, str] = field(default_factory=dict[bytes, str])
     before: dict[str, object] = field(default_factory=dict[str, object])
+
+
+def _spelt(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 class Requests:
@@ -94,28 +100,45 @@ class Requests:
 
     def recall(self, space: str) -> Request:
         body: dict[str, object] = {"question": self.words()}
-        body |= self.maybe(
-            limit=self.limit,
-            as_of=self.when,
-            session_id=self.any_session,
-            explain=lambda: True,
-            budget=lambda: 500,
-            kinds=lambda: ["message", "fact", "document", "session_memory"],
-            origins=lambda: ["user", "import"],
+        body |= (
+            self.maybe(
+                limit=self.limit,
+                as_of=self.when,
+                session_id=self.any_session,
+                explain=lambda: True,
+                budget=lambda: 500,
+                kinds=lambda: ["message", "fact", "document", "session_memory"],
+            )
+            | self.narrowing()
         )
         if self._random.random() < 0.3:
-            body = {
-                name: value for name, value in body.items() if name in ("question", "as_of", "session_id", "budget")
-            }
+            body = {name: value for name, value in body.items() if name not in ("limit", "kinds", "explain")}
             return "POST", f"/v1/spaces/{space}/context", Scope.READ, body
         return "POST", f"/v1/spaces/{space}/recall", Scope.READ, body
+
+    def narrowing(self) -> dict[str, object]:
+        """Narrow by what is the same in every space, and by what would break out of its place."""
+        choose = self._random.choice
+        return self.maybe(
+            origins=lambda: ["user", "import"],
+            tags=lambda: choose((["lunch"], ["lunch", "' OR 1=1 --"], ["only-space-1"])),
+            agent=lambda: choose(("assistant", "' OR '1'='1")),
+            conversation=lambda: choose(("cli:desk:", "cli:phone:")),
+            speaker=lambda: choose(("Anna", "Bo' OR true --")),
+            since=lambda: "2020-01-01",
+            until=lambda: "2100-01-01",
+            where=lambda: choose((
+                {"word": "figs"}, {"word": {"ne": "x"}}, {"') OR 1=1 --": {"ne": 1}}, {"rank": {"gte": 0}},
+                {"word": ["figs", "' OR 1=1 --"]}, {"word": {"contains": "%"}}, {"$": {"ne": None}},
+            )),
+        ) if self._random.random() < 0.7 else {}  # fmt: skip
 
     def search(self, space: str) -> Request:
         """Search facts and documents, also by what is only in other spaces."""
         more = self.maybe(limit=self.limit, as_of=self.when)
         path, body = self._random.choice(
             (
-                ("facts/search", {"query": self.words(), **more}),
+                ("facts/search", {"query": self.words(), **more, **self.narrowing()}),
                 ("facts/by_metadata", {"key": "word", "value": "figs"}),
                 ("documents/search", {"query": "train Oslo", **more}),
                 ("documents/find", {"path": f"~/{self.name('doc-1')}"}),
@@ -154,6 +177,8 @@ class Requests:
             "jobs": {"limit": self.limit},
         }  # fmt: skip
         query = self.maybe(**known.get(path, {}))
+        if path in ("sessions", "facts") or path.endswith("/messages"):
+            query |= {name: quote(_spelt(value)) for name, value in self.narrowing().items()}
         return f"?{'&'.join(f'{name}={value}' for name, value in query.items())}" if query else ""
 
     def write(self, space: str) -> Request:
@@ -195,6 +220,8 @@ class Requests:
                 ("POST", f"{at}/forget", Scope.ERASE, {"everything": True, "dry_run": True}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"ref": f"document:{name}:1"}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"thread_id": name}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"dry_run": True, "where": {"of": name}}),
+                ("POST", f"{at}/forget", Scope.ERASE, {"where": {"of": name}, "tags": ["harmed"]}),
                 ("DELETE", f"{at}/documents/{name}?expected=1", Scope.ERASE, None),
                 ("PUT", f"{at}/documents/{name}", Scope.WRITE, draft),
                 ("POST", f"{at}/threads/{name}/events", Scope.WRITE, event),

@@ -9,10 +9,25 @@ from typing import Any, cast
 import apsw
 import psycopg
 
+from bethink.language import counted
+
 _POSTGRES_TABLES = """SELECT relname FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"""
 
 Row = tuple[Any, ...]
+
+
+_INDEXED = {
+    "messages": (
+        "message", "session_id, number",
+        "CASE WHEN role = 'system' OR origin = 'memory' THEN '' ELSE coalesce(name, '') || ' ' || content END",
+    ),
+    "facts": ("fact", "id, version", "content"),
+    "session_memories": ("session_memory", "session_id, 0", "summary || ' ' || raw_memory"),
+    "documents": (
+        "document", "id, version", "CASE WHEN redacted = 1 THEN '' ELSE title || ' ' || description || ' ' || body END",
+    ),
+}  # fmt: skip
 
 
 class Raw:
@@ -45,11 +60,19 @@ class Raw:
             return []
         found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
         problems = [] if found == ["ok"] else [f"the database's own check says: {found}"]
-        for table in ("facts", "documents", "messages", "session_memories"):
-            try:
-                self._connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
-            except apsw.Error as error:
-                problems.append(f"the index of words does not agree with the {table}: {error}")
+        try:
+            self._connection.execute("INSERT INTO terms_fts (terms_fts, rank) VALUES ('integrity-check', 1)")
+        except apsw.Error as error:
+            problems.append(f"the index of words is broken: {error}")
+        if set(self.rows("SELECT doc FROM terms")) != set(self.rows("SELECT rowid FROM terms_fts")):
+            problems.append("the index of words does not agree with its own table")
+        for table, (kind, key, texts) in _INDEXED.items():
+            own = {tuple(row) for row in self.rows(f"SELECT id, number FROM terms WHERE kind = '{kind}'")}
+            said = {
+                (row[0], row[1]) for row in self.rows(f"SELECT {key}, {texts} FROM {table}") if counted(str(row[2]))
+            }
+            if own != said:
+                problems.append(f"the index of words does not agree with the {table}: {sorted(own ^ said)[:3]}")
         return problems
 
     def tables(self) -> dict[str, list[Row]]:

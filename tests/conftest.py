@@ -14,10 +14,12 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
+from bethink import plugins
 from bethink.backend import Local, Parts
 from bethink.extend import Redactor
 from bethink.model.moments import from_micros
 from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.local_extra import local_is_installed
 from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
@@ -68,6 +70,20 @@ class Quiet:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_local_extra() -> Iterator[None]:
+    """Run tests as without bethink[local], which would be the embedder wherever none is named."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "local_is_installed", lambda: False)
+        yield
+
+
+@pytest.fixture
+def with_local_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test with bethink[local]."""
+    monkeypatch.setattr(plugins, "local_is_installed", local_is_installed)
 
 
 @pytest.fixture(scope="session")
@@ -187,6 +203,11 @@ async def session(memory: bethink.Memory) -> bethink.Session:
 
 
 KEY = bethink.conversation_key("cli", "desk")
+
+
+async def whole_tree(docs: bethink.Documents, *, as_of: datetime | None = None) -> dict[str, bethink.Document]:
+    """Every document by its path, with its text."""
+    return {path: await docs.get(each.id, as_of=as_of) for path, each in (await docs.tree(as_of=as_of)).items()}
 
 
 def said(*contents: str) -> list[bethink.Message]:

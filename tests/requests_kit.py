@@ -6,7 +6,7 @@ from typing import Any
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
-from bethink.model.recall import Ref, RefKind
+from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.verbs import documents, facts, memory, service, sessions, threads
 from bethink.model.verbs.base import Empty, Request, Verb
@@ -14,10 +14,12 @@ from bethink.model.working import Event, Mode
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 TALK = (
-    Message(role=Role.USER, content="„Käse“ 🧀", said_at=NOON, metadata={"n": [1, 2.5, None]}),
+    Message(role=Role.USER, content="„Käse“ 🧀", said_at=NOON, metadata={"n": [1, 2.5, None]}, tags=("tea",)),
     Message(role=Role.TOOL, name="search", content="", tool_call_id="c1", is_error=True, tool_calls=[{"id": "c1"}]),
 )
-DRAFT = DocumentDraft(slug="people", title="People", body="Anna", parent="doc_top", links=("doc_top",))
+DRAFT = DocumentDraft(
+    slug="people", title="People", body="Anna", parent="doc_top", links=("doc_top",), tags=("tea",), metadata={"n": 1}
+)
 FACT = Fact(
     id="f1",
     content="Anna drinks tea.",
@@ -28,17 +30,31 @@ FACT = Fact(
     slot="drink",
     valid_from=NOON,
 )
+NARROW: dict[str, Any] = {
+    "origins": ("user", "tool:web"),
+    "tags": ("tea", "Grün, ja"),
+    "agent": "scout",
+    "conversation": "talk",
+    "speaker": "Anna",
+    "since": NOON,
+    "until": NOON,
+    "where": {"k": "v&w=1", "n": {"gte": 3, "ne": None}, "list": [1, 2.5, True]},
+}
+"""Every field that narrows."""
+
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
 
 FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.REMEMBER, memory.RememberRequest(
-        messages=TALK, conversation="talk", agent="scout", idempotency_key="k", **_SESSION)),
-    (memory.RECALL, memory.RecallRequest(
-        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), origins=("user",), explain=True,
+        messages=TALK, conversation="talk", agent="scout", idempotency_key="k", tags=("tea",), metadata={"k": [1]},
         **_SESSION)),
-    (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **_SESSION)),
+    (memory.RECALL, memory.RecallRequest(
+        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), explain=True, least=Level.FAIR,
+        **NARROW,
+        **_SESSION)),
+    (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
@@ -47,11 +63,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
-        conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True)),
-    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(limit=3, before="ses_1")),
+        conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
+        metadata={"k": [1]})),
+    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(limit=3, before="ses_1", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
-    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **_SESSION)),
+    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **NARROW, **_SESSION)),
     (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
     (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
     (sessions.RESET, sessions.ResetRequest(emergency=True, **_SESSION)),
@@ -60,8 +77,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.RETRY, sessions.SessionRequest(**_SESSION)),
     (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
     (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
-    (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1")),
-    (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3)),
+    (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
+    (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
     (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
     (facts.COUNT_FACTS, Empty()),
     (facts.GET_FACT, facts.FactRequest(fact_id="f/1 ä")),

@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 from bethink.model.messages import AnyMessages, Messages
+from bethink.model.moments import ReadsMoment
 from bethink.model.recall import Ref
 from bethink.model.records import SessionInfo
 from bethink.model.verbs import VERBS
@@ -38,10 +39,18 @@ _CLASSES = {
     "facts": ("Facts", "Handle", "The facts of a space."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
+    "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
     "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
 }
-_ALSO_ON_SESSION = ("space.recall", "space.context", "space.shown", "space.forget")
-"""Verbs of a space that a session has, too: it asks for itself."""
+_ALSO = {
+    "session": ("space.recall", "space.context", "space.shown", "space.forget"),
+    "spaces": ("space.recall", "space.context"),
+}
+"""Verbs of a space that other handles have, too: a session asks for itself, and several spaces are asked together."""
+
+_BASES = {"SpacesHandle": "bethink.composed"}
+_WITHOUT = {"spaces": ("session_id",)}
+"""What a handle's methods do not ask for: a session is of one space, and so is its ledger."""
 
 _ONLY = {("session", "space.forget"): ("dry_run",)}
 """The fields that a handle's method asks for, where the others name something else than the handle."""
@@ -111,10 +120,9 @@ def main() -> int:
 def _module(handle: str) -> str:
     name, base, about = _CLASSES[handle]
     imports = _Imports()
-    imports.add("bethink.handles", base)
+    imports.add(_BASES.get(base, "bethink.handles"), base)
     verbs = [verb for verb in VERBS if verb.handle == handle]
-    if handle == "session":
-        verbs += [verb for verb in VERBS if verb.name in _ALSO_ON_SESSION]
+    verbs += [verb for verb in VERBS if verb.name in _ALSO.get(handle, ())]
     methods = [_method(verb, handle, imports) for verb in verbs]
     head = [f'"""{about}\n\n{_MADE}\n"""\n']
     lines = [f"class {name}({base}):", f'    """{about}"""', _EXTRA.get(handle, ""), *methods]
@@ -130,7 +138,8 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     bound = _BOUND.get(handle, ())
     hints = get_type_hints(verb.request, include_extras=True)
     only = _ONLY.get((handle, verb.name), hints)
-    asked = [each for each in fields(verb.request) if each.name in only and each.name not in bound]
+    left_out = {*bound, *_WITHOUT.get(handle, ())}
+    asked = [each for each in fields(verb.request) if each.name in only and each.name not in left_out]
     first = [each for each in asked if _required(each)]
     first += [each for each in asked if each.name in verb.positional and not _required(each)]
     rest = [each for each in asked if each not in first]
@@ -211,7 +220,7 @@ def _spelt(hint: Any, imports: _Imports) -> str:
         return " | ".join(_spelt(each, imports) for each in get_args(hint))
     if get_origin(hint) is not None:
         inner = ", ".join("..." if each is Ellipsis else _spelt(each, imports) for each in get_args(hint))
-        return f"{get_origin(hint).__name__}[{inner}]"
+        return f"{imports.of(get_origin(hint))}[{inner}]"
     return imports.of(hint)
 
 
@@ -219,12 +228,12 @@ def _converted(name: str, hint: Any, imports: _Imports) -> str:
     """Spell how an argument becomes what its field holds."""
     if hint in (Messages, AnyMessages):
         return f"{imports.add('bethink.model.messages', 'messages_from')}({name})"
-    hint = _bare(hint)
+    declared, hint = hint, _bare(hint)
     optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     inner = next((_bare(each) for each in get_args(hint) if each is not NoneType), hint) if optional else hint
     convert = ""
     if inner is datetime:
-        convert = f"{imports.add('bethink.model.moments', 'moment')}({name})"
+        convert = f"{imports.of(_reader(declared))}({name})"
     elif inner is Ref:
         convert = f"Ref.read({name})"
     elif get_origin(inner) is tuple and get_args(inner)[0] is Ref:
@@ -234,6 +243,12 @@ def _converted(name: str, hint: Any, imports: _Imports) -> str:
     if not convert:
         return name
     return f"None if {name} is None else {convert}" if optional else convert
+
+
+def _reader(hint: Any) -> Any:
+    """Return the function that reads a time: a day means its end for one field, its beginning for another."""
+    found = (each for part in (hint, *get_args(hint)) for each in getattr(part, "__metadata__", ()))
+    return next(each.read for each in found if isinstance(each, ReadsMoment))
 
 
 def _documentation(verb: Verb[Any, Any], asked: list[Field[Any]]) -> str:

@@ -24,10 +24,16 @@ _CLASSES = {
     "Threads": "api/threads.py",
     "Session": "api/session.py",
     "Space": "api/space.py",
+    "Spaces": "api/spaces.py",
     "Keys": "api/keys.py",
     "Memory": "memory.py",
 }
-_BASES = {"SpaceHandle": "handles.py", "SessionHandle": "handles.py", "MemoryVerbs": "api/memory.py"}
+_BASES = {
+    "SpaceHandle": "handles.py",
+    "SpacesHandle": "composed.py",
+    "SessionHandle": "handles.py",
+    "MemoryVerbs": "api/memory.py",
+}
 _ONLY = {"Local": ("history", "live", "marks", "vectors", "working")}
 """The other methods of `Local` are for what runs on its event loop."""
 
@@ -133,6 +139,7 @@ def _method(node: _Function) -> str:
 
 def _passed_on(given: ast.arguments) -> str:
     names = [each.arg for each in given.args if each.arg != "self"]
+    names += [f"*{given.vararg.arg}"] if given.vararg else []
     names += [f"{each.arg}={each.arg}" for each in given.kwonlyargs]
     return ", ".join([*names, f"**{given.kwarg.arg}"] if given.kwarg else names)
 

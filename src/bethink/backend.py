@@ -116,7 +116,7 @@ class Local(Backend):
             advance=self.advance,
         )
 
-    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+    def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background."""
         from bethink.log.live import LiveHistory  # noqa: PLC0415 - see above
 
@@ -194,10 +194,10 @@ class Local(Backend):
 
     async def consolidate(self, space: str, request: Empty) -> bool:
         """Queue a consolidation."""
-        from bethink.log.succession import promise_consolidation  # noqa: PLC0415 - see above
+        from bethink.log.succession import queue_consolidation  # noqa: PLC0415 - see above
 
         del request
-        await self.parts.database.transact(lambda tx: promise_consolidation(tx, space=space), space=space)
+        await self.parts.database.transact(lambda tx: queue_consolidation(tx, space=space), space=space)
         return True
 
 
@@ -269,7 +269,7 @@ def _recall(local: Local) -> Handlers:
 def _forgetting(local: Local) -> Handlers:
     from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - see above
 
-    found = ForgetService(local.parts.database, files_folder=local.parts.files_folder)
+    found = ForgetService(local.parts.database, redactor=local.parts.redactor, files_folder=local.parts.files_folder)
     return Handlers().on(memory.FORGET, found.forget)
 
 

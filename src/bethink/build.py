@@ -210,7 +210,13 @@ def _searcher(database: Database, providers: Providers) -> "Callable[[], Searche
         from bethink.recall.search import Searcher  # noqa: PLC0415
 
         embedder, reranker = providers.searching()
-        return Searcher(database, tokens=providers.tokens(), embedder=embedder, reranker=reranker)
+        return Searcher(
+            database,
+            tokens=providers.tokens(),
+            embedder=embedder,
+            reranker=reranker,
+            signals=providers.signals(),
+        )
 
     return make
 
@@ -263,6 +269,8 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
     target: str | Path = "",
     *,
     key: str = "",
+    timeout: float = 30.0,
+    retries: int = 5,
     enabled: bool = True,
     model: Model | str | None = None,
     embedder: Embedder | str | None = None,
@@ -280,9 +288,12 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
             settings decide; where they name no database either, it is the file that the command line uses.
         key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
+        timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
+        retries: How many times to send a request to a server again where that is safe; 0 for never.
         enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
         model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
-        embedder: An embedder, or its name such as `static:FOLDER`. Without one, recall searches by words.
+        embedder: An embedder, or its name such as `bge-small-en`. By default it is that of `bethink[local]`, if
+            installed; without one, or with `none`, recall searches by words.
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
@@ -309,7 +320,7 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         # Imported here: only programs that call a server need the client.
         from bethink.client.remote import Remote  # noqa: PLC0415
 
-        return Memory(Remote(address, key=key or settings.key))
+        return Memory(Remote(address, key=key or settings.key, timeout=timeout, retries=retries))
     return memory_from(
         settings,
         redactor=redactor,

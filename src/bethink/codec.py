@@ -4,17 +4,18 @@ Only the doors load it: it stands on pydantic, which `import bethink` never load
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from types import NoneType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic.json_schema import JsonSchemaMode
 
 from bethink.errors import Invalid, Misconfigured
-from bethink.model.checks import InvalidField
+from bethink.model.checks import InvalidField, rules_of
 from bethink.model.text import canonical_json
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import LocalOnly, Request, RequestT, ResultT, Verb
@@ -24,6 +25,7 @@ T = TypeVar("T")
 REF = "#/components/schemas/{model}"
 
 
+_DIGITS = re.compile("-?[0-9]+")
 _MOST_ERRORS = 20
 _MOST_SHOWN = 100
 _UNKNOWN = "unknown field"
@@ -93,7 +95,7 @@ def encode_request(verb: Verb[RequestT, Any], request: RequestT) -> tuple[dict[s
 
 
 def _check_json(value: object) -> None:
-    # pydantic writes bytes, iterators and keys that are no text as something that they are not.
+    # pydantic writes bytes, iterators and keys that are not text as something else.
     if is_dataclass(value):
         for each in fields(value):
             _check_json(getattr(value, each.name))
@@ -130,8 +132,21 @@ def decode_query(verb: Verb[RequestT, Any], path: Mapping[str, str], query: Mapp
     for name in query:
         if name in path:
             raise Unreadable([{"at": name, "message": unknown}])
-    read = adapter(verb.request).validate_strings
-    return _read(verb, lambda: read({**query, **path}), unknown=unknown).from_outside()
+    structured = {name: _json(name, query[name]) for name in json_fields(verb.request) if name in query}
+    for name in _whole_numbers(verb.request):
+        given = {**query, **path}.get(name, "0")
+        if not _DIGITS.fullmatch(given):  # pydantic would read 1_0 as 10
+            raise Unreadable([{"at": name, "message": "must be a whole number, written in digits"}])
+    # Only plain values can be read strictly as text; with a list or an object among them, each is read as Python would.
+    read = adapter(verb.request).validate_python if structured else adapter(verb.request).validate_strings
+    return _read(verb, lambda: read({**query, **structured, **path}), unknown=unknown).from_outside()
+
+
+def _json(name: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unreadable([{"at": name, "message": "is not JSON"}]) from None
 
 
 def _read(verb: Verb[RequestT, Any], read: Callable[[], RequestT], *, unknown: str = _UNKNOWN) -> RequestT:
@@ -192,6 +207,11 @@ def path_fields(verb: Verb[Any, Any]) -> tuple[str, ...]:
 
 
 @cache
+def _whole_numbers(request: type[Request]) -> tuple[str, ...]:
+    return tuple(name for name, rule in rules_of(request) if int in rule.kinds and float not in rule.kinds)
+
+
+@cache
 def local_fields(request: type[Request]) -> tuple[str, ...]:
     """Return the fields that no door reads from a caller."""
     hints = get_type_hints(request, include_extras=True)
@@ -200,6 +220,25 @@ def local_fields(request: type[Request]) -> tuple[str, ...]:
         for name, hint in hints.items()
         if any(isinstance(each, LocalOnly) for each in getattr(hint, "__metadata__", ()))
     )
+
+
+@cache
+def json_fields(request: type[Request]) -> tuple[str, ...]:
+    """Return the fields that are lists or objects, and so stand in a query as JSON."""
+    hints = get_type_hints(request, include_extras=True)
+    return tuple(name for name, hint in hints.items() if any(_structured(each) for each in _alternatives(hint)))
+
+
+def _alternatives(hint: Any) -> list[Any]:
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if get_origin(hint) in (Union, UnionType):
+        return [part for each in get_args(hint) for part in _alternatives(each)]
+    return [hint]
+
+
+def _structured(hint: Any) -> bool:
+    return get_origin(hint) in (tuple, list, dict, Mapping)
 
 
 def schemas() -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
@@ -212,15 +251,6 @@ def schemas() -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
         inputs.append(((verb.name, "request"), "validation", adapter(verb.request)))
         if verb.result is not None:
             inputs.append(((verb.name, "result"), "serialization", adapter(verb.result)))
-    found, rest = TypeAdapter.json_schemas(inputs, ref_template=REF, schema_generator=_Schema)
+    found, rest = TypeAdapter.json_schemas(inputs, ref_template=REF)
     described = {key[0]: schema for key, schema in found.items()}
     return cast("Any", described), rest.get("$defs", {})
-
-
-class _Schema(GenerateJsonSchema):
-    """Schemas whose definitions go by the plain names of their classes."""
-
-
-def is_optional(kind: Any) -> bool:
-    """Return whether None is among the values of a type."""
-    return NoneType in get_args(kind)

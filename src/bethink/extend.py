@@ -4,9 +4,12 @@ Pass an object to `connect`, or register a factory as an entry point; see docs/r
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from bethink.model.calls import ModelAnswer, ModelCall
+
+TextKind = Literal["message", "question"]
+"""What a text is to an embedder: something that was stored, or a question about it."""
 
 
 class Redactor(Protocol):
@@ -59,13 +62,31 @@ class Embedder(Protocol):
         """Return how many numbers a vector has."""
         ...
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """Return a vector of length one for each text, in order. Raises `ModelUnavailable` or `ModelTimeout`."""
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
+        """Return a vector of length one for each text, in order. Raises `ModelUnavailable` or `ModelTimeout`.
+
+        Some models are trained to read a question in another way than a message; others ignore `kind`.
+        """
         ...
 
 
+class Cosines(NamedTuple):
+    """What cosines an embedder typically gives: to two unrelated texts, and to a question and its answer.
+
+    An embedder may have them as an attribute `cosines`. Without it, they are estimated from what a question is compared
+    with, and in a small space those of all-MiniLM-L6-v2 are taken. As `languages` it may have those that it knows, as
+    ISO 639-1: in others its cosines are compared with each other only.
+    """
+
+    unrelated: float = 0.08
+    related: float = 0.455
+
+
 class Reranker(Protocol):
-    """Scores again how well the best few candidates answer a question. It is never called inside a transaction."""
+    """Scores again how well the best few candidates answer a question. It is never called inside a transaction.
+
+    It may have a `weight`: how much its scores count beside the other signals, whose sum is at most 1.
+    """
 
     @property
     def name(self) -> str:

@@ -43,7 +43,7 @@ class Backend(ABC):
             "this needs a database in this process.", hint="Open a file or PostgreSQL instead of a server."
         )
 
-    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+    def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on.
 
         Raises:

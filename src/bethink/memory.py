@@ -5,12 +5,17 @@ from typing import TYPE_CHECKING
 
 from bethink.api.memory import MemoryVerbs
 from bethink.api.space import Space
+from bethink.errors import Invalid
 from bethink.handles import Backend
 from bethink.model.records import checked_name
 
 if TYPE_CHECKING:
     from bethink.api.keys import Keys
+    from bethink.api.spaces import Spaces
     from bethink.backend import Local
+
+
+_MOST_SPACES = 20
 
 
 class Memory(MemoryVerbs):
@@ -58,6 +63,24 @@ class Memory(MemoryVerbs):
             Invalid: for any other name.
         """
         return Space(self._backend, checked_name(name, "a space"))
+
+    def spaces(self, *names: str) -> "Spaces":
+        """Return a handle that asks several spaces together: one ranking, one budget, each item with its space.
+
+        On a server, each space is asked under its own right: one that the key may not read is an error that names it.
+
+        Args:
+            names: The names of 1 to 20 spaces. Where two items rank alike, the space named first comes first.
+
+        Raises:
+            Invalid: for another number of names, a name given twice, or one that no space can have.
+        """
+        from bethink.api.spaces import Spaces  # noqa: PLC0415 - most programs ask one space
+
+        if not 1 <= len(names) <= _MOST_SPACES or len(set(names)) < len(names):
+            hint = "List the names of all spaces with list_spaces."
+            raise Invalid(f"name 1 to {_MOST_SPACES} different spaces.", hint=hint)
+        return Spaces(self._backend, tuple(checked_name(name, "a space") for name in names))
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

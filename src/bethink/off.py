@@ -47,7 +47,7 @@ class Off(Backend):
         """Raise `Unavailable`: there is no database in this process."""
         raise Unavailable(f"{_WHY}.", hint="Set enabled = true.")
 
-    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+    def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return a history that is kept at hand and stored nowhere."""
         from bethink.log.live import LiveHistory  # noqa: PLC0415 - most programs never ask for it
 

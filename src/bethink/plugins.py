@@ -1,12 +1,19 @@
-"""Finds the models, embedders and rerankers that the settings name: built-in, or from an installed package."""
+"""Finds the models, embedders, rerankers and signals that the settings name: built-in, or from an installed package."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from bethink.errors import Misconfigured
-from bethink.extend import Embedder, Model, Reranker, Tokens
+from bethink.extend import Embedder, Model, Reranker, TextKind, Tokens
+from bethink.logs import logger
+from bethink.providers.local_extra import local_is_installed
 from bethink.settings import Settings
 
+if TYPE_CHECKING:  # a process that only appends need not load what searches
+    from bethink.recall.signals.base import RecallSignal
+
+_log = logger("recall")
 T = TypeVar("T")
 
 
@@ -36,11 +43,14 @@ class Providers:
         self._tokens = tokens
         self._model = model
         self._embedder = embedder
+        self._reranker: Reranker | None = None
+        self._signals: Sequence[RecallSignal] | None = None
         if model is None and settings.learning.enabled:
             _model_named(settings)
-        if embedder is None:
-            _embedder_named(settings)
-        if embedder is not None or not settings.embedder.name.startswith("onnx:"):
+        named = None if embedder is not None else _embedder_named(settings)
+        if settings.embedder.reranker != "tokens":
+            _reranker_named(settings)
+        elif named is None or named.extra != "onnx":
             reranker_from(settings, embedder)
 
     def tokens(self) -> Tokens:
@@ -69,7 +79,18 @@ class Providers:
             embedder = self.embedder()
         except Misconfigured as error:
             return _Absent(self._settings.embedder.name, error), None
-        return embedder, reranker_from(self._settings, embedder)
+        if self._reranker is None:
+            try:
+                self._reranker = reranker_from(self._settings, embedder)
+            except Misconfigured as error:
+                _log.warning("recall continues without its reranker: %s", error)
+        return embedder, self._reranker
+
+    def signals(self) -> "Sequence[RecallSignal]":
+        """Return the signals of installed packages that recall uses."""
+        if self._signals is None:
+            self._signals = signals_from(self._settings)
+        return self._signals
 
 
 class _Absent:
@@ -84,13 +105,13 @@ class _Absent:
         """Raise `Misconfigured`."""
         raise self._why
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         """Raise `Misconfigured`."""
-        del texts
+        del texts, kind
         raise self._why
 
 
-def _registered(group: str, name: str) -> Callable[[Settings, str], Any] | None:
+def _registered(group: str, name: str) -> Callable[..., Any] | None:
     """Return the factory that an installed package registers under a name, if any."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - for names that are not ours
 
@@ -169,8 +190,14 @@ _MODELS: dict[str, Callable[[Settings, str], Model]] = {
 }
 
 
+def embedder_in_use(settings: Settings) -> str:
+    """Return the name of the embedder as the settings give it, `local` where that is the default; empty for none."""
+    named = _embedder_named(settings)
+    return "" if named is None else "local" if named.extra == "local" else settings.embedder.name
+
+
 def embedder_from(settings: Settings) -> Embedder | None:
-    """Create the embedder that the settings name as `static:FOLDER`, `onnx:FOLDER` or `openai:NAME`, if any.
+    """Create the embedder that the settings name, if any: by default the one of the extra `local`, if it is installed.
 
     A model in a folder is checked now and read when it is first used; nothing is ever downloaded.
     """
@@ -178,30 +205,116 @@ def embedder_from(settings: Settings) -> Embedder | None:
 
 
 def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
-    if not settings.embedder.name:
+    given = settings.embedder.name
+    if given in ("", "none") or (given == "auto" and not local_is_installed()):
         return None
-    kind, _, name = settings.embedder.name.partition(":")
+    if given in ("auto", "local"):
+        return _Named(_local, "local", given)
+    if _is_downloadable(settings, given):
+        return _Named(_downloaded_embedder, "onnx", given)
+    kind, _, name = given.partition(":")
     make = _EMBEDDERS.get(kind) or _registered("bethink.embedders", kind)
     if make is None or not name:
-        raise Misconfigured(
-            f"embedder = {settings.embedder.name!r} does not name a kind and a model.",
-            hint=f"Write KIND:NAME, where KIND is {_known(_EMBEDDERS, 'bethink.embedders')}.",
-        )
+        raise _unknown("embedder", given, "auto, none, local", _EMBEDDERS)
     return _Named(make, kind, name)
 
 
 def reranker_from(settings: Settings, embedder: Embedder | None) -> Reranker | None:
-    """Create the reranker that the settings name, if any: `tokens`, on top of an ONNX embedder."""
-    if not settings.embedder.reranker:
-        return None
+    """Create the reranker that the settings name, if any. `tokens` uses the model of an ONNX embedder."""
     if settings.embedder.reranker != "tokens":
-        raise Misconfigured(f"unknown reranker {settings.embedder.reranker!r}.", hint="Use tokens, or leave it empty.")
+        return _made(_reranker_named(settings), settings)
     from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who rerank
     from bethink.providers.token_reranker import TokenReranker  # noqa: PLC0415
 
     if not isinstance(embedder, OnnxEmbedder):
         raise Misconfigured("reranker = 'tokens' needs an ONNX embedder.", hint="Set embedder to onnx: and a folder.")
     return TokenReranker(embedder)
+
+
+def _reranker_named(settings: Settings) -> "_Named[Reranker] | None":
+    given = settings.embedder.reranker
+    if given in ("", "none"):
+        return None
+    if _is_downloadable(settings, given):
+        return _Named(_downloaded_reranker, "onnx", given)
+    kind, _, name = given.partition(":")
+    make = _RERANKERS.get(kind) or _registered("bethink.rerankers", kind)
+    if make is None or not name:
+        raise _unknown("reranker", given, "tokens, none", _RERANKERS)
+    return _Named(make, kind, name)
+
+
+def _unknown(setting: str, given: str, others: str, ours: Mapping[str, object]) -> Misconfigured:
+    return Misconfigured(
+        f"{setting} = {given!r} is unknown.",
+        hint=f"Use {others}, a name that 'bethink models list' shows, or KIND:NAME, where KIND is "
+        f"{_known(ours, f'bethink.{setting}s')}.",
+    )
+
+
+def _is_downloadable(settings: Settings, name: str) -> bool:
+    """Return whether a name is in the catalogue, or that of a folder beside the downloaded models."""
+    from bethink.weights.catalogue import is_model_name, read_catalogue  # noqa: PLC0415 - for those who name a model
+
+    return is_model_name(name) and ((settings.models_folder / name).is_dir() or name in read_catalogue())
+
+
+def _downloaded(settings: Settings, name: str) -> Path:
+    folder = settings.models_folder / name
+    if not folder.is_dir():
+        raise Misconfigured(f"the model {name} is not downloaded.", hint=f"Run 'bethink models pull {name}'.")
+    return folder
+
+
+def _downloaded_embedder(settings: Settings, name: str) -> Embedder:
+    from bethink.providers.onnx_embedder import OnnxEmbedder  # noqa: PLC0415 - for those who embed
+
+    return OnnxEmbedder(_downloaded(settings, name))
+
+
+def _downloaded_reranker(settings: Settings, name: str) -> Reranker:
+    return _onnx_reranker(settings, str(_downloaded(settings, name)))
+
+
+def _onnx_reranker(_: Settings, name: str) -> Reranker:
+    from bethink.providers.cross_encoder import CrossEncoder  # noqa: PLC0415 - for those who rerank
+
+    return CrossEncoder(name)
+
+
+_RERANKERS: dict[str, Callable[[Settings, str], Reranker]] = {"onnx": _onnx_reranker}
+
+
+def _local(_: Settings, name: str) -> Embedder:
+    from bethink.providers.static_embedder import LocalEmbedder  # noqa: PLC0415 - for those who embed
+
+    return LocalEmbedder(automatic=name == "auto")
+
+
+def signals_from(settings: Settings) -> "list[RecallSignal]":
+    """Make the signals that the settings name. Packages register them as `bethink.signals`.
+
+    Raises `Misconfigured` for an unknown name, and for a signal that recall cannot use.
+    """
+    names = [name.strip() for name in settings.embedder.signals.split(",") if name.strip()]
+    return [_signal(name) for name in dict.fromkeys(names)]
+
+
+def _signal(name: str) -> "RecallSignal":
+    from bethink.recall.fuse import NAMES  # noqa: PLC0415 - for those who have a signal of their own
+
+    make = _registered("bethink.signals", name)
+    if make is None:
+        known = _known({}, "bethink.signals") or "none"
+        raise Misconfigured(f"no installed package has a signal {name!r}.", hint=f"Installed signals: {known}.")
+    signal: RecallSignal = make()
+    if signal.name != name or name in NAMES:
+        hint = "A signal is registered under its own name, which must not be that of a built-in one."
+        raise Misconfigured(f"the signal that is registered as {name!r} is called {signal.name!r}.", hint=hint)
+    if not 0 < signal.weight <= 1:
+        hint = "The weight of a signal must be above 0 and at most 1."
+        raise Misconfigured(f"the signal {name!r} weighs {signal.weight}.", hint=hint)
+    return signal
 
 
 def _static(_: Settings, name: str) -> Embedder:

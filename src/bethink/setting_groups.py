@@ -37,8 +37,8 @@ class ModelSettings:
 class EmbedderSettings:
     """The embedder and the reranker of recall."""
 
-    name: str = ""
-    """`static:FOLDER`, `onnx:FOLDER` or `openai:NAME`; empty for none."""
+    name: str = "auto"
+    """`auto` for `local` where that extra is installed; `none`; a downloaded model's name; or KIND:NAME."""
     base_url: str = field(default="", repr=False)
     """The address of an `openai:` embedder; empty for OpenAI's own."""
     api_key: str = field(default="", repr=False)
@@ -48,7 +48,9 @@ class EmbedderSettings:
     tokenizer: str = ""
     """The folder or file of the tokenizer of an `onnx:` embedder; empty if it is beside the model."""
     reranker: str = ""
-    """`tokens` ranks what was found again with the model of an `onnx:` embedder; empty for none."""
+    """Ranks what was found again: a downloaded reranker's name, `onnx:FOLDER`, or `tokens`; empty for none."""
+    signals: str = ""
+    """The signals of installed packages that recall uses, with commas between; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

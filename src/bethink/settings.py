@@ -26,6 +26,7 @@ from bethink.setting_groups import (
 
 _OWN_NAMES = {
     "redaction.enabled": "redact", "model.name": "model", "embedder.name": "embedder", "embedder.reranker": "reranker",
+    "embedder.signals": "signals",
     "learning.enabled": "learn", "learning.at_start": "learn_at_start", "learning.daily_spend_cap": "daily_spend_cap",
     "learning.review": "review", "learning.write_transcripts": "write_transcripts",
     "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",
@@ -51,6 +52,10 @@ class Settings:
     """Store anything at all."""
     data_dir: str = ""
     """The data folder; empty for the one that the command line uses."""
+    models_dir: str = ""
+    """The folder of downloaded models; empty for `models` in the data folder of this user."""
+    models_url: str = "https://huggingface.co"
+    """The address that `bethink models pull` downloads from: the model hub, or a mirror with the same paths."""
     key: str = field(default="", repr=False)
     """The API key for a server, used by the command line."""
     module: str = "memory.sqlite"
@@ -94,6 +99,11 @@ class Settings:
         for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
             if values[name] < 0:
                 raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars.")
+
+    @property
+    def models_folder(self) -> Path:
+        """The folder of downloaded models. Raises `Misconfigured` for a user without a home folder."""
+        return Path(self.models_dir).expanduser() if self.models_dir else data_folder() / "models"
 
     @property
     def database_path(self) -> str:

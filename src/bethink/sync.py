@@ -5,6 +5,7 @@ Written by tools/make_sync.py; change the async source and run it again.
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from bethink import build
 from bethink.api.documents import Documents as AsyncDocuments
@@ -12,6 +13,7 @@ from bethink.api.facts import Facts as AsyncFacts
 from bethink.api.keys import Keys as AsyncKeys
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
+from bethink.api.spaces import Spaces as AsyncSpaces
 from bethink.api.threads import Threads as AsyncThreads
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
@@ -22,12 +24,12 @@ from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
+from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.jobs import Audit, Job, JobKind, RunReport
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.prompts import Prompt
-from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     Fact,
@@ -56,6 +58,8 @@ def connect(
     target: str | Path = "",
     *,
     key: str = "",
+    timeout: float = 30.0,
+    retries: int = 5,
     enabled: bool = True,
     model: Model | str | None = None,
     embedder: Embedder | str | None = None,
@@ -73,9 +77,12 @@ def connect(
         target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
             settings decide; where they name no database either, it is the file that the command line uses.
         key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
+        timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
+        retries: How many times to send a request to a server again where that is safe; 0 for never.
         enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
         model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
-        embedder: An embedder, or its name such as `static:FOLDER`. Without one, recall searches by words.
+        embedder: An embedder, or its name such as `bge-small-en`. By default it is that of `bethink[local]`, if
+            installed; without one, or with `none`, recall searches by words.
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
@@ -91,6 +98,8 @@ def connect(
         build.connect(
             target,
             key=key,
+            timeout=timeout,
+            retries=retries,
             enabled=enabled,
             model=model,
             embedder=embedder,
@@ -218,7 +227,8 @@ class Vectors(Blocking[AsyncVectors]):
     def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        PostgreSQL only. It takes seconds for every ten thousand vectors, and makes writing vectors slower.
+        Workers do this by themselves. PostgreSQL only. It takes seconds for every ten thousand vectors, and makes
+        writing vectors slower.
         """
         return self._run(lambda: self._inner.grow(space=space, above=above))
 
@@ -403,7 +413,7 @@ class Local(Blocking[AsyncLocal]):
         """Return the history of an agent's conversations."""
         return History(self._inner.history(space, agent=agent, kind=kind), self._loop)
 
-    def live(self, space: str, conversation: str, *, agent: str) -> "LiveHistory":
+    def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background."""
         return LiveHistory(self._inner.live(space, conversation, agent=agent), self._loop)
 
@@ -427,25 +437,99 @@ class Local(Blocking[AsyncLocal]):
 class Facts(Blocking[AsyncFacts]):
     """The facts of a space."""
 
-    def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+    def all(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: When | None = None,
+        limit: int = 100,
+        after: str = "",
+    ) -> list[Fact]:
         """List facts, ordered by id.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             as_of: The facts that held at this time. A day means its end.
             limit: How many facts to return at most.
             after: Only facts that follow this one: the last id of the previous page.
         """
-        return self._run(lambda: self._inner.all(as_of=as_of, limit=limit, after=after))
+        return self._run(
+            lambda: self._inner.all(
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                as_of=as_of,
+                limit=limit,
+                after=after,
+            )
+        )
 
-    def search(self, query: str, *, limit: int = 10, as_of: When | None = None) -> list[Fact]:
+    def search(
+        self,
+        query: str,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        as_of: When | None = None,
+    ) -> list[Fact]:
         """Return the facts that share words with a query, the best match first.
 
         Args:
             query: Words that the facts share. A part in double quotes must occur as it is.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             limit: How many facts to return at most.
             as_of: Search what was known at this time. A day means its end.
         """
-        return self._run(lambda: self._inner.search(query, limit=limit, as_of=as_of))
+        return self._run(
+            lambda: self._inner.search(
+                query,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                limit=limit,
+                as_of=as_of,
+            )
+        )
 
     def by_metadata(self, key: str, value: str) -> list[Fact]:
         """Return the facts whose metadata has a value under a key, the oldest first.
@@ -503,8 +587,8 @@ class Facts(Blocking[AsyncFacts]):
 class Documents(Blocking[AsyncDocuments]):
     """The documents of a space."""
 
-    def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
-        """Return every document by its path.
+    def tree(self, *, as_of: When | None = None) -> dict[str, DocumentEntry]:
+        """Return every document by its path, without its text.
 
         Args:
             as_of: The tree as it stood at this time. A day means its end.
@@ -896,17 +980,52 @@ class Session(Blocking[AsyncSession]):
         """
         return self._run(lambda: self._inner.append(messages, idempotency_key=idempotency_key))
 
-    def read(self, *, after: int = 0, limit: int = 1000) -> list[Record]:
+    def read(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> list[Record]:
         """Return the messages of the session, in order.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             after: Only messages with a higher number.
             limit: How many messages to return at most.
 
         Raises:
             NotFound: if the space has no such session.
         """
-        return self._run(lambda: self._inner.read(after=after, limit=limit))
+        return self._run(
+            lambda: self._inner.read(
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                after=after,
+                limit=limit,
+            )
+        )
 
     def end_turn(self) -> bool:
         """Signal the end of a turn. Returns whether the session was marked to be learnt from.
@@ -964,7 +1083,11 @@ class Session(Blocking[AsyncSession]):
         return self._run(lambda: self._inner.retry())
 
     def summary(self) -> SessionMemory | None:
-        """Return what was learnt of the session as a whole, or None."""
+        """Return what was learnt of the session as a whole, or None.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
         return self._run(lambda: self._inner.summary())
 
     def cited(self, answer: str) -> str:
@@ -979,11 +1102,19 @@ class Session(Blocking[AsyncSession]):
         self,
         question: str,
         *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
         limit: int = 10,
         kinds: Iterable[RefKind] = tuple(RefKind),
-        origins: Iterable[str] | None = None,
+        least: Level | None = None,
         explain: bool = False,
     ) -> Recall:
         """Find what answers a question, the best first.
@@ -992,30 +1123,91 @@ class Session(Blocking[AsyncSession]):
 
         Args:
             question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             limit: How many results to return at most.
             kinds: Which kinds of memory to search.
-            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
             explain: Also return every candidate, with its signals and what became of it.
         """
         return self._run(
             lambda: self._inner.recall(
-                question, budget=budget, as_of=as_of, limit=limit, kinds=kinds, origins=origins, explain=explain
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                least=least,
+                explain=explain,
             )
         )
 
-    def context(self, question: str = "", *, budget: int | None = None, as_of: When | None = None) -> Block:
+    def context(
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+    ) -> Block:
         """Return a block of memory to begin a prompt with.
 
         It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
 
         Args:
             question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
         """
-        return self._run(lambda: self._inner.context(question, budget=budget, as_of=as_of))
+        return self._run(
+            lambda: self._inner.context(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+            )
+        )
 
     def shown(self, *, as_of: When | None = None, limit: int = 100) -> list[Showing]:
         """Read the ledger: what was shown to which session and when, the newest first.
@@ -1084,6 +1276,8 @@ class Space(Blocking[AsyncSpace]):
         conversation: str = "notes",
         session_id: str | None = None,
         agent: str = "assistant",
+        tags: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """Store a text of the user, or messages, for good.
 
@@ -1095,13 +1289,21 @@ class Space(Blocking[AsyncSpace]):
             conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
             session_id: An open session to append to, instead of the conversation's current one.
             agent: The agent that takes part in the conversation.
+            tags: Tags for each of the messages, in addition to their own.
+            metadata: Metadata for each of the messages. A message's own value under a key takes precedence.
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
         """
         return self._run(
             lambda: self._inner.remember(
-                messages, idempotency_key=idempotency_key, conversation=conversation, session_id=session_id, agent=agent
+                messages,
+                idempotency_key=idempotency_key,
+                conversation=conversation,
+                session_id=session_id,
+                agent=agent,
+                tags=tags,
+                metadata=metadata,
             )
         )
 
@@ -1109,12 +1311,20 @@ class Space(Blocking[AsyncSpace]):
         self,
         question: str,
         *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
         session_id: str | None = None,
         limit: int = 10,
         kinds: Iterable[RefKind] = tuple(RefKind),
-        origins: Iterable[str] | None = None,
+        least: Level | None = None,
         explain: bool = False,
     ) -> Recall:
         """Find what answers a question, the best first.
@@ -1123,30 +1333,61 @@ class Space(Blocking[AsyncSpace]):
 
         Args:
             question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
                 answer.
             limit: How many results to return at most.
             kinds: Which kinds of memory to search.
-            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
             explain: Also return every candidate, with its signals and what became of it.
         """
         return self._run(
             lambda: self._inner.recall(
                 question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
                 budget=budget,
                 as_of=as_of,
                 session_id=session_id,
                 limit=limit,
                 kinds=kinds,
-                origins=origins,
+                least=least,
                 explain=explain,
             )
         )
 
     def context(
-        self, question: str = "", *, budget: int | None = None, as_of: When | None = None, session_id: str | None = None
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        session_id: str | None = None,
     ) -> Block:
         """Return a block of memory to begin a prompt with.
 
@@ -1154,12 +1395,36 @@ class Space(Blocking[AsyncSpace]):
 
         Args:
             question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
                 answer.
         """
-        return self._run(lambda: self._inner.context(question, budget=budget, as_of=as_of, session_id=session_id))
+        return self._run(
+            lambda: self._inner.context(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                session_id=session_id,
+            )
+        )
 
     def explain(self, ref: Ref | str) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
@@ -1196,9 +1461,16 @@ class Space(Blocking[AsyncSpace]):
         self,
         ref: Ref | str | None = None,
         *,
-        session_id: str | None = None,
-        conversation: str | None = None,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
         agent: str = "assistant",
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        kinds: Iterable[RefKind] = tuple(RefKind),
         thread_id: str | None = None,
         everything: bool = False,
         version_only: bool = False,
@@ -1209,9 +1481,17 @@ class Space(Blocking[AsyncSpace]):
         Args:
             ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
                 versions.
-            session_id: Every message of a session.
-            conversation: Every message of a conversation.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
             agent: The agent whose conversation it is.
+            conversation: Every message of a conversation; with a filter, only what fits it.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            session_id: Every message of a session.
+            kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
             version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
@@ -1223,9 +1503,16 @@ class Space(Blocking[AsyncSpace]):
         return self._run(
             lambda: self._inner.forget(
                 ref,
-                session_id=session_id,
-                conversation=conversation,
+                origins=origins,
+                tags=tags,
                 agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                session_id=session_id,
+                kinds=kinds,
                 thread_id=thread_id,
                 everything=everything,
                 version_only=version_only,
@@ -1256,6 +1543,8 @@ class Space(Blocking[AsyncSpace]):
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> "Session":
         """Return the active session of a conversation, opening one if there is none.
 
@@ -1266,20 +1555,61 @@ class Space(Blocking[AsyncSpace]):
             agent: The agent that takes part in it.
             kind: What the agent is for. An agent keeps the kind that it first had.
             ephemeral: Learn nothing from the session. It ends an open one of the other sort.
+            tags: Tags for the session, in place of those that it has.
+            metadata: Metadata for the session, in place of what it has.
         """
         return Session(
-            self._run(lambda: self._inner.session(conversation, agent=agent, kind=kind, ephemeral=ephemeral)),
+            self._run(
+                lambda: self._inner.session(
+                    conversation, agent=agent, kind=kind, ephemeral=ephemeral, tags=tags, metadata=metadata
+                )
+            ),
             self._loop,
         )
 
-    def sessions(self, *, limit: int = 100, before: str = "") -> list[SessionEntry]:
+    def sessions(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        before: str = "",
+    ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
         """
-        return self._run(lambda: self._inner.sessions(limit=limit, before=before))
+        return self._run(
+            lambda: self._inner.sessions(
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                limit=limit,
+                before=before,
+            )
+        )
 
     def get_session(self, session_id: str) -> "Session":
         """Return a session as it stands now.
@@ -1291,6 +1621,126 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if the space has no such session.
         """
         return Session(self._run(lambda: self._inner.get_session(session_id)), self._loop)
+
+
+class Spaces(Blocking[AsyncSpaces]):
+    """Several spaces, asked together: one ranking, one budget."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the spaces."""
+        return self._inner.names
+
+    def recall(
+        self,
+        question: str,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        limit: int = 10,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        least: Level | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Find what answers a question, the best first.
+
+        If nothing answers it, `missing` says why.
+
+        Args:
+            question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            limit: How many results to return at most.
+            kinds: Which kinds of memory to search.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
+            explain: Also return every candidate, with its signals and what became of it.
+        """
+        return self._run(
+            lambda: self._inner.recall(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                least=least,
+                explain=explain,
+            )
+        )
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+    ) -> Block:
+        """Return a block of memory to begin a prompt with.
+
+        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+
+        Args:
+            question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+        """
+        return self._run(
+            lambda: self._inner.context(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+            )
+        )
 
 
 class Keys(Blocking[AsyncKeys]):
@@ -1341,14 +1791,14 @@ class Keys(Blocking[AsyncKeys]):
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
 
-    def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+    def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.
 
         Args:
             limit: How many names to return at most.
             after: Only spaces that follow this one: the last name of the previous page.
         """
-        return self._run(lambda: self._inner.spaces(limit=limit, after=after))
+        return self._run(lambda: self._inner.list_spaces(limit=limit, after=after))
 
     def audit(self) -> Audit:
         """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
@@ -1379,6 +1829,19 @@ class Memory(BlockingOwner[AsyncMemory]):
             Invalid: for any other name.
         """
         return Space(self._inner.space(name), self._loop)
+
+    def spaces(self, *names: str) -> "Spaces":
+        """Return a handle that asks several spaces together: one ranking, one budget, each item with its space.
+
+        On a server, each space is asked under its own right: one that the key may not read is an error that names it.
+
+        Args:
+            names: The names of 1 to 20 spaces. Where two items rank alike, the space named first comes first.
+
+        Raises:
+            Invalid: for another number of names, a name given twice, or one that no space can have.
+        """
+        return Spaces(self._inner.spaces(*names), self._loop)
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

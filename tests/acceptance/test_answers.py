@@ -15,6 +15,7 @@ import pytest
 from benchmarks import answers, sets
 from benchmarks.answers_judge import PROMPTS, exact, f1
 from bethink.errors import BadAnswer, ModelUnavailable
+from bethink.extend import TextKind
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import Line, ScriptedModel
 from bethink.settings import Settings
@@ -196,7 +197,7 @@ class Colours:
     name = "colours"
     dimension = 2
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         return [(1.0, 0.0) if re.search("crimson|scarlet", text) else (0.0, 1.0) for text in texts]
 
 

@@ -108,7 +108,8 @@ _EARLIER_ANSWERS = """token < (
 )"""
 _COPY = f"""DROP INDEX documents_current; DROP INDEX documents_place;
 INSERT INTO documents SELECT space_id, id, version + 1, valid_from, valid_to, parent_id, slug, title, description, body,
-    created_at, author_kind, author_id, reason, token, run, closed_run, origin, redacted
+    created_at, author_kind, author_id, reason, token, run, closed_run, origin, redacted, tags,
+    metadata
 FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
 
 
@@ -170,7 +171,7 @@ FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
         ("UPDATE session_memories SET selected = 0 WHERE selected = 1", "is not flagged, but at "),
         ("DELETE FROM session_memories", "is that of None, not of "),
         ("UPDATE session_memories SET source_updated_at = 7", "is that of 7, not of "),
-        ("INSERT INTO documents_fts (documents_fts) VALUES ('delete-all')", "does not agree with the documents"),
+        ("DELETE FROM terms WHERE kind = 'document'", "does not agree with the documents"),
     ],
 )
 def test_the_check_names_every_broken_promise(folder: Path, damage: str, complaint: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.latency import Figure, verdict
 from benchmarks.latency_bare import BareSqlite, noted
-from benchmarks.latency_data import World, fill_sqlite
+from benchmarks.latency_data import World, fill_sqlite, index_world
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
 from tests.conftest import memory_on
 
@@ -77,6 +77,7 @@ async def test_what_a_recall_issues_gives_the_same_rows_when_it_is_issued_bare(t
     database = SqliteDatabase(SqliteOptions(path=path))
     async with memory_on(database) as memory:
         fill_sqlite(path, world, index=None)
+        await index_world(database, world)
         await memory.space(question.space).recall(question.text)
         with noted(SqliteTx) as seen:
             found = await memory.space(question.space).recall(question.text)
@@ -89,3 +90,12 @@ async def test_what_a_recall_issues_gives_the_same_rows_when_it_is_issued_bare(t
     bare = BareSqlite(path)
     assert bare.issue(seen) == sum(statement.rows for statement in transaction.statements) > 1
     bare.close()
+
+
+@pytest.mark.slow
+def test_a_short_run_of_one_space_ends_with_its_figures() -> None:
+    said = short("--space")
+
+    goals = [line.rsplit("goal: at most ", 1)[1].split(")")[0] for line in said[-6:]]
+    assert goals == ["3.0", "1.5", "1.2"] * 2
+    assert all(" messages" in line and " times " in line for line in said[-6:])

@@ -157,7 +157,7 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("UPDATE fact_sources SET session_id = 'ses_x' WHERE number = 1", "belongs to no fact of that session"),
         ("UPDATE jobs SET status = 'running'", "is running"),
         ("UPDATE jobs SET status = 'dead'", "is dead"),
-        ("INSERT INTO facts_fts (facts_fts) VALUES ('delete-all')", "the index of words does not agree"),
+        ("INSERT INTO terms_fts (terms_fts) VALUES ('delete-all')", "the index of words does not agree"),
     ],
 )
 def test_the_check_names_every_broken_promise(folder: Path, damage: str, complaint: str) -> None:

@@ -116,7 +116,7 @@ def test_the_command_ends_with_its_seed_and_its_figure() -> None:
     assert "poisoning: texts that speak for the user                0 of     10     0.0 %  none" in done.stdout
     last = done.stdout.splitlines()[-1]
     assert last.startswith("sqlite: 10 sessions of chatter and all else in ")
-    assert last.endswith("(seed 7), goals met: 14 of 14")
+    assert last.endswith("(seed 7), goals met: 16 of 16")
 
 
 def test_the_command_fails_where_a_goal_is_missed(

@@ -1,14 +1,21 @@
 """The benchmark of recall, on a made-up conversation in the layout of a public set."""
 
+import gzip
 import json
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks import recall_certainty as certainty
+from benchmarks import recall_goals as goals
 from benchmarks import recall_measures as measures
-from benchmarks.recall_measures import Outcome
+from benchmarks.recall_baselines import BIGRAMS, FULL_TEXT, Baselines
+from benchmarks.recall_measures import Outcome, Prediction
+from benchmarks.recall_sets import load
 from benchmarks.sets import Question
 from bethink.model.moments import EPOCH
 
@@ -54,19 +61,40 @@ def test_the_benchmark_prints_both_halves_and_the_goals_and_succeeds_where_they_
     done = _run(data, "--categories")
 
     assert done.returncode == 0, done.stderr
+    assert "## locomo: 6 questions, the answer to 2 was never said" in done.stdout
     assert "| words | 1.000 | 1.000 | 1.000 |" in done.stdout
     assert "FTS5 as it comes" in done.stdout
     assert "odd 1.000 [1.000, 1.000], even 1.000 [1.000, 1.000]" in done.stdout
-    last = done.stdout.rstrip().splitlines()[-1]
-    assert last.startswith("locomo, words, R@10: 1.000 (goal 0.650): reached; beyond full text, odd minus even")
+    assert "| adversarial (2): words |" in done.stdout
+    *_, found, empty = done.stdout.rstrip().splitlines()
+    assert found.startswith("locomo, words, R@10: 1.000 (goal 0.650): reached; beyond full text, odd minus even")
+    assert empty == "locomo, words, empty: 0.000 (at most 0.010): reached"
 
 
 def test_the_benchmark_with_vectors_asks_a_real_embedder(data: Path, tmp_path: Path) -> None:
     done = _run(data, "--vectors", "--cache", str(tmp_path / "kept.db"))
 
     assert done.returncode == 0, done.stderr
-    assert "| words and vectors | 1.000 |" in done.stdout
-    assert "| vectors of the texts alone |" in done.stdout
+    assert "| words + minilm | 1.000 |" in done.stdout
+    assert "| cosine, minilm |" in done.stdout
+    assert "| FTS5 and cosine, minilm |" in done.stdout
+
+
+def test_several_processes_share_one_file_of_vectors_and_find_the_same(data: Path, tmp_path: Path) -> None:
+    one = _run(data, "--vectors", "--cache", str(tmp_path / "one.db"))
+    two = _run(data, "--vectors", "--cache", str(tmp_path / "two.db"), "--jobs", "2")
+
+    assert two.returncode == 0, two.stderr
+    assert two.stdout == one.stdout
+
+
+def test_each_signal_can_be_switched_off(data: Path) -> None:
+    done = _run(data, "--ablations")
+
+    assert done.returncode == 0, done.stderr
+    assert "| without | locomo, words: R@10, hit@1 |" in done.stdout
+    assert "| neighbours | +0.000 +0.000 |" in done.stdout
+    assert "| window |" not in done.stdout
 
 
 def test_the_benchmark_fails_where_a_goal_is_missed(data: Path) -> None:
@@ -75,29 +103,145 @@ def test_the_benchmark_fails_where_a_goal_is_missed(data: Path) -> None:
     ]
     (data / "locomo" / "locomo10.json").write_text(json.dumps(wrong), encoding="utf-8")
 
-    done = _run(data)
+    done = _run(data, "--misses", "3")
 
     assert done.returncode == 1
     assert "NOT reached" in done.stdout
+    assert "### locomo, words: 1 turns of evidence not in the first ten" in done.stdout
+    assert "  missed: Hi Ben, how was your weekend? (" in done.stdout
 
 
-def test_figures_are_counted_as_their_names_say() -> None:
-    question = Question(
+def test_memories_that_a_talk_calls_up_are_read_from_their_own_layout(tmp_path: Path) -> None:
+    said = {
+        "id": "m1",
+        "session": 1,
+        "at": "2022-01-01T12:00:00Z",
+        "speaker": "巴特",
+        "role": "user",
+        "text": "我吃了苹果",
+    }
+    record = {
+        "id": "madial-zh-b",
+        "conversation": [said, said | {"id": "m2", "session": 2, "text": "下雨了"}],
+        "questions": [{"q": "苹果好吃吗", "evidence": ["m1"], "answer": None, "category": "dialogue-cue"}],
+    }
+    (tmp_path / "madial").mkdir()
+    with gzip.open(tmp_path / "madial" / "madial-zh.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+    (conversation,) = load("madial-zh", tmp_path)
+
+    assert [turn.id for turn in conversation.turns] == ["m1", "m2"]
+    (question,) = conversation.questions
+    assert (question.language, question.evidence, question.answerable) == ("zh", {"m1"}, True)
+    baselines = Baselines(conversation.turns)
+    found = baselines.by_words(question.text)
+    baselines.close()
+    assert found[BIGRAMS] == ["m1"]
+    assert found[FULL_TEXT] == []
+
+
+def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"no madial-en under .*madial-en.jsonl.gz is missing"):
+        load("madial-en", tmp_path)
+
+
+def _question(*, answer: str | None = "", evidence: str = "ab") -> Question:
+    return Question(
         id="q",
         text="",
-        evidence=frozenset({"a", "b"}),
+        evidence=frozenset(evidence),
         category="",
         at=EPOCH,
-        answer="",
+        answer=answer,
         evidence_sessions=frozenset(),
     )
 
-    figures = measures.judged(question, ["x", "a", "x", "x", "x", "b"], None)
 
+def test_figures_are_counted_as_their_names_say() -> None:
+    figures = measures.judged(_question(), ["x", "a", "x", "x", "x", "b"], None)
+
+    assert figures["hit@1"] == 0.0
+    assert figures["empty"] == 0.0
     assert figures["R@5"] == 0.5
     assert figures["R@10"] == 1.0
     assert figures["all@10"] == 1.0
     assert figures["MRR"] == 0.5
+
+
+def test_an_answer_that_was_never_said_counts_only_as_given_or_not() -> None:
+    assert measures.judged(_question(answer=None), ["a"], None) == {"never": 1.0}
+    assert measures.judged(_question(answer=None, evidence=""), [], None) == {"never": 0.0}
+    assert measures.judged(_question(), ["a"], None)["hit@1"] == 1.0
+    assert measures.judged(_question(), [], None)["empty"] == 1.0
+
+
+@dataclass(frozen=True)
+class _Certainty:
+    level: str
+    value: float
+
+
+@dataclass(frozen=True)
+class _Answer:
+    certainty: object = None
+
+
+def test_a_certainty_is_read_where_there_is_one() -> None:
+    assert (certainty.number_of(_Answer()), certainty.is_high(_Answer())) == (None, None)
+    assert certainty.number_of(_Answer(0.25)) == 0.25
+    sure = _Answer(_Certainty("high", 0.9))
+    assert (certainty.number_of(sure), certainty.is_high(sure)) == (0.9, True)
+    assert certainty.is_high(_Answer(_Certainty("fair", 0.5))) is False
+    assert (certainty.number_of(_Answer("high")), certainty.is_high(_Answer("high"))) == (None, True)
+
+
+def test_predictions_are_grouped_by_tenths_beside_what_came_true() -> None:
+    predictions = [Prediction(0.91, True), Prediction(1.0, False), Prediction(0.12, False)]
+
+    low, high = certainty.bins(predictions)
+
+    assert low == certainty.Bin(0.12, 0.0, 1)
+    assert (high.predicted, high.observed, high.count) == (pytest.approx(0.955), 0.5, 2)
+    assert certainty.error([low, high]) == pytest.approx((0.12 + 2 * 0.455) / 3)
+    drawing = ElementTree.fromstring(certainty.svg({"words & more": [low, high]}))
+    assert len(drawing.findall("{http://www.w3.org/2000/svg}circle")) == 2
+
+
+def _high(*, answerable: float, never: float) -> list[Outcome]:
+    figures: list[dict[str, float]] = [{"high": answerable, "empty": 0.0}, {"never high": never, "never": 1.0}]
+    return [
+        replace(outcome, figures=each) for outcome, each in zip(_figures("words + minilm", 0, 0), figures, strict=False)
+    ]
+
+
+def test_certainty_has_goals_for_both_kinds_of_questions() -> None:
+    def reached(**shares: float) -> list[bool]:
+        lines = goals.verdict({"everyday": _high(**shares)})
+        return [line.reached for line in lines if "high" in line.what]
+
+    assert reached(answerable=1.0, never=0.0) == [True, True]
+    assert reached(answerable=0.0, never=1.0) == [False, False]
+
+
+def test_every_language_is_held_beside_english() -> None:
+    spoken = {"en": 1.0, "de": 0.9, "th": 0.8}
+    outcomes = [
+        replace(outcome, language=language, figures={"R@10": figure})
+        for outcome, (language, figure) in zip(_figures("words", 0, 0), spoken.items(), strict=False)
+    ]
+
+    lines = goals.verdict({"tongues": outcomes})
+
+    assert [(line.goal, line.reached) for line in lines] == [(0.85, True), (0.85, False)]
+
+
+def test_with_few_conversations_questions_are_drawn() -> None:
+    outcomes = [replace(each, conversation="one") for each in _figures("w", 1.0, 0.0)]
+
+    low, high = measures.interval(outcomes, "R@10", seed=1)
+
+    assert low < 0.5 < high
 
 
 def _figures(way: str, odd: float, even: float) -> list[Outcome]:

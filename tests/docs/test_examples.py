@@ -75,7 +75,7 @@ def test_the_support_desk_keeps_to_its_budget_says_what_it_left_out_and_looks_ba
     used = [int(tokens) for tokens in re.findall(r"in (\d+) of 2000 tokens", printed)]
     assert len(used) == 2
     assert all(1500 < tokens <= 2000 for tokens in used)
-    assert "delivery address is 9 Mill Lane" in today
+    assert "Delivery address is 9 Mill Lane" in today
     assert "superseded    such as 'Delivery address is 5 Quay Street'" in today
     assert "fact of 2026-01-13: Delivery address is 5 Quay Street" in before
     assert "Mill Lane" not in before

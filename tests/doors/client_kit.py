@@ -58,14 +58,19 @@ async def _new_key(target: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What to do with one request: answer, or close the connection without a word if there is no status."""
+    """What to do with one request: answer, or close the connection without a word if there is no status.
+
+    A `stalled` one is not answered until the server ends.
+    """
 
     status: int = 0
+    stalled: bool = False
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 GONE = Answer()
+STALLED = Answer(stalled=True)
 
 
 def problem(status: int, code: str, *, retry_after: str | None = None, **more: object) -> Answer:
@@ -86,7 +91,7 @@ class Scripted:
 @contextmanager
 def scripted(answers: Sequence[Answer]) -> Generator[Scripted]:
     """Answer requests one after the other as told; the last answer is for all that follow."""
-    left = list(answers)
+    left, ended = list(answers), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -96,6 +101,8 @@ def scripted(answers: Sequence[Answer]) -> Generator[Scripted]:
             server.requests.append((self.command, self.path, json.loads(body) if body else None))
             answer = left.pop(0) if len(left) > 1 else left[0]
             self.close_connection = True
+            if answer.stalled:
+                ended.wait()
             if not answer.status:
                 return
             content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
@@ -119,6 +126,7 @@ def scripted(answers: Sequence[Answer]) -> Generator[Scripted]:
         try:
             yield server
         finally:
+            ended.set()
             listener.shutdown()
             thread.join()
 

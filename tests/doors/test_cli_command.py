@@ -1,5 +1,6 @@
 """What all commands have in common: options, envelope, exit codes, prompts, and what a terminal is shown."""
 
+import hashlib
 import json
 import re
 import sys
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from bethink.cli.command import SHARED_OPTIONS
 from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import OutputLine, has_colour, one_line, printable, to_json, write
+from bethink.weights.catalogue import read_catalogue
 from tests.doors.cli_kit import Done, Stream, ok, run
 from tests.unit.static_files import static
 from tools.make_cli_docs import commands
@@ -28,6 +30,7 @@ _SPACE = frozenset({"--space"})
 _LOCAL = _SPACE | {"--key"}
 NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
+    **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
     **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve"), _LOCAL),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
 }
@@ -67,12 +70,14 @@ SUCCEEDING = {
     "add": ["add", "tea"],
     "import": ["import", "FILE", "--yes"],
     "recall": ["recall", "tea", "--explain"],
+    "context": ["context", "tea", "--space", "default", "--space", "other"],
     "show": ["show", "MESSAGE"],
     "log": ["log"],
     "diff": ["diff", "~/memory", "0", "1"],
     "correct": ["correct", "~/memory", "all there is", "--yes"],
     "restore": ["restore", "~/memory", "1", "--yes"],
     "forget": ["forget", "--everything", "--yes"],
+    "facts": ["facts", "--where", "rank>=3"],
     "sessions": ["sessions"],
     "spaces": ["spaces"],
     "jobs": ["jobs"],
@@ -80,6 +85,9 @@ SUCCEEDING = {
     "consolidate": ["consolidate", "--yes"],
     "worker": ["worker", "--once"],
     "reindex": ["reindex", "--yes", "--config", "SETTINGS"],
+    "models list": ["models", "list"],
+    "models pull": ["models", "pull", "tiny", "--catalogue", "CATALOGUE"],
+    "models where": ["models", "where"],
     "keys create": ["keys", "create", "ci"],
     "keys list": ["keys", "list"],
     "keys rotate": ["keys", "rotate", "PREFIX"],
@@ -119,12 +127,26 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     settings = home / "settings.toml"
     settings.write_text(f'embedder = "static:{static(home / "tiny")}"\n', encoding="utf-8")
     places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
+    places["CATALOGUE"] = str(_downloaded(home))
 
     done = run(*(places.get(word, word) for word in SUCCEEDING[name]), "--json", "--quiet")
 
     assert done.code == 0, done.out
     assert done.envelope["ok"] is True
     assert done.err == ""
+
+
+def _downloaded(home: Path) -> Path:
+    """Write a catalogue with one model, and that model as if it had been downloaded."""
+    described = {"model.onnx": {"path": "model.onnx", "sha256": hashlib.sha256(b"").hexdigest()}}
+    entry = {"about": "", "megabytes": 0, "repository": "a/b", "revision": "0" * 40, "files": described}
+    file = home / "catalogue.json"
+    file.write_text(json.dumps({"tiny": entry | {"manifest": {"licence": "MIT"}}}))
+    folder = home / ".local/share/bethink/models/tiny"
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").touch()
+    read_catalogue(file)["tiny"].manifest.write(folder)
+    return file
 
 
 FAILING = {
@@ -137,6 +159,8 @@ FAILING = {
     "add": (["add", "  "], 2),
     "import": (["import", "missing.jsonl", "--yes"], 3),
     "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
+    "context": (["context", "tea", "--where", "nonsense"], 2),
+    "facts": (["facts", "--where", "rank>=true"], 2),
     "show": (["show", "message:ses_none:1"], 3),
     "log": (["log", "nothing-like-it"], 3),
     "diff": (["diff", "nothing-like-it", "1", "2"], 3),
@@ -152,6 +176,9 @@ FAILING = {
     "reindex": (["reindex", "--yes"], 4),
     "serve": (["serve", "--port", "-1"], 2),
     "mcp": (["mcp", "--database", "mysql://x"], 4),
+    "models list": (["models", "list", "--catalogue", "missing.json"], 4),
+    "models pull": (["models", "pull", "gpt"], 2),
+    "models where": (["models", "where", "gpt"], 3),
     "keys create": (["keys", "create", "ci", "--scope", "everything"], 2),
     "keys list": (["keys", "list", "--space", "a"], 2),
     "keys rotate": (["keys", "rotate", "none"], 3),

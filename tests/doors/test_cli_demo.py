@@ -26,7 +26,10 @@ def test_an_earlier_day_has_another_answer_and_what_is_forgotten_is_gone() -> No
 
     assert now["question"] == then["question"]
     assert "Bergen" in now["items"][0]["text"]
+    assert "Bergen" not in now["items"][1]["text"]
+    assert now["items"][1]["superseded_by"] == now["items"][0]["ref"]
     assert "Oslo" in then["items"][0]["text"]
+    assert not any(item.get("superseded_by") for item in then["items"])
     assert before["items"][0]["origin"] == "tool:flat_search"
     assert done["forgotten"]["messages"] > 0
     assert after["items"] == []
@@ -39,10 +42,12 @@ def test_the_text_names_questions_reasons_and_next_commands() -> None:
     assert "Nothing leaves this machine." in text.splitlines()[1]
     assert text.count("$ bethink recall") == 4
     assert "--as-of 2026-02-10" in text
+    assert "--kind" not in text
     assert "why: words" in text
+    assert "      superseded by fact:fct_…:1" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
-    assert text.count("\n") <= 48
+    assert text.count("\n") <= 60
     assert "and 1 earlier version\n" in text
 
 
@@ -89,10 +94,10 @@ def test_a_kept_demo_can_be_asked_on(home: Path) -> None:
     ok("demo", "--keep", file)
     on = ["--database", file, "--space", "mira"]
 
-    now = ok("recall", "Where do I work?", "--kind", "fact", *on)["items"][0]["text"]
-    then = ok("recall", "Where do I work?", "--kind", "fact", "--as-of", "2026-02-01", *on)["items"][0]["text"]
+    now = ok("recall", "Where do I work?", *on)["items"][0]["text"]
+    then = ok("recall", "Where do I work?", "--as-of", "2026-02-01", *on)["items"][0]["text"]
     assert ("aquarium" in now, "library" in then) == (True, True)
-    allergy = ok("recall", "What am I allergic to?", "--kind", "fact", "--explain", *on)
+    allergy = ok("recall", "What am I allergic to?", "--explain", *on)
     assert "cashews" in allergy["items"][0]["text"]
     assert "~/memory" in ok("log", *on)
     assert len(ok("sessions", "--limit", "100", *on)) == len(list(story()))

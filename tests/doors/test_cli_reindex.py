@@ -16,7 +16,9 @@ def use(monkeypatch: pytest.MonkeyPatch, folder: Path, table: list[list[int]] = 
     return embedder
 
 
-def test_what_shares_no_word_is_found_once_it_is_embedded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_shares_no_word_is_found_before_and_after_it_is_indexed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ok("add", "kitten", "--space", "alice")
     ok("add", "revenue", "--space", "bob")
     embedder = use(monkeypatch, home / "tiny")
@@ -25,7 +27,7 @@ def test_what_shares_no_word_is_found_once_it_is_embedded(home: Path, monkeypatc
     told = run("reindex", "--dry-run")
     done = ok("reindex", "--yes")
 
-    assert before["items"] == []
+    assert [item["text"] for item in before["items"]] == ["kitten"], "what is new is embedded in the call"
     assert told.out == f"would search 2 spaces for texts without a vector of {embedder}\n"
     assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dry_run": False}
     assert [item["text"] for item in ok("recall", "sofa", "--space", "alice")["items"]] == ["kitten"]

@@ -13,6 +13,7 @@ import bethink.sync
 from bethink.errors import ModelUnavailable
 from bethink.settings import load_settings
 from tests.doors.cli_kit import ROOT, environment, ok, run
+from tests.unit.static_files import static
 from tools import make_cli_docs
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -212,6 +213,27 @@ def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
     assert [name for name, check in checks.items() if not check["ok"]] == ["jobs", "given up", "audit", "spending"]
 
 
+@pytest.mark.usefixtures("with_local_extra")
+def test_doctor_says_that_the_default_embedder_leaves_the_vectors_of_another_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("add", "Ana likes tea")
+    monkeypatch.setenv("BETHINK_EMBEDDER", f"static:{static(home / 'tiny')}")
+    ok("reindex", "--yes")
+    chosen = named(ok("doctor")["checks"])["vectors"]
+    monkeypatch.delenv("BETHINK_EMBEDDER")
+
+    done = run("doctor", "--json")
+    checks = named(done.envelope["data"]["checks"])
+
+    assert (chosen["ok"], chosen["found"].split("-")[0]) == (True, "static:tiny")
+    assert done.code == 1
+    assert checks["vectors"]["found"].startswith("they are those of static:tiny-")
+    assert "bethink reindex" in checks["vectors"]["fix"]
+    ok("reindex", "--yes")
+    assert named(ok("doctor")["checks"])["vectors"]["found"].startswith("local:wordllama-")
+
+
 def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Away:
         name = "scripted:away"
@@ -220,7 +242,7 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
         async def answer(self, call: object) -> None:
             raise ModelUnavailable("nobody answers.")
 
-        async def embed(self, texts: object) -> None:
+        async def embed(self, texts: object, *, kind: str) -> None:
             raise ModelUnavailable("nobody embeds.")
 
     def made(settings: object) -> Away:

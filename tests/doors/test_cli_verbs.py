@@ -61,7 +61,7 @@ def test_the_answer_for_people_names_what_it_comes_from(on: list[str]) -> None:
     assert "why: words" in done.out
     nothing = run("recall", "zebra", *on)
     assert nothing.out == ""
-    assert "note: nothing shares a word" in nothing.err
+    assert "note: nothing was said about this" in nothing.err
 
 
 def test_recall_can_be_limited_in_number_tokens_kind_and_time(on: list[str]) -> None:
@@ -278,7 +278,7 @@ def test_a_space_that_holds_nothing_and_an_empty_list_are_said_so(target: str, o
     other = ["--database", target, "--space", "alcie"]
 
     assert "note: space 'alcie' is empty; 'bethink spaces' lists" in run("recall", "tea", *other).err
-    assert "note: nothing shares a word" in run("recall", "zebra", *on).err
+    assert "note: nothing was said about this" in run("recall", "zebra", *on).err
     for words in (["sessions"], ["jobs"], ["log"], ["step"]):
         done = run(*words, *other)
         assert (done.code, done.out, done.err) == (0, "", "none\n")
@@ -368,3 +368,12 @@ def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: li
     assert "rests on" not in shown
     explained = run("recall", "tea", "--kind", "fact", "--explain", "--budget", "500", *on).out
     assert "from: I drink tea every morning. (user)" in explained
+
+
+@pytest.mark.parametrize("words", [["add", "tea", "--conversation", "a\udcff"], ["add", "tea", "--agent", "a\udcff"]])
+def test_half_a_character_in_a_name_is_refused_with_a_next_step(on: list[str], words: list[str]) -> None:
+    done = run(*words, *on, "--json")
+
+    assert done.code != 0
+    assert done.envelope["error"]["code"] == "invalid_field"
+    assert done.envelope["error"]["hint"]

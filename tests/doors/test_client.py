@@ -292,8 +292,8 @@ async def test_the_installation_is_seen_alike(memory: Memory, beside: Memory) ->
         await memory.space(name).remember("tea is nice in the morning")
     await memory.space("alice").consolidate()
 
-    assert await memory.spaces() == ["alice", "bob", "carol"]
-    assert await memory.spaces(after="alice", limit=1) == ["bob"]
+    assert await memory.list_spaces() == ["alice", "bob", "carol"]
+    assert await memory.list_spaces(after="alice", limit=1) == ["bob"]
     assert await memory.audit() == await beside.audit()
     assert await memory.space("alice").jobs() == await beside.space("alice").jobs() != []
     report = await memory.learn()
@@ -344,7 +344,7 @@ async def test_a_key_opens_what_it_allows_and_no_more(served: Served) -> None:
             with pytest.raises(NotFound):
                 await reader.space("bob").recall("tea")
             with pytest.raises(Denied):
-                await reader.spaces()
+                await reader.list_spaces()
         again = await client.keys.rotate(made.info.prefix, overlap=0)
         await client.keys.revoke(again.info.prefix)
     async with bethink.connect(served.url, key=again.key) as reader:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import pytest
 
 import bethink
@@ -28,7 +29,7 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
 from bethink.model.records import SessionInfo
 from bethink.model.verbs.base import Request, Retry, Verb
-from tests.doors.client_kit import GONE, KEY, Answer, client_of, problem, scripted
+from tests.doors.client_kit import GONE, KEY, STALLED, Answer, client_of, problem, scripted
 from tests.requests_kit import FULL
 
 INFO = SessionInfo(
@@ -392,3 +393,26 @@ def test_without_its_package_the_client_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "bethink[client]" in done.stdout
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+async def test_a_server_that_stalls_is_given_up_after_the_timeout_and_as_many_retries_as_asked(retries: int) -> None:
+    with scripted([STALLED]) as server:
+        async with bethink.connect(server.url, key=KEY, timeout=0.1, retries=retries) as memory:
+            with anyio.fail_after(10), pytest.raises(Unavailable, match="lost before it answered"):
+                await memory.space("alice").recall("q")
+            with anyio.fail_after(10), pytest.raises(OutcomeUnknown):
+                await memory.space("alice").remember("tea")
+
+    assert len(server.requests) == 2 * (retries + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("timeout", 0), ("timeout", -1.0), ("timeout", float("nan")), ("timeout", float("inf")), ("timeout", "5"),
+     ("timeout", True), ("retries", -1), ("retries", 1.5), ("retries", "1")],
+)  # fmt: skip
+def test_a_timeout_or_a_count_that_cannot_be_meant_is_refused(name: str, value: object) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(Misconfigured, match=name):
+        bethink.connect("http://127.0.0.1:1", key=KEY, **given)

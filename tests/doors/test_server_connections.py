@@ -7,15 +7,15 @@ import socket
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 import bethink
 from bethink.providers.default_redactor import redactor_for
 from bethink.server import create_app, logs
-from bethink.server.app import uvicorn_config
+from bethink.server.app import uvicorn_server
 from bethink.server.logs import Seldom
 from tests.doors.server_kit import PLAIN
 
@@ -26,9 +26,10 @@ PATIENCE = 20.0
 @contextmanager
 def listening(path: Path, *, max_concurrency: int = 100) -> Generator[int]:
     """Serve on a thread, as `serve` does."""
-    app = create_app(bethink.connect(path, learn_at_start=False), options=PLAIN)
+    options = replace(PLAIN, max_concurrency=max_concurrency)
+    app = create_app(bethink.connect(path, learn_at_start=False), options=options)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn_config(app, host="127.0.0.1", port=0, max_concurrency=max_concurrency))
+        server = uvicorn_server(app, host="127.0.0.1", port=0)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -71,7 +72,10 @@ def test_beyond_four_times_the_concurrency_connections_are_refused(tmp_path: Pat
         held = [sent(port, WHOLE) for _ in range(3)]
         assert [connection.recv(65_536)[:12] for connection in held] == [b"HTTP/1.1 200"] * 3
         with closing(sent(port, WHOLE)) as one_more:
-            assert one_more.recv(65_536).startswith(b"HTTP/1.1 503")
+            head, _, body = rest(one_more).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 503")
+            assert b"connection: close" in head.lower()
+            assert json.loads(body)["code"] == "Busy"  # a client knows by it that nothing was done
         for connection in held:
             connection.close()
 

@@ -114,7 +114,7 @@ async def test_different_bad_bytes_do_not_share_a_space(target: str) -> None:
         fine = await served("POST", "/v1/spaces/%EF%BF%BD%C3%A9/remember", {"messages": CANARY})
 
         assert [answer.status for answer in (*stored, fine)] == [400, 400, 201]
-        assert await served.memory.spaces() == ["\ufffdé"]
+        assert await served.memory.list_spaces() == ["\ufffdé"]
 
 
 @pytest.mark.parametrize("query", ["after=%ff", "after=a%00b", "as_of=%c3", "%ff=1", "a%00=1"])

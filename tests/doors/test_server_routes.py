@@ -315,3 +315,42 @@ async def test_every_route_answers_as_its_openapi_says(served: Served, operation
         assert answer.headers["content-type"] == (
             "application/json" if answer.status < 400 else "application/problem+json"
         )
+
+
+async def test_the_memory_of_a_session_that_does_not_exist_is_not_found(served: Served) -> None:
+    session = (await served("POST", f"{S}/sessions", {"conversation": "home"})).json()
+
+    assert (await served("GET", f"{S}/sessions/{session['id']}/memory")).json() == {"result": None}
+    unknown = await served("GET", f"{S}/sessions/ses_unknown/memory")
+    assert (unknown.status, unknown.json()["code"]) == (404, "NotFound")
+
+
+@pytest.mark.parametrize("limit", ["1_0", "+1", "%201", "1.0", "1e1", "%D9%A1", ""])
+async def test_a_number_in_a_query_is_written_in_digits(served: Served, limit: str) -> None:
+    refused = await served("GET", f"{S}/facts?limit={limit}")
+
+    assert refused.status == 422
+    assert refused.json()["errors"] == [{"at": "limit", "message": "must be a whole number, written in digits"}]
+
+
+async def test_the_times_of_a_fact_may_be_days(served: Served) -> None:
+    fact = {"id": "f", "content": "tea", "valid_from": "2026-05-01", "valid_to": "2026-05-02T12:00:00+02:00"}
+
+    saved = await served("POST", f"{S}/facts", {"fact": fact})
+
+    assert saved.status == 201
+    assert saved.json()["valid_from"] == "2026-05-01T23:59:59.999999Z"
+    assert saved.json()["valid_to"] == "2026-05-02T10:00:00Z"
+    refused = await served("POST", f"{S}/facts", {"fact": {**fact, "valid_to": "soon"}})
+    assert (refused.status, refused.json()["errors"][0]["at"]) == (422, "fact.valid_to")
+
+
+@pytest.mark.parametrize(
+    ("fact", "at"),
+    [({"tags": "abc"}, "fact.tags"), ({"metadata": "a"}, "fact.metadata"), ({"content": "a\ud83d"}, "")],
+)
+async def test_a_fact_that_cannot_be_stored_is_refused(served: Served, fact: dict[str, object], at: str) -> None:
+    refused = await served("POST", f"{S}/facts", {"fact": {"id": "f", "content": "tea", **fact}})
+
+    assert (refused.status, refused.json()["code"]) == (422, "Invalid")
+    assert at in {"", refused.json()["errors"][0]["at"]}

@@ -184,7 +184,7 @@ async def test_a_memory_that_is_switched_off_stores_nothing_and_fails_nothing(tm
         facts = alice.facts
         assert (await facts.search("x"), await facts.by_metadata("k", "v"), await facts.count()) == ([], [], 0)
         assert (await alice.forget(everything=True)).messages == 0
-        assert await memory.spaces() == []
+        assert await memory.list_spaces() == []
         async with alice.live(KEY) as live:
             await live.append({"role": "user", "content": "held"})
             assert [message.content for message in live.messages] == ["held"]
@@ -236,7 +236,7 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
             assert await session.append(many(1)) == [1]
     monkeypatch.setenv("BETHINK_SQLITE_PATH", str(tmp_path / "from-env.db"))
     async with bethink.connect(redactor=Quiet()) as memory:
-        assert await memory.spaces() == []
+        assert await memory.list_spaces() == []
     assert (tmp_path / "from-env.db").exists()
 
 

@@ -8,22 +8,73 @@ import pytest
 
 from bethink import Settings, load_settings
 from bethink.errors import Misconfigured
-from bethink.plugins import embedder_from, reranker_from
+from bethink.plugins import Providers, embedder_from, reranker_from
+from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.openai_embedder import OpenAIEmbedder
-from bethink.providers.static_embedder import StaticEmbedder
+from bethink.providers.static_embedder import LocalEmbedder, StaticEmbedder
 from bethink.providers.token_reranker import TokenReranker
 from bethink.setting_groups import EmbedderSettings
-from tools import minilm
+from tools import minilm, weights
 
 MINILM = Settings(
     embedder=EmbedderSettings(name=f"onnx:{minilm.FOLDER}", tokenizer=str(minilm.TOKENIZER), reranker="tokens")
 )
 
 
-def test_without_a_setting_there_is_neither() -> None:
-    assert embedder_from(Settings()) is None
-    assert reranker_from(Settings(), None) is None
+def test_without_a_setting_and_without_the_extra_there_is_neither() -> None:
+    for name in ("auto", "none", ""):
+        assert embedder_from(Settings(embedder=EmbedderSettings(name=name))) is None
+    for name in ("none", ""):
+        assert reranker_from(Settings(embedder=EmbedderSettings(reranker=name)), None) is None
+
+
+@pytest.mark.usefixtures("with_local_extra")
+def test_with_the_extra_there_is_an_embedder_unless_it_is_switched_off() -> None:
+    automatic = embedder_from(Settings())
+    chosen = embedder_from(Settings(embedder=EmbedderSettings(name="local")))
+
+    assert isinstance(automatic, LocalEmbedder)
+    assert isinstance(chosen, LocalEmbedder)
+    assert (automatic.automatic, chosen.automatic, automatic.name) == (True, False, chosen.name)
+    assert embedder_from(Settings(embedder=EmbedderSettings(name="none"))) is None
+
+
+def test_a_downloaded_model_goes_by_its_name(tmp_path: Path) -> None:
+    def named(embedder: str = "none", reranker: str = "") -> Settings:
+        return Settings(models_dir=str(tmp_path), embedder=EmbedderSettings(name=embedder, reranker=reranker))
+
+    for name, settings in (
+        ("bge-small-en", named("bge-small-en")),
+        ("ms-marco-MiniLM-L-12", named(reranker="ms-marco-MiniLM-L-12")),
+    ):
+        with pytest.raises(Misconfigured, match=f"{name} is not downloaded.*models pull {name}"):
+            _ = embedder_from(settings), reranker_from(settings, None)
+    for folder, source in (("bge-small-en", weights.BGE_SMALL), ("mine", weights.CROSS_ENCODER)):
+        (tmp_path / folder).symlink_to(source)
+
+    embedder = embedder_from(named("bge-small-en"))
+    reranker = reranker_from(named(reranker="mine"), None)
+
+    assert isinstance(embedder, OnnxEmbedder)
+    assert embedder.name.startswith("onnx:bge-small-en-")
+    assert isinstance(reranker, CrossEncoder)
+    assert reranker_from(named(reranker=f"onnx:{tmp_path / 'mine'}"), None) is not None
+
+
+def test_recall_goes_on_without_a_reranker_that_is_not_downloaded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    providers = Providers(
+        load_settings(environ={}, embedder="none", models_dir=str(tmp_path), reranker="ms-marco-MiniLM-L-12")
+    )
+
+    assert providers.searching() == (None, None)
+    assert "is not downloaded" in caplog.text
+    (tmp_path / "ms-marco-MiniLM-L-12").symlink_to(weights.CROSS_ENCODER)
+    _, found = providers.searching()
+    assert isinstance(found, CrossEncoder)
+    assert providers.searching()[1] is found, "it is opened once"
 
 
 def test_an_onnx_folder_becomes_an_embedder_and_a_reranker_of_the_same_model() -> None:

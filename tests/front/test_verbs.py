@@ -83,7 +83,7 @@ async def test_a_space_finds_what_was_said_in_it_and_nothing_else(memory: bethin
 
     assert (await memory.space("alice").recall("Oslo")).items
     assert not (await memory.space("bob").recall("Oslo")).items
-    assert await memory.spaces() == ["alice"]
+    assert await memory.list_spaces() == ["alice"]
     for wrong in ("", "a\nb", "x" * 201):
         with pytest.raises(Invalid, match="a space"):
             memory.space(wrong)
@@ -107,24 +107,24 @@ async def test_spaces_come_in_pages_by_name(memory: bethink.Memory) -> None:
     for name in ("carol", "alice", "bob"):
         await memory.space(name).remember("Hello.")
 
-    assert await memory.spaces(limit=2) == ["alice", "bob"]
-    assert await memory.spaces(limit=2, after="bob") == ["carol"]
+    assert await memory.list_spaces(limit=2) == ["alice", "bob"]
+    assert await memory.list_spaces(limit=2, after="bob") == ["carol"]
 
 
 async def test_a_space_that_holds_only_a_thread_or_a_summary_is_listed(memory: bethink.Memory) -> None:
     await memory.local().working("alice").open_thread("thread_one")
     await memory.local().history("bob").set_summary(KEY, "in short")
 
-    assert await memory.spaces() == ["alice", "bob"]
+    assert await memory.list_spaces() == ["alice", "bob"]
     await memory.space("alice").forget(everything=True)
-    assert await memory.spaces() == ["bob"]
+    assert await memory.list_spaces() == ["bob"]
 
 
 Lister = Callable[[bethink.Memory, int], Awaitable[Sized]]
 LISTERS: dict[str, Lister] = {
     "sessions": lambda memory, limit: memory.space("alice").sessions(limit=limit),
     "jobs": lambda memory, limit: memory.space("alice").jobs(limit=limit),
-    "spaces": lambda memory, limit: memory.spaces(limit=limit),
+    "spaces": lambda memory, limit: memory.list_spaces(limit=limit),
     "shown": lambda memory, limit: memory.space("alice").shown(limit=limit),
     "threads": lambda memory, limit: memory.space("alice").threads.all(limit=limit),
     "facts": lambda memory, limit: memory.space("alice").facts.all(limit=limit),

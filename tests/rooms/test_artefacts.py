@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bethink import Memory
-from bethink.documents.changes import shelf
+from bethink.documents.changes import read_tree
 from bethink.documents.files import archive, artefacts, clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -95,7 +95,7 @@ async def test_the_same_files_come_as_an_archive_that_is_always_the_same(life: L
     await life.tell("I like tea.")
     await life.consolidate()
     selection = await life.selection()
-    found = await life.database.transact(lambda tx: shelf(tx, space="alice"), space="alice", read=True)
+    found = await life.database.transact(lambda tx: read_tree(tx, space="alice"), space="alice", read=True)
     files = artefacts(selection, found.documents)
 
     packed = archive(files)

@@ -233,7 +233,7 @@ def test_capture_does_what_its_model_does(machine: type[Capture]) -> None:
 MUTANTS = {
     "a mark lowered": ("mark_session", " AND (invalidated_at IS NULL OR invalidated_at < ", " AND (TRUE OR 0 < "),
     "a number reused after a purge": (
-        "settle_purged",
+        "clear_purged_marks",
         "SET invalidated_at = NULL,",
         "SET last_number = 0, invalidated_at = NULL,",
     ),

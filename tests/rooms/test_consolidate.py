@@ -17,7 +17,7 @@ from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
 from bethink.worker import RunReport, Worker, WorkerOptions
-from tests.conftest import FakeClock, said
+from tests.conftest import FakeClock, said, whole_tree
 from tests.rooms.learn_kit import a_fact, answer, consolidator, extractor
 
 DAY = timedelta(days=1)
@@ -83,7 +83,7 @@ async def test_what_was_learnt_becomes_a_tree_with_sources(life: Life) -> None:
     report = await life.consolidate()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert list(tree) == [
         "~/memory",
         "~/memory/bergen",
@@ -192,8 +192,8 @@ async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_for
     await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
     await life.consolidate()
 
-    assert "~/memory/tea" not in await life.docs.tree()
-    assert "~/memory/rain" in await life.docs.tree()
+    assert "~/memory/tea" not in await whole_tree(life.docs)
+    assert "~/memory/rain" in await whole_tree(life.docs)
 
 
 @pytest.mark.spec("S2.34")
@@ -210,7 +210,7 @@ async def test_when_everything_has_expired_what_was_derived_goes_without_a_model
 
     assert (report.marked, report.claimed) == (1, 1), "growing old is noticed by itself"
     assert model.calls == []
-    assert list(await life.docs.tree()) == ["~/memory", "~/mine"]
+    assert list(await whole_tree(life.docs)) == ["~/memory", "~/mine"]
     assert mine is not None
     assert (await life.selection()).previous == ()
     assert (await life.consolidate()).claimed == 0
@@ -242,7 +242,9 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
 
     await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="1"))
 
-    versions = [each for path in await life.docs.tree() for each in await life.docs.versions(await _id(life, path))]
+    versions = [
+        each for path in await whole_tree(life.docs) for each in await life.docs.versions(await _id(life, path))
+    ]
     kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.changes()}"
     assert "likes tea" not in kept
     assert "I like tea" not in kept
@@ -251,7 +253,7 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
 
     await life.consolidate()
 
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert "~/memory/tea" not in tree
     assert "likes rain" in tree["~/memory/consolidated/memory_summary.md"].body
 
@@ -265,14 +267,14 @@ async def _id(life: Life, path: str) -> str:
 async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
     await life.consolidate()
-    before = {path: each.body for path, each in (await life.docs.tree()).items()}
+    before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     await life.tell("I like rain and tea.", a_fact("User likes rain", 1, entities=["Rain", "Tea"]))
     await life.consolidate()
     [second, _] = await life.docs.changes()
 
     await life.docs.undo(second.run)
 
-    assert {path: each.body for path, each in (await life.docs.tree()).items()} == before
+    assert {path: each.body for path, each in (await whole_tree(life.docs)).items()} == before
     assert [each.status for each in await life.docs.changes()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
     with pytest.raises(Conflict):
         await life.docs.undo(second.run)
@@ -291,12 +293,12 @@ async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(
 
     [second, _] = await life.docs.changes()
     assert second.run != first.run
-    assert "likes snow" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
+    assert "likes snow" in (await whole_tree(life.docs))["~/memory/consolidated/memory_summary.md"].body
     await life.docs.undo(second.run)
-    assert list(await life.docs.tree()) == ["~/memory"]
+    assert list(await whole_tree(life.docs)) == ["~/memory"]
     clock.time += 40 * DAY
     await life.consolidate()
-    assert list(await life.docs.tree()) == ["~/memory"]
+    assert list(await whole_tree(life.docs)) == ["~/memory"]
 
 
 async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life: Life) -> None:
@@ -334,7 +336,7 @@ async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: L
     report = await life.consolidate()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
-    titles = {each.title for path, each in (await life.docs.tree()).items() if path.count("/") == 2}
+    titles = {each.title for path, each in (await whole_tree(life.docs)).items() if path.count("/") == 2}
     assert titles == {"C++", "C#", "東京", "Consolidated", "Москва", "Consolidated memory"}
 
 
@@ -345,23 +347,23 @@ async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: M
 
     await memory.space("alice").forget(Ref(RefKind.FACT, fact.id))
 
-    assert "likes tea" not in f"{await life.docs.tree()} {await life.docs.changes()}"
+    assert "likes tea" not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
     await life.consolidate()
-    assert "~/memory/tea" not in await life.docs.tree()
+    assert "~/memory/tea" not in await whole_tree(life.docs)
 
 
 async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:
     for number in range(6):  # enough that ids of one moment sort in any order
         await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, entities=[f"tea {number}"]))
     await life.consolidate()
-    before = {path: each.body for path, each in (await life.docs.tree()).items()}
+    before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     clock.time += 40 * DAY
     await life.consolidate()
     [last, *_] = await life.docs.changes()
 
     await life.docs.undo(last.run)
 
-    assert {path: each.body for path, each in (await life.docs.tree()).items()} == before
+    assert {path: each.body for path, each in (await whole_tree(life.docs)).items()} == before
 
 
 async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(life: Life) -> None:
@@ -384,20 +386,20 @@ async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: L
     await life.consolidate(handler)
     [held] = await life.docs.changes()
 
-    assert await life.docs.tree() == {}
+    assert await whole_tree(life.docs) == {}
     assert held.status is ChangeStatus.HELD
     assert held.changes[0].path == "~/memory/tea"
     assert ids((await life.selection()).added), "nothing counts as seen before it is approved"
 
     await life.docs.approve(held.run)
 
-    assert "~/memory/tea" in await life.docs.tree()
+    assert "~/memory/tea" in await whole_tree(life.docs)
     assert ids((await life.selection()).added) == []
     await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
     await life.consolidate(handler)
     [second, _] = await life.docs.changes()
     await life.docs.reject(second.run)
-    assert "~/memory/rain" not in await life.docs.tree()
+    assert "~/memory/rain" not in await whole_tree(life.docs)
     with pytest.raises(Conflict):
         await life.docs.approve(second.run)
 
@@ -412,12 +414,12 @@ async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: Fak
     )
     clock.time += timedelta(microseconds=10_000)
     assert (await life.consolidate(handler)).outcomes == {Outcome.SUCCEEDED: 1}
-    before = await life.docs.tree()
+    before = await whole_tree(life.docs)
 
     with pytest.raises(Conflict):
         await handler.process(claim)
 
-    assert await life.docs.tree() == before
+    assert await whole_tree(life.docs) == before
     assert (await life.job()).token == claim.token + 1
 
 

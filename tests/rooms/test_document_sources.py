@@ -7,7 +7,7 @@ import pytest
 from bethink import Memory, Session, conversation_key
 from bethink.model.documents import Document
 from bethink.store.db import Database
-from tests.conftest import FakeClock, said
+from tests.conftest import FakeClock, said, whole_tree
 from tests.rooms.learn_kit import consolidator
 from tests.rooms.test_consolidate import DAY, Life
 from tests.rooms.test_forget import stored
@@ -171,7 +171,7 @@ async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
     statuses = {each.status: each for each in await life.docs.changes()}
     assert set(statuses) == {"held", "applied"}
     await life.docs.approve(statuses["held"].run)  # pyright: ignore[reportArgumentType]
-    assert "~/memory/consolidated/MEMORY.md" in await life.docs.tree()
+    assert "~/memory/consolidated/MEMORY.md" in await whole_tree(life.docs)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bethink.model.documents import Document, DocumentDraft
 from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
-from tests.conftest import DATABASES, FakeClock, database_at, memory_on
+from tests.conftest import DATABASES, FakeClock, database_at, memory_on, whole_tree
 from tests.rooms.documents_model import Page, Refused, Tree
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
 
@@ -59,7 +59,7 @@ class Library(RuleBasedStateMachine):
 
     def agrees(self) -> None:
         expected = self.model.paths()
-        assert _plain(self.wait(self.docs.tree)) == expected
+        assert _plain(self.wait(lambda: whole_tree(self.docs))) == expected
         self.seen.append((self.clock.time, expected))
 
     def page(self, slug: str, body: str, parent: str | None, link: str | None) -> tuple[Page, DocumentDraft]:
@@ -149,7 +149,7 @@ class Library(RuleBasedStateMachine):
     def look_back(self, place: int) -> None:
         if self.seen:
             moment, expected = self.seen[place % len(self.seen)]
-            assert _plain(self.wait(lambda: self.docs.tree(as_of=moment))) == expected
+            assert _plain(self.wait(lambda: whole_tree(self.docs, as_of=moment))) == expected
 
     @rule(document=ids)
     def read(self, document: str) -> None:
@@ -205,7 +205,7 @@ def _believe_the_caller(patch: pytest.MonkeyPatch, dialect: Dialect) -> None:
 
 
 MUTANTS = {
-    "a version known before it was written": _query("list_documents", "valid_from <= ", "0 <= "),
+    "a version known before it was written": _query("list_document_entries", "valid_from <= ", "0 <= "),
     "a link that holds nothing": _query(
         "current_referrers", "d.valid_to IS NULL", "d.valid_to IS NULL AND r.kind <> 'link'"
     ),

@@ -19,7 +19,7 @@ from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Worker
-from tests.conftest import KEY, said
+from tests.conftest import KEY, said, whole_tree
 from tests.rooms.learn_kit import DONE, a_fact, answer, consolidator, worker
 from tools import postgres
 
@@ -367,7 +367,7 @@ async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
     await Worker(database, {JobKind.CONSOLIDATE: consolidator(database)}, name="writer").run_once()
     documents = memory.space("alice").documents
     assert BIRD in str(await documents.changes())
-    made = [each for each in (await documents.tree()).values() if BIRD in each.body and each.author.kind == "job"]
+    made = [each for each in (await whole_tree(documents)).values() if BIRD in each.body and each.author.kind == "job"]
 
     for each in made:
         await memory.space("alice").forget(f"document:{each.id}:{each.version}")

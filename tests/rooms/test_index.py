@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, Session, conversation_key
-from bethink.errors import BethinkError, LostClaim, ModelUnavailable
+from bethink.errors import BethinkError, LostClaim, ModelUnavailable, Unavailable
+from bethink.extend import TextKind
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
 from bethink.model.recall import Ref, RefKind
 from bethink.recall import index as indexing
-from bethink.recall.index import Indexer, parts_of
+from bethink.recall.index import Indexer
+from bethink.recall.passages import parts_of
 from bethink.recall.reindex import Vectors, switch_when_full
 from bethink.store import jobs, vectors
 from bethink.store.db import Database
@@ -24,6 +26,7 @@ from bethink.store.sql import Dialect
 from bethink.store.vectors import IndexStatus
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, said
+from tests.rooms.recall_kit import with_vectors
 from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of, left_out, nearest, refs
 
 HOUR = timedelta(hours=1)
@@ -47,7 +50,7 @@ class Down:
     name = "hashed"
     dimension = DIMENSION
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         raise ModelUnavailable("nobody answers")
 
 
@@ -91,6 +94,16 @@ async def test_whatever_a_space_holds_is_embedded_and_found(
     assert document is not None
     assert (await nearest(database, "tea green."))[0].ref == Ref(RefKind.DOCUMENT, document.id, 1)
     assert await left_out(database) == []
+
+
+async def test_an_embedder_is_told_which_texts_are_questions(database: Database, memory: Memory) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea"))
+    embedder = Hashed()
+
+    await index_all(database, embedder)
+    await with_vectors(database, embedder).space("alice").recall("What does Ana like?")
+
+    assert embedder.kinds == ["message", "question"]
 
 
 async def test_a_space_is_promised_by_all_that_adds_to_it_but_not_by_each_message(
@@ -186,7 +199,7 @@ async def test_an_embedder_that_answers_nonsense_is_given_up_in_the_end(
     database: Database, memory: Memory, clock: FakeClock, answer: list[list[float]]
 ) -> None:
     class Odd(Hashed):
-        async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
             return list(answer)
 
     await memory.space("alice").facts.save(Fact(id="f", content="tea"))
@@ -338,6 +351,30 @@ async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     assert await left_out_of(database, "new") == 0
 
 
+async def test_an_embedder_that_nobody_chose_leaves_the_vectors_of_another_in_use(
+    database: Database, memory: Memory, clock: FakeClock
+) -> None:
+    class Automatic(Hashed):
+        automatic = True
+
+    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await index_all(database, Hashed("chosen"))
+    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    automatic = Automatic("automatic")
+
+    await index_all(database, automatic)
+    assert automatic.asked == []
+    assert [each.embedder for each in await database.transact(vectors.indexes)] == ["chosen"]
+    assert (await job_of(memory)).status is JobStatus.QUEUED, "a worker with the other embedder finds it"
+    clock.time += HOUR
+    await index_all(database, Hashed("chosen"))
+    assert await left_out_of(database, "chosen") == 0
+
+    await Vectors(database, automatic).reindex()
+    await index_all(database, automatic)
+    assert await left_out_of(database, "automatic") == 0
+
+
 async def left_out_of(database: Database, name: str) -> int:
     index = await index_of(database, name)
     return (
@@ -371,6 +408,51 @@ async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database
     if database.dialect is Dialect.SQLITE:
         with pytest.raises(BethinkError, match="cannot run statements outside of transactions"):
             await database.run_alone("VACUUM")
+
+
+async def test_a_worker_builds_an_index_for_a_space_that_has_grown_once(
+    database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+    run_alone = database.run_alone
+
+    async def watched(statement: str) -> None:
+        statements.append(statement)
+        await run_alone(statement)
+
+    monkeypatch.setattr(database, "run_alone", watched)
+    facts = memory.space("alice").facts
+    handler = Indexer(database=database, embedder=Hashed(), grown=2)
+    worker = Worker(database, {JobKind.INDEX: handler}, WorkerOptions(daily_cap=None))
+
+    built: list[int] = []
+    for number in range(5):
+        await facts.save(Fact(id=str(number), content=f"tea {number}"))
+        await worker.run_once()
+        built.append(len(statements))
+    await worker.run_once()
+
+    postgres = database.dialect is Dialect.POSTGRES
+    assert built == ([0, 0, 0, 1, 1] if postgres else [0] * 5), "with the job after the third vector was stored"
+    assert all("USING hnsw" in statement and "'alice'" in statement for statement in statements)
+    assert len(await nearest(database, "tea 4")) == 5
+
+
+async def test_a_space_is_embedded_although_its_large_index_cannot_be_built(
+    database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refuse(statement: str) -> None:
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(database, "run_alone", refuse)
+    facts = memory.space("alice").facts
+    handler = Indexer(database=database, embedder=Hashed(), grown=0)
+    for number in range(2):
+        await facts.save(Fact(id=str(number), content="tea"))
+        await Worker(database, {JobKind.INDEX: handler}, WorkerOptions(daily_cap=None)).run_once()
+
+    assert len(await refs(database)) == 2
+    assert ("the disk is full" in caplog.text) is (database.dialect is Dialect.POSTGRES)
 
 
 async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do(

@@ -9,7 +9,7 @@ from bethink.model.moments import from_micros
 from bethink.model.recall import Purpose, Ref, RefKind, Use
 from bethink.store import ledger
 from bethink.store.db import Database
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import DAY, learnt, message, tell, written
 from tests.rooms.test_consolidate import Life
@@ -171,7 +171,7 @@ async def test_a_document_that_rests_on_facts_is_of_use_to_the_sessions_they_com
 ) -> None:
     told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
     await life.consolidate()
-    bergen = (await life.docs.tree())["~/memory/bergen"]
+    bergen = (await whole_tree(life.docs))["~/memory/bergen"]
     assert {each.kind for each in await life.docs.sources(bergen.id, 1)} == {SourceKind.FACT}
 
     assert await memory.space("alice").used([Ref(RefKind.DOCUMENT, bergen.id, 1)]) == 1

@@ -11,7 +11,7 @@ from bethink.model.jobs import JobKind, Outcome
 from bethink.model.recall import Purpose, Ref, RefKind, Use
 from bethink.model.records import Maker, Origin, SourceMessage
 from bethink.store.db import Database
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import DAY, assistant, learnt, message, retire, tell, written
 from tests.rooms.test_consolidate import Life
@@ -133,7 +133,7 @@ async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memo
 async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
     told = await life.tell("I live in Bergen.", summary="On towns.", raw="Lives in Bergen.")
     await life.consolidate()
-    overview = (await life.docs.tree())["~/memory/consolidated/MEMORY.md"]
+    overview = (await whole_tree(life.docs))["~/memory/consolidated/MEMORY.md"]
 
     lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
@@ -208,7 +208,7 @@ async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(m
 async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Memory) -> None:
     await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
     await life.consolidate()
-    bergen = (await life.docs.tree())["~/memory/bergen"]
+    bergen = (await whole_tree(life.docs))["~/memory/bergen"]
 
     lineage = await memory.space("alice").explain(Ref(RefKind.DOCUMENT, bergen.id, 1))
 

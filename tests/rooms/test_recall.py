@@ -7,6 +7,7 @@ import pytest
 
 from bethink import Fact, Memory, Message, Session, connect
 from bethink.errors import Invalid, ModelUnavailable
+from bethink.extend import TextKind
 from bethink.model.documents import DocumentSource, Provenance, SourceKind
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
@@ -26,7 +27,7 @@ class Away:
     name = "hashed"
     dimension = DIMENSION
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         raise ModelUnavailable("nobody answers")
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -152,7 +153,9 @@ async def test_the_answer_after_a_question_is_found_though_it_shares_no_word(mem
 
     found = await memory.space("alice").recall("cat name")
 
-    assert [item.ref for item in found.items[:2]] == [message(session, 1), message(session, 2)]
+    assert [item.ref for item in found.items[:2]] == [message(session, 2), message(session, 1)], (
+        "a question answers none"
+    )
 
 
 async def test_a_month_in_the_question_lifts_what_was_said_then(memory: Memory, clock: FakeClock) -> None:
@@ -300,19 +303,19 @@ async def test_where_memory_is_switched_off_the_answer_is_empty_and_says_so() ->
 
 
 async def test_nothing_relevant_is_an_empty_answer_that_says_why(memory: Memory, session: Session) -> None:
-    assert (await memory.space("alice").recall("unicorns")).missing == "nothing shares a word with the question"
+    assert (await memory.space("alice").recall("unicorns")).missing == "nothing was said about this"
     await session.append([{"role": "user", "content": "Nothing of the kind."}])
 
     nothing = await memory.space("alice").recall("unicorns")
 
     assert not nothing
     assert (nothing.question, nothing.items, nothing.tokens) == ("unicorns", (), 0)
-    assert nothing.missing == "nothing shares a word with the question"
+    assert nothing.missing == "nothing was said about this"
     small = await memory.space("alice").recall("kind", budget=1)
     assert not small
     assert small.missing == "the budget is too small for any of the matches"
     other = await memory.space("alice").recall("kind", origins=["document"])
-    assert other.missing == "all matches come from other origins than those requested"
+    assert other.missing == "nothing was said about this, of what the search was narrowed to"
     assert (await memory.space("alice").recall("kind")).missing is None
 
 
@@ -337,7 +340,7 @@ async def test_without_its_embedder_recall_goes_on_and_says_what_is_missing(memo
     assert [item.ref for item in found.items] == [message(session, 1)]
     assert found.missing == "embedder unavailable; ranked by words only"
     nothing = await remembering.space("alice").recall("unicorn")
-    assert nothing.missing == "nothing shares a word with the question; embedder unavailable; ranked by words only"
+    assert nothing.missing == "nothing was said about this; embedder unavailable; ranked by words only"
 
 
 async def test_a_reranker_has_a_say_and_none_while_it_is_away(memory: Memory, database: Database) -> None:
@@ -353,6 +356,19 @@ async def test_a_reranker_has_a_say_and_none_while_it_is_away(memory: Memory, da
     assert {each.signals["reranker"].raw for each in swapped.candidates} == {0.0, 1.0}
     added = {each.signals["reranker"].raw: each.signals["reranker"].added for each in swapped.candidates}
     assert added[1.0] > added[0.0] >= 0
+
+
+async def test_a_reranker_counts_as_much_as_the_weight_it_brings(database: Database, memory: Memory) -> None:
+    class Meek(Backwards):
+        weight = 0.0
+
+    await tell(memory, "heron heron heron", "A heron stood there, and nothing else happened on that long grey morning.")
+    plain = texts(await with_vectors(database).space("alice").recall("heron"))
+
+    usual = texts(await with_vectors(database, reranker=Backwards()).space("alice").recall("heron"))
+    meek = texts(await with_vectors(database, reranker=Meek()).space("alice").recall("heron"))
+
+    assert (usual, meek) == (plain[::-1], plain)
 
 
 @pytest.mark.parametrize("wrong", [{"limit": 0}, {"limit": -1}, {"budget": 0}, {"budget": -5}])
@@ -380,3 +396,14 @@ async def test_a_question_about_nothing_but_a_time_finds_what_was_said_then(
 
     assert [item.text for item in yesterday.items] == ["The oven broke."]
     assert never.items == ()
+
+
+async def test_what_was_never_said_in_chinese_is_weak_and_what_was_said_is_not(memory: Memory) -> None:
+    await tell(memory, "我的牙医是磨坊路的李医生。", "我妹妹在奥斯陆工作。")
+
+    said = await memory.space("alice").recall("我的牙医是谁？")
+    unsaid = await memory.space("alice").recall("我的血型是什么？")
+
+    assert said.certainty is not None
+    assert said.certainty.value > 0.5
+    assert unsaid.certainty is None or unsaid.certainty.level == "weak"

@@ -284,6 +284,7 @@ def _as_if_nothing_were_gone(*_: object, **__: object) -> set[Ref]:
 
 MUTANTS: dict[str, list[tuple[str, str, str]]] = {
     "a fact known before it was recorded": [
+        ("postings", "t.at <= ", "t.at > 0 OR 0 <= "),
         ("match_facts", "recorded_at <= ", "version > 0 AND 0 <= "),
         ("read_facts_at", "recorded_at <= ", "version > 0 AND 0 <= "),
     ],
@@ -291,6 +292,7 @@ MUTANTS: dict[str, list[tuple[str, str, str]]] = {
     "a fact retired a moment late": [("match_facts", "retired_at > ", "retired_at >= ")],
     "a fact that never ends": [("match_facts", "valid_to > ", "valid_to >= 0 OR 0 > ")],
     "a page known before it was written": [
+        ("postings", "t.at <= ", "t.at > 0 OR 0 <= "),
         ("match_documents", "valid_from <= ", "version > 0 AND 0 <= "),
         ("read_documents_at", "valid_from <= ", "version > 0 AND 0 <= "),
     ],

@@ -49,7 +49,7 @@ async def test_a_fact_and_the_message_it_rests_on_are_one_item_with_every_source
     assert behind[message(first, 1)] == behind[message(again, 1)] == (Fate.DUPLICATE, item.ref)
 
 
-async def test_a_fact_that_comes_after_its_message_adds_its_other_sources_to_it(
+async def test_a_fact_that_matches_less_than_its_message_still_stands_for_it(
     memory: Memory, database: Database
 ) -> None:
     first = await tell(memory, "Bergen is where our home is.")
@@ -58,10 +58,13 @@ async def test_a_fact_that_comes_after_its_message_adds_its_other_sources_to_it(
 
     found = await memory.space("alice").recall("Where in Bergen is our home?", explain=True)
 
-    assert [item.ref for item in found.items] == [message(first, 1)]
-    assert found.items[0].also == (Ref(FACT, "f", 1),)
+    assert [item.ref for item in found.items] == [Ref(FACT, "f", 1)]
+    assert found.items[0].also == (message(first, 1),)
+    assert found.items[0].score == max(each.score for each in found.candidates)
     assert set(found.items[0].sources) == {SourceMessage(first.id, 1), SourceMessage(again.id, 1)}
-    assert fates(found)[Ref(FACT, "f", 1)] is Fate.DUPLICATE
+    assert fates(found)[message(first, 1)] is Fate.DUPLICATE
+    only = await memory.space("alice").recall("Where in Bergen is our home?", kinds=[RefKind.MESSAGE])
+    assert [item.ref for item in only.items] == [message(first, 1)]
 
 
 async def test_two_messages_that_say_the_same_are_one_item(memory: Memory) -> None:
@@ -135,7 +138,11 @@ async def test_a_fact_whose_time_is_over_is_not_shown(memory: Memory, clock: Fak
 async def test_every_other_reason_not_to_show_something_is_named(memory: Memory) -> None:
     filler = [f"Something on harbours and number {place}, that is all." for place in range(40)]
     session = await tell(
-        memory, "The quarantine of 1720 closed the harbours.", assistant("A quarantine it was."), *filler
+        memory,
+        "The quarantine of 1720 closed the harbours.",
+        assistant("A quarantine it was."),
+        "Nothing else.",
+        *filler,
     )
     twin = await tell(memory, "the quarantine of 1720 closed the harbours")
 
@@ -146,9 +153,9 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     by_ref = fates(found)
     assert by_ref[found.items[0].ref] is Fate.SHOWN
     assert {by_ref[message(session, 1)], by_ref[message(twin, 1)]} == {Fate.SHOWN, Fate.DUPLICATE}
-    assert by_ref[message(session, 2)] is Fate.OTHER_ORIGIN
+    assert message(session, 2) not in by_ref  # it comes from the assistant, so it was never a candidate
     assert Fate.BEYOND_LIMIT in by_ref.values()
-    assert by_ref[message(session, 30)] is Fate.BELOW_FLOOR
+    assert by_ref[message(session, 3)] is Fate.UNRELATED
     small = await memory.space("alice").recall("quarantine harbours", budget=12, explain=True)
     assert Fate.OVER_BUDGET in fates(small).values()
 

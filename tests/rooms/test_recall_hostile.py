@@ -11,9 +11,9 @@ import pytest
 from bethink import Fact, Facts, Memory, Message, conversation_key
 from bethink.model.documents import DocumentDraft
 from bethink.model.recall import Ref, RefKind
+from bethink.store.candidates import candidates
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase
-from bethink.store.sql import Dialect
 from tests.conftest import KEY, FakeClock, database_at, memory_on
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import message, tell, texts, written
@@ -117,8 +117,9 @@ async def shown(memory: Memory) -> dict[Ref, str]:
 
 def integrity(target: str) -> None:
     connection = apsw.Connection(target)
-    for table in INDEXES:
-        connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
+    connection.execute("INSERT INTO terms_fts (terms_fts, rank) VALUES ('integrity-check', 1)")
+    rows = list(connection.execute("SELECT doc FROM terms ORDER BY doc"))
+    assert rows == list(connection.execute("SELECT rowid FROM terms_fts ORDER BY rowid"))
     connection.close()
 
 
@@ -151,14 +152,11 @@ async def test_a_vacuum_of_the_file_leaves_every_search_right(clock: FakeClock, 
 
 
 async def words_left(database: Database) -> int:
-    """How many rows of how many indexes still hold the word marmot."""
+    """How many texts are still indexed under the word marmot."""
 
     def body(tx: Tx) -> int:
-        terms: dict[str, object] = {"terms": ["marmot"]} if tx.dialect is Dialect.SQLITE else {}
-        terms |= {"asked": "'marmot'"} if tx.dialect is Dialect.POSTGRES else {}
-        terms |= {"terms": ["'marmot'"]} if tx.dialect is Dialect.POSTGRES else {}
-        at = {"at": 2**62, "now": 0, "past": 1, "space": "alice"}
-        return sum(len(tx.all(f"match_{table}", **terms, **at)) for table in INDEXES)
+        found = candidates(tx, space="alice", stems=["marmot"], as_of=None, kinds=list(RefKind))
+        return 0 if found is None else len(found.docs)
 
     return await database.transact(body, space="alice", read=True)
 
@@ -180,9 +178,7 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
     if isinstance(database, SqliteDatabase):
         await database.close()
         connection = apsw.Connection(target)
-        for table in INDEXES:
-            assert list(connection.execute(f"SELECT term FROM {table}_words WHERE term = 'marmot'")) == []
-        held = "SELECT count(*) FROM passages WHERE kind IN ('message', 'fact', 'session_memory')"
+        held = "SELECT count(*) FROM terms WHERE kind IN ('message', 'fact', 'session_memory')"
         assert list(connection.execute(held)) == [(0,)]
         connection.close()
         integrity(target)

@@ -5,7 +5,7 @@ import pytest
 from bethink import Fact, Memory, Session
 from bethink.model.jobs import JobKind
 from bethink.model.moments import moment
-from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.recall import Fate, Level, Ref, RefKind
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock
@@ -44,7 +44,7 @@ async def test_a_stored_question_lowers_no_score_of_its_answer(
         after = await remembering.space("alice").recall(KITE, session_id=asker, explain=True)
 
         assert after.items[0].ref == before.ref
-        assert after.items[0].score == pytest.approx(before.score, abs=0.02)
+        assert after.items[0].score > before.score - 0.02
         assert fates(after)[message(session, 2)] is Fate.QUESTION
         assert message(session, 1) not in {item.ref for item in after.items} or vectors
 
@@ -154,11 +154,14 @@ async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) ->
 
     found = await memory.space("alice").recall(polite)
 
-    assert texts(found) == ["We adopted a dog from the shelter, a border collie called Pixel."]
+    assert texts(found)[0] == "We adopted a dog from the shelter, a border collie called Pixel."
     vain = "Could you look up for me which violin strings I ordered, I need it for the lake"
     weak = await memory.space("alice").recall(vain)
-    assert not weak
-    assert weak.missing == "the best match is too weak; explain shows it"
+    assert weak.certainty is not None
+    assert weak.certainty.level is Level.WEAK
+    nothing = await memory.space("alice").recall(vain, least=Level.FAIR)
+    assert not nothing
+    assert nothing.missing == "nothing was said about this that is certain enough; explain shows the nearest"
 
 
 async def test_where_somebody_lives_now_is_what_was_said_last(memory: Memory, clock: FakeClock) -> None:
@@ -179,4 +182,4 @@ async def test_before_anything_was_said_nothing_was_known(memory: Memory, clock:
         found = await memory.space("alice").recall(question, as_of=ago(clock, 3))
         assert found.missing == "nothing was known by then"
     later = await memory.space("alice").recall("unicorn", as_of=ago(clock, 1))
-    assert later.missing == "nothing shares a word with the question"
+    assert later.missing == "nothing was said about this"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bethink import Memory, Message, Session, conversation_key
-from bethink.documents.changes import shelf
+from bethink.documents.changes import read_tree
 from bethink.documents.files import archive, artefacts
 from bethink.errors import Invalid
 from bethink.learning.extraction.transcript import stamp
@@ -16,6 +16,7 @@ from bethink.model.recall import RefKind
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation
 from bethink.store.db import Database
+from tests.conftest import whole_tree
 from tests.rooms.learn_kit import a_fact, answer, marked, worker
 from tests.rooms.test_consolidate import Life
 
@@ -50,7 +51,7 @@ async def test_the_ends_of_the_calendar_are_said_learnt_and_written_out(
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
     assert archive(await life.docs.files())
-    assert "likes tea" in (await life.docs.tree())["~/memory/consolidated/memory_summary.md"].body
+    assert "likes tea" in (await whole_tree(life.docs))["~/memory/consolidated/memory_summary.md"].body
 
 
 @pytest.mark.parametrize("with_model", [True, False])
@@ -90,7 +91,7 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (JANUARY, OCTOBER, OCTOBER)
     assert made.source_updated_at > OCTOBER, "what jobs go by is when it was stored"
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert f"2021-10-05, {session.id}" in tree["~/memory/consolidated/MEMORY.md"].body
     summary = tree["~/memory/consolidated/memory_summary.md"].body
     assert summary.endswith("- 2023-11-14: snow\n- 2021-10-05: tea"), "the latest first, by what was said"
@@ -103,6 +104,6 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     assert begun[session.id] == JANUARY
     assert (begun[recent.id] or EPOCH) > OCTOBER
     selection, documents = await database.transact(
-        lambda tx: (consolidation.seen(tx, space="alice"), shelf(tx, space="alice")), space="alice", read=True
+        lambda tx: (consolidation.seen(tx, space="alice"), read_tree(tx, space="alice")), space="alice", read=True
     )
     assert artefacts(selection, documents.documents) == files

@@ -11,7 +11,7 @@ from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database, Tx
 from bethink.worker import RunReport, Worker, WorkerOptions
-from tests.conftest import KEY, FakeClock, said
+from tests.conftest import KEY, FakeClock, said, whole_tree
 from tests.rooms.learn_kit import DONE, answer, extractor, runs
 from tests.rooms.test_writer import read, turn, write
 
@@ -47,7 +47,7 @@ async def test_a_marked_session_is_posted_to_its_memory_writer_and_worked_into_d
     assert report.outcomes == {Outcome.SUCCEEDED: 2}
     assert "## User [1]" in model.calls[0].prompt
     assert "I like green tea." in model.calls[0].prompt
-    tea = (await memory.space("alice").documents.tree())["~/memory/tea"]
+    tea = (await whole_tree(memory.space("alice").documents))["~/memory/tea"]
     assert (tea.body, tea.author.kind, tea.origin) == ("Green.", "agent", "document")
     [source] = await memory.space("alice").documents.sources(tea.id, 1)
     assert (source.kind, source.id, source.number) == ("message", session.id, 1)
@@ -105,7 +105,7 @@ async def test_answers_about_another_tree_are_not_used_for_this_one(
     _, model = await run(database, DONE)
 
     assert len(model.calls) == 1, "it is asked again, about the tree as it is"
-    assert (await docs.tree())["~/memory/tea"].body == "A correction."
+    assert (await whole_tree(docs))["~/memory/tea"].body == "A correction."
 
 
 async def test_what_was_purged_is_not_worked_in(

@@ -21,7 +21,7 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import DONE, a_fact, consolidator, runs
 from tests.rooms.test_consolidate import Life
 
@@ -124,7 +124,7 @@ async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tr
         life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", first.id), done=True)
     )
 
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert tree["~/memory/drinks"].body == "Tea, green."
     assert "~/memory/consolidated/MEMORY.md" in tree, "what the writer left out is added"
     assert "selected 1, added 1, retained 0, removed 0" in model.calls[0].prompt
@@ -149,7 +149,7 @@ async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_t
     model = await consolidated(life, DONE)
 
     assert f"Removed, to be forgotten:\n- {gone.id}" in model.calls[0].prompt
-    assert "~/memory/drinks" not in await life.docs.tree()
+    assert "~/memory/drinks" not in await whole_tree(life.docs)
 
 
 async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None:
@@ -168,7 +168,7 @@ async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None
     )
 
     assert "written by the user and stays" in model.calls[2].prompt
-    assert (await life.docs.tree())["~/memory/tea"].body == "Only Darjeeling."
+    assert (await whole_tree(life.docs))["~/memory/tea"].body == "Only Darjeeling."
 
 
 async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: Life) -> None:
@@ -184,7 +184,7 @@ async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: 
         ),
     )
 
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert {tree["~/memory/orders"].origin, tree["~/memory/x"].origin} == {"document"}
 
 
@@ -206,7 +206,7 @@ async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first
 
     await consolidated(life, DONE)
 
-    assert "~/memory/tea" in await life.docs.tree()
+    assert "~/memory/tea" in await whole_tree(life.docs)
 
 
 async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life) -> None:
@@ -235,7 +235,7 @@ async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, cl
 
     await consolidated(life, DONE)
 
-    assert "~/memory/tea" not in await life.docs.tree()
+    assert "~/memory/tea" not in await whole_tree(life.docs)
 
 
 async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life) -> None:
@@ -245,7 +245,7 @@ async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life)
 
     await life.consolidate()
 
-    tree = await life.docs.tree()
+    tree = await whole_tree(life.docs)
     assert tree["~/memory/tea"].body == "Curated."
     assert "~/memory/rain" in tree
 
@@ -265,7 +265,7 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
     report = await life.consolidate(consolidator(life.database, model))
 
     assert report.lost == 1
-    assert "Zanzibar" not in f"{await life.docs.tree()} {await life.docs.changes()}"
+    assert "Zanzibar" not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
     assert (await life.job()).status is JobStatus.QUEUED
 
 
@@ -278,7 +278,7 @@ async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice
     model = await consolidated(life, turn(write("~/memory/tea", "Green.", session.id), done=True))
 
     assert len(model.calls) == 1
-    assert (await life.docs.tree())["~/memory/tea"].body == "Green."
+    assert (await whole_tree(life.docs))["~/memory/tea"].body == "Green."
     assert (await life.job()).usage.calls == 2
 
 
@@ -287,7 +287,7 @@ async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Li
     await consolidated(
         life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", session.id), done=True)
     )
-    after = {path: (each.title, each.description, each.body) for path, each in (await life.docs.tree()).items()}
+    after = {path: (each.title, each.description, each.body) for path, each in (await whole_tree(life.docs)).items()}
     [done] = await life.docs.changes()
     await life.docs.undo(done.run)
     await life.database.transact(
@@ -306,7 +306,7 @@ async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Li
     model = await consolidated(life)
 
     assert model.calls == []
-    again = {path: (each.title, each.description, each.body) for path, each in (await life.docs.tree()).items()}
+    again = {path: (each.title, each.description, each.body) for path, each in (await whole_tree(life.docs)).items()}
     assert again == after
 
 
@@ -319,7 +319,7 @@ async def test_a_useless_answer_fails_the_run_and_changes_nothing(life: Life, ba
 
     await consolidated(life, bad)
 
-    assert await life.docs.tree() == {}
+    assert await whole_tree(life.docs) == {}
     job = await life.job()
     assert (job.status, job.outcome, job.usage.calls) == (JobStatus.FAILED, Outcome.FAILED, 1)
     assert (await life.selection()).previous == ()
@@ -357,8 +357,8 @@ async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> 
     )
     await life.consolidate(Consolidator(runs=runs(database, model, SecretRedactor(b"k"))))
 
-    assert secret not in f"{await life.docs.tree()} {await life.docs.changes()}"
-    assert "REDACTED" in (await life.docs.tree())["~/memory/tea"].body
+    assert secret not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
+    assert "REDACTED" in (await whole_tree(life.docs))["~/memory/tea"].body
 
 
 @pytest.mark.spec("S1.9", "S1.10", "S1.17")

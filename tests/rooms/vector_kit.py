@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 
 from bethink import Memory
-from bethink.extend import Embedder
+from bethink.extend import Embedder, TextKind
 from bethink.model.jobs import JobKind, RunReport
 from bethink.model.recall import Ref
 from bethink.recall.index import Indexer
@@ -24,10 +24,12 @@ class Hashed:
         self.name = name
         self.dimension = DIMENSION
         self.asked: list[list[str]] = []
+        self.kinds: list[TextKind] = []
         self.during = during
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         self.asked.append(list(texts))
+        self.kinds.append(kind)
         if self.during is not None:
             await self.during()
         return [hashed(text) for text in texts]

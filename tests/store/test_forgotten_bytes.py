@@ -11,6 +11,7 @@ from bethink import conversation_key
 from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
 from bethink.cli.demo_data import story
 from bethink.model.words import WORD
+from tests.conftest import whole_tree
 from tests.store.test_sqlite import opened
 
 PIECE = 6
@@ -51,7 +52,7 @@ async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path,
     rest = pieces(*(text for each in told if each.topic != "flats" for _, text in each.turns))
     await seed(str(path), clock)
     async with memory_at(str(path), clock) as memory:
-        documents = await memory.space(SPACE).documents.tree()
+        documents = await whole_tree(memory.space(SPACE).documents)
         facts = await memory.space(SPACE).facts.all()
     made = pieces(*(each.body for each in documents.values()), *(each.content for each in facts))
     everything = {piece for piece in flats | rest | made if piece not in empty}
@@ -89,7 +90,7 @@ class History:
                 [self.append, self.remember, self.learn, self.forget_one, self.forget_more], (8, 4, 2, 5, 2)
             )[0]
             await step(space)
-        for space in await self.memory.spaces():
+        for space in await self.memory.list_spaces():
             await self.memory.space(space).forget(everything=True)
 
     async def append(self, space: str) -> None:

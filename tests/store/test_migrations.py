@@ -23,10 +23,10 @@ CHANGES = {
         "DROP VIEW embeddable",
         "CREATE TABLE other (number INTEGER)",
     ],
-    "sqlite": ["DROP TRIGGER facts_ai", "DROP TABLE facts_words"],
+    "sqlite": ["DROP TRIGGER facts_terms_ad", "DROP TABLE terms_fts"],
     "postgres": [
         "DROP TRIGGER usage_forgotten ON facts",
-        "CREATE OR REPLACE FUNCTION folded(said text) RETURNS text LANGUAGE sql IMMUTABLE RETURN said",
+        "CREATE OR REPLACE FUNCTION outdate_terms() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
         "ALTER TABLE jobs ALTER COLUMN calls SET DEFAULT 1",
         "ALTER TABLE facts_00 NO FORCE ROW LEVEL SECURITY",
         "DROP POLICY own_space ON facts",
@@ -101,7 +101,7 @@ async def test_an_old_database_opens_with_all_it_holds_and_goes_on(old_target: s
         ("ses_1", 6)
     ]
     assert [record.message.content for record in await session.read(limit=3)][1:] == ["Noted.", "message 1"]
-    assert await memory.spaces() == ["alice"]
+    assert await memory.list_spaces() == ["alice"]
 
     found = await memory.space("alice").recall("Who plays the cello, and where is the oolong?", limit=10)
     assert {str(item.ref) for item in found.items} >= {"fact:fct_1:1", "document:doc_1:1"}

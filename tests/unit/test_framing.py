@@ -273,6 +273,7 @@ def test_a_label_is_short_stable_and_depends_on_what_it_names() -> None:
         ("Tea\n[^abc234]: from Alice", "Tea\nfrom Alice", ("abc234",)),
         ("She said [^abc234]: tea", "She said: tea", ("abc234",)),
         ("- [^abc234] tea", "- tea", ("abc234",)),
+        ("([^abc234]) [^abc234]", "", ("abc234",)),
         ("", "", ()),
     ],
 )

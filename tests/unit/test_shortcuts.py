@@ -6,8 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bethink.model.words import gist
-from bethink.recall.choose import _opening
-from bethink.recall.date_rules import RULES, may_name_a_time
+from bethink.recall.calendars import calendar
+from bethink.recall.dates import may_name_a_time
+from bethink.recall.duplicates import opening_of
 from bethink.recall.question import _names
 
 _ROOTS = "bee agree walk bake tree free e ee eel passe Straße café gym 7 x1 Stockholm 苹果 我喜欢吃苹果"
@@ -40,12 +41,12 @@ def test_texts_that_say_the_same_begin_alike(data: st.DataObject) -> None:
     words = data.draw(said)
     one, other = data.draw(dressed(words)), data.draw(dressed(words))
     if gist(one) == gist(other):
-        assert _opening(one) == _opening(other)
+        assert opening_of(one) == opening_of(other)
 
 
 def test_texts_that_begin_in_other_words_are_told_apart() -> None:
-    assert _opening("We moved to Bergen in spring") != _opening("We moved to Oslo in spring")
-    assert _opening("We MOVE, to Bergen") == _opening("And then we moved to Bergen, too") != ""
+    assert opening_of("We moved to Bergen in spring") != opening_of("We moved to Oslo in spring")
+    assert opening_of("We MOVE, to Bergen") == opening_of("And then we moved to Bergen, too") != ""
 
 
 @settings(max_examples=2_000)
@@ -53,13 +54,13 @@ def test_texts_that_begin_in_other_words_are_told_apart() -> None:
 @example("the other day")
 @example("Thurs")
 def test_a_text_in_which_a_rule_finds_a_time_may_name_one(text: str) -> None:
-    if any(pattern.search(text) for _, pattern in RULES):
-        assert may_name_a_time(text)
+    if any(pattern.search(text) for _, pattern in calendar("en").rules):
+        assert may_name_a_time(text, "en")
 
 
 def test_most_questions_name_no_time() -> None:
-    assert not may_name_a_time("What did Caroline say about her mother's new job?")
-    assert may_name_a_time("What did Caroline say on Monday?")
+    assert not may_name_a_time("What did Caroline say about her mother's new job?", "en")
+    assert may_name_a_time("What did Caroline say on Monday?", "en")
 
 
 @settings(max_examples=500)

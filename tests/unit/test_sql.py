@@ -14,18 +14,17 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
         "describe_role",
         "facts_with_metadata",
         "insert_messages_together",
+        "insert_terms",
+        "insert_terms_fts",
+        "insert_terms_together",
         "list_unguarded_tables",
         "make_vectors",
-        "match_documents",
-        "match_facts",
-        "match_messages",
-        "match_session_memories",
         "nearest_vectors",
+        "nearest_within",
+        "newest_postings",
+        "postings",
         "put_vectors",
         "put_vectors_together",
-        "search_documents",
-        "search_facts",
-        "stemmed",
     ]
 
 
@@ -38,7 +37,7 @@ def test_every_query_says_what_it_is_for() -> None:
 def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> None:
     text = "SELECT ':no', :b, :a, :b -- :never\nFROM t WHERE x in_list(:c) /*for_update*/;"
 
-    lite, pg = (sql._spell("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+    lite, pg = (sql.spelt("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
 
     assert lite.parameters == pg.parameters == ("b", "a", "c")
     assert "SELECT ':no', ?1, ?2, ?1" in lite.text
@@ -51,7 +50,7 @@ def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> No
 def test_pairs_of_ids_and_numbers_are_spelt_for_each_database() -> None:
     text = "SELECT pairs.id FROM pairs(:ids, :numbers) WHERE pairs.number > :n;"
 
-    lite, pg = (sql._spell("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+    lite, pg = (sql.spelt("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
 
     assert set(lite.parameters) == set(pg.parameters) == {"ids", "numbers", "n"}
     assert "unnest(CAST($1 AS text[]), CAST($2 AS bigint[])) AS pairs (id, number)" in pg.text
@@ -84,10 +83,12 @@ def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> 
         "describe_growth",
         "describe_role",
         "insert_messages_together",
+        "insert_terms_fts",
+        "insert_terms_together",
         "list_unguarded_tables",
         "make_vectors",
+        "nearest_within",
         "put_vectors_together",
-        "stemmed",
     }
 
 

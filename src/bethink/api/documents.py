@@ -5,7 +5,7 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 
 from bethink.handles import Handle
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
+from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import When, moment
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.documents import (
@@ -46,8 +46,8 @@ from bethink.model.verbs.documents import (
 class Documents(Handle):
     """The documents of a space."""
 
-    async def tree(self, *, as_of: When | None = None) -> dict[str, Document]:
-        """Return every document by its path.
+    async def tree(self, *, as_of: When | None = None) -> dict[str, DocumentEntry]:
+        """Return every document by its path, without its text.
 
         Args:
             as_of: The tree as it stood at this time. A day means its end.

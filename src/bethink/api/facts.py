@@ -3,8 +3,11 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from bethink.handles import Handle
-from bethink.model.moments import When, moment
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bethink.handles import Handle, tuple_of
+from bethink.model.moments import When, beginning, moment
 from bethink.model.records import Fact, SourceMessage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
@@ -27,28 +30,100 @@ from bethink.model.verbs.facts import (
 class Facts(Handle):
     """The facts of a space."""
 
-    async def all(self, *, as_of: When | None = None, limit: int = 100, after: str = "") -> list[Fact]:
+    async def all(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: When | None = None,
+        limit: int = 100,
+        after: str = "",
+    ) -> list[Fact]:
         """List facts, ordered by id.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             as_of: The facts that held at this time. A day means its end.
             limit: How many facts to return at most.
             after: Only facts that follow this one: the last id of the previous page.
         """
         return await self._run(
-            LIST_FACTS, ListFactsRequest(as_of=None if as_of is None else moment(as_of), limit=limit, after=after)
+            LIST_FACTS,
+            ListFactsRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                as_of=None if as_of is None else moment(as_of),
+                limit=limit,
+                after=after,
+            ),
         )
 
-    async def search(self, query: str, *, limit: int = 10, as_of: When | None = None) -> list[Fact]:
+    async def search(
+        self,
+        query: str,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        as_of: When | None = None,
+    ) -> list[Fact]:
         """Return the facts that share words with a query, the best match first.
 
         Args:
             query: Words that the facts share. A part in double quotes must occur as it is.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             limit: How many facts to return at most.
             as_of: Search what was known at this time. A day means its end.
         """
         return await self._run(
-            SEARCH_FACTS, SearchFactsRequest(query=query, limit=limit, as_of=None if as_of is None else moment(as_of))
+            SEARCH_FACTS,
+            SearchFactsRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                query=query,
+                limit=limit,
+                as_of=None if as_of is None else moment(as_of),
+            ),
         )
 
     async def by_metadata(self, key: str, value: str) -> list[Fact]:

@@ -14,7 +14,7 @@ from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest,
 class MemoryVerbs(Handle):
     """What can be asked of a memory as a whole."""
 
-    async def spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+    async def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.
 
         Args:

@@ -3,12 +3,13 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from bethink.handles import SessionHandle, tuple_of
 from bethink.model.messages import Given, messages_from
-from bethink.model.moments import When, moment
-from bethink.model.recall import Block, Recall, RefKind, Showing
+from bethink.model.moments import When, beginning, moment
+from bethink.model.recall import Block, Level, Recall, RefKind, Showing
 from bethink.model.records import Forgotten, Record, SessionMemory
 from bethink.model.verbs.memory import (
     CONTEXT,
@@ -59,17 +60,54 @@ class Session(SessionHandle):
             APPEND, AppendRequest(session_id=self.id, idempotency_key=idempotency_key, messages=messages_from(messages))
         )
 
-    async def read(self, *, after: int = 0, limit: int = 1000) -> list[Record]:
+    async def read(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> list[Record]:
         """Return the messages of the session, in order.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             after: Only messages with a higher number.
             limit: How many messages to return at most.
 
         Raises:
             NotFound: if the space has no such session.
         """
-        return await self._run(READ_MESSAGES, ReadRequest(session_id=self.id, after=after, limit=limit))
+        return await self._run(
+            READ_MESSAGES,
+            ReadRequest(
+                session_id=self.id,
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                after=after,
+                limit=limit,
+            ),
+        )
 
     async def end_turn(self) -> bool:
         """Signal the end of a turn. Returns whether the session was marked to be learnt from.
@@ -127,7 +165,11 @@ class Session(SessionHandle):
         return await self._run(RETRY, SessionRequest(session_id=self.id))
 
     async def summary(self) -> SessionMemory | None:
-        """Return what was learnt of the session as a whole, or None."""
+        """Return what was learnt of the session as a whole, or None.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
         return await self._run(SESSION_MEMORY, SessionRequest(session_id=self.id))
 
     async def cited(self, answer: str) -> str:
@@ -142,11 +184,19 @@ class Session(SessionHandle):
         self,
         question: str,
         *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
         limit: int = 10,
         kinds: Iterable[RefKind] = tuple(RefKind),
-        origins: Iterable[str] | None = None,
+        least: Level | None = None,
         explain: bool = False,
     ) -> Recall:
         """Find what answers a question, the best first.
@@ -155,41 +205,93 @@ class Session(SessionHandle):
 
         Args:
             question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             limit: How many results to return at most.
             kinds: Which kinds of memory to search.
-            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
             explain: Also return every candidate, with its signals and what became of it.
         """
         return await self._run(
             RECALL,
             RecallRequest(
                 session_id=self.id,
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
                 budget=budget,
                 as_of=None if as_of is None else moment(as_of),
                 question=question,
                 limit=limit,
                 kinds=tuple_of(kinds),
-                origins=None if origins is None else tuple_of(origins),
+                least=least,
                 explain=explain,
             ),
         )
 
-    async def context(self, question: str = "", *, budget: int | None = None, as_of: When | None = None) -> Block:
+    async def context(
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+    ) -> Block:
         """Return a block of memory to begin a prompt with.
 
         It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
 
         Args:
             question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
         """
         return await self._run(
             CONTEXT,
             ContextRequest(
-                session_id=self.id, budget=budget, as_of=None if as_of is None else moment(as_of), question=question
+                session_id=self.id,
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                budget=budget,
+                as_of=None if as_of is None else moment(as_of),
+                question=question,
             ),
         )
 

@@ -3,15 +3,15 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.jobs import Job
 from bethink.model.messages import Given, messages_from
-from bethink.model.moments import When, moment
-from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.moments import When, beginning, moment
+from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import (
@@ -80,6 +80,8 @@ class Space(SpaceHandle):
         conversation: str = "notes",
         session_id: str | None = None,
         agent: str = "assistant",
+        tags: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """Store a text of the user, or messages, for good.
 
@@ -91,6 +93,8 @@ class Space(SpaceHandle):
             conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
             session_id: An open session to append to, instead of the conversation's current one.
             agent: The agent that takes part in the conversation.
+            tags: Tags for each of the messages, in addition to their own.
+            metadata: Metadata for each of the messages. A message's own value under a key takes precedence.
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
@@ -103,6 +107,8 @@ class Space(SpaceHandle):
                 conversation=conversation,
                 session_id=session_id,
                 agent=agent,
+                tags=tuple_of(tags),
+                metadata=metadata,
             ),
         )
 
@@ -110,12 +116,20 @@ class Space(SpaceHandle):
         self,
         question: str,
         *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
         session_id: str | None = None,
         limit: int = 10,
         kinds: Iterable[RefKind] = tuple(RefKind),
-        origins: Iterable[str] | None = None,
+        least: Level | None = None,
         explain: bool = False,
     ) -> Recall:
         """Find what answers a question, the best first.
@@ -124,31 +138,62 @@ class Space(SpaceHandle):
 
         Args:
             question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
                 answer.
             limit: How many results to return at most.
             kinds: Which kinds of memory to search.
-            origins: Only what came from these: user, assistant, document, import, memory or tool:NAME.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
             explain: Also return every candidate, with its signals and what became of it.
         """
         return await self._run(
             RECALL,
             RecallRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
                 budget=budget,
                 as_of=None if as_of is None else moment(as_of),
                 session_id=session_id,
                 question=question,
                 limit=limit,
                 kinds=tuple_of(kinds),
-                origins=None if origins is None else tuple_of(origins),
+                least=least,
                 explain=explain,
             ),
         )
 
     async def context(
-        self, question: str = "", *, budget: int | None = None, as_of: When | None = None, session_id: str | None = None
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        session_id: str | None = None,
     ) -> Block:
         """Return a block of memory to begin a prompt with.
 
@@ -156,6 +201,15 @@ class Space(SpaceHandle):
 
         Args:
             question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             budget: How many tokens the result may take.
             as_of: Answer from what had been said, and was believed, at this time. A day means its end.
             session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
@@ -164,7 +218,18 @@ class Space(SpaceHandle):
         return await self._run(
             CONTEXT,
             ContextRequest(
-                budget=budget, as_of=None if as_of is None else moment(as_of), session_id=session_id, question=question
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                budget=budget,
+                as_of=None if as_of is None else moment(as_of),
+                session_id=session_id,
+                question=question,
             ),
         )
 
@@ -207,9 +272,16 @@ class Space(SpaceHandle):
         self,
         ref: Ref | str | None = None,
         *,
-        session_id: str | None = None,
-        conversation: str | None = None,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
         agent: str = "assistant",
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        kinds: Iterable[RefKind] = tuple(RefKind),
         thread_id: str | None = None,
         everything: bool = False,
         version_only: bool = False,
@@ -220,9 +292,17 @@ class Space(SpaceHandle):
         Args:
             ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
                 versions.
-            session_id: Every message of a session.
-            conversation: Every message of a conversation.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
             agent: The agent whose conversation it is.
+            conversation: Every message of a conversation; with a filter, only what fits it.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            session_id: Every message of a session.
+            kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
             version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
@@ -234,10 +314,17 @@ class Space(SpaceHandle):
         return await self._run(
             FORGET,
             ForgetRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
                 ref=None if ref is None else Ref.read(ref),
                 session_id=session_id,
-                conversation=conversation,
-                agent=agent,
+                kinds=tuple_of(kinds),
                 thread_id=thread_id,
                 everything=everything,
                 version_only=version_only,
@@ -268,6 +355,8 @@ class Space(SpaceHandle):
         agent: str = "assistant",
         kind: AgentKind = AgentKind.PRIMARY,
         ephemeral: bool = False,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Session:
         """Return the active session of a conversation, opening one if there is none.
 
@@ -278,22 +367,68 @@ class Space(SpaceHandle):
             agent: The agent that takes part in it.
             kind: What the agent is for. An agent keeps the kind that it first had.
             ephemeral: Learn nothing from the session. It ends an open one of the other sort.
+            tags: Tags for the session, in place of those that it has.
+            metadata: Metadata for the session, in place of what it has.
         """
         return Session(
             self._backend,
             await self._run(
-                OPEN_SESSION, OpenSessionRequest(conversation=conversation, agent=agent, kind=kind, ephemeral=ephemeral)
+                OPEN_SESSION,
+                OpenSessionRequest(
+                    conversation=conversation,
+                    agent=agent,
+                    kind=kind,
+                    ephemeral=ephemeral,
+                    tags=None if tags is None else tuple_of(tags),
+                    metadata=metadata,
+                ),
             ),
         )
 
-    async def sessions(self, *, limit: int = 100, before: str = "") -> list[SessionEntry]:
+    async def sessions(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        before: str = "",
+    ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
         Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
         """
-        return await self._run(LIST_SESSIONS, ListSessionsRequest(limit=limit, before=before))
+        return await self._run(
+            LIST_SESSIONS,
+            ListSessionsRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                limit=limit,
+                before=before,
+            ),
+        )
 
     async def get_session(self, session_id: str) -> Session:
         """Return a session as it stands now.

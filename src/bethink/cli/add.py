@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.narrowing import values
 from bethink.cli.terminal import OutputLine, is_terminal, many, waiting
 from bethink.errors import Conflict
 
@@ -28,6 +29,10 @@ async def add(
     idempotency_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="Repeating the command with the same key stores nothing twice.")
     ] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="A tag for it. Repeatable.")] = None,
+    metadata: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Metadata for it, such as rank=3. Repeatable.")
+    ] = None,
 ) -> Result:
     """Store a text. It is durable when the command returns."""
     given = read_text(text, what="the text")
@@ -35,7 +40,12 @@ async def add(
         raise UsageError("the text is empty.", hint="Pass a text, or write one to stdin.")
     try:
         stored = await ctx.space.remember(
-            given, conversation=conversation, agent=agent, idempotency_key=idempotency_key
+            given,
+            conversation=conversation,
+            agent=agent,
+            idempotency_key=idempotency_key,
+            tags=tag or (),
+            metadata=values(metadata or ()),
         )
     except Conflict as error:
         error.args = (_as_given(str(error.args[0]), idempotency_key),)

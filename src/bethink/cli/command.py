@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar, cast
 
 import typer
@@ -108,6 +109,8 @@ class CommandContext:
     """What a command is given: its shared options, its target and the open memory."""
 
     options: SharedOptions
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The options that several commands have, but not all."""
     _memory: "Memory | None" = field(default=None)
     _target: "Target | None" = field(default=None)
 
@@ -118,8 +121,9 @@ class CommandContext:
 
     def check(self, *, local: bool) -> None:
         """Refuse, before anything is opened, an empty option, and a server where that cannot work."""
-        for name in ("space", "config", "database", "key"):
-            value = getattr(self.options, name)
+        given = {name: getattr(self.options, name) for name in ("space", "config", "database", "key")}
+        several = [("space", each) for each in self.more.get("space") or ()]
+        for name, value in (*given.items(), *several):
             if value is not None and not value.strip():
                 raise UsageError(f"--{name} is empty.", hint="Give it a value, or leave it out.")
         if local and is_server(self.options.database):
@@ -193,26 +197,29 @@ def command(
     local: bool = False,
     without: Sequence[str] = (),
     protocol: bool = False,
+    more: Mapping[str, tuple[Any, object]] = MappingProxyType({}),
 ) -> Callable[[BodyT], BodyT]:
     """Register a function as a command. It is given a `CommandContext` and the command's own parameters.
 
     The command has the shared options except those in `without`. With `local`, it refuses servers. With `protocol`,
-    it never prints on stdout.
+    it never prints on stdout. The options in `more` reach it as `ctx.more`.
     """
 
     def wrap(body: BodyT) -> BodyT:
         own = list(inspect.signature(body, eval_str=True).parameters.values())[1:]
         left_out = (*without, *LOCAL) if local else without
+        options_of = {**more, **{key: each for key, each in SHARED_OPTIONS.items() if key not in left_out}}
         shared = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
-            for key, (hint, default) in SHARED_OPTIONS.items()
-            if key not in left_out
+            for key, (hint, default) in options_of.items()
         ]
 
         def call(**given: Any) -> int:
+            extra = {key: given.pop(key) for key in more}
             options = SharedOptions(**{key: given.pop(key) for key in SHARED_OPTIONS if key in given})
 
             def work(ctx: CommandContext) -> Result:
+                ctx.more = extra
                 ctx.check(local=local)
                 if not inspect.iscoroutinefunction(body):  # it runs an event loop of its own
                     return body(ctx, **given)

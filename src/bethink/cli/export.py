@@ -11,6 +11,7 @@ import typer
 
 from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.lists import all_sessions
+from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.terminal import OutputLine, many, to_json
 from bethink.errors import Conflict, NotFound
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@command(app)
+@command(app, more=NARROWING)
 async def export(
     ctx: CommandContext,
     *,
@@ -33,19 +34,21 @@ async def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> Result:
     """Export the messages or the documents of a space. 'bethink import' reads the messages back."""
+    only = narrowing(ctx.more)
     if md is not None:
-        if jsonl or output != "-":
-            raise UsageError("--md cannot be combined with --jsonl or --output.", hint="Run export twice.")
+        if jsonl or output != "-" or only:
+            hint = "Run export twice."
+            raise UsageError("--md cannot be combined with --jsonl, --output or what narrows messages.", hint=hint)
         await _must_hold_anything(ctx.space)
         return await _export_files(ctx, Path(md))
     if not force:
         _must_be_new(output)
     await _must_hold_anything(ctx.space)
     if ctx.options.json and output == "-":
-        return Result(data={"messages": [line async for line in _lines(ctx.space)]})
+        return Result(data={"messages": [line async for line in _lines(ctx.space, only)]})
     count = 0
     with _sink(output) as sink:
-        async for line in _lines(ctx.space):
+        async for line in _lines(ctx.space, only):
             sink.write(f"{to_json(line, sink)}\n")
             count += 1
     if output == "-":
@@ -99,11 +102,12 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             file.write(text)
 
 
-async def _lines(space: "Space") -> AsyncIterator[dict[str, Any]]:
-    for entry in reversed(await all_sessions(space)):
+async def _lines(space: "Space", only: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    within = {name: only[name] for name in ("conversation", "agent") if name in only}
+    for entry in reversed(await all_sessions(space, **within)):
         session = await space.get_session(entry.session.id)
         after = 0
-        while records := await session.read(after=after):
+        while records := await session.read(after=after, **only):
             for record in records:
                 yield _line(entry, record)
             after = records[-1].number
@@ -126,6 +130,7 @@ def _line(entry: "SessionEntry", record: "Record") -> dict[str, Any]:
         "tool_call_id": message.tool_call_id,
         "is_error": message.is_error,
         "metadata": message.metadata,
+        "tags": message.tags,
         "idempotency_key": message.idempotency_key,
         "trace_parent": message.trace_parent,
     }

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.narrowing import NARROWING, narrowing, repeatable
+from bethink.cli.recall import parse_kinds
 from bethink.cli.terminal import OutputLine, many
 from bethink.errors import NotFound
 
@@ -13,12 +15,18 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_KIND = "Of what fits, delete only message, fact, session_memory or document."
+FILTER = {
+    **{name: option for name, option in NARROWING.items() if name not in ("conversation", "agent")},
+    "kind": repeatable("KIND", _KIND),
+}
+
 _SEE_REFS = "Run 'bethink recall' to find the refs of memories, or 'bethink log' for documents, in the same space."
 _SEE_SESSIONS = "Run 'bethink sessions' to list the sessions and conversations of the space."
 _SEE_SPACES = "Run 'bethink spaces' to list the spaces."
 
 
-@command(app, effect="changes")
+@command(app, effect="changes", more=FILTER)
 async def forget(
     ctx: CommandContext,
     ref: Annotated[str | None, typer.Argument(help="A ref as recall prints it: kind:id:number.")] = None,
@@ -32,11 +40,14 @@ async def forget(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Delete a memory and everything that was learnt from it. This cannot be undone."""
-    if sum(value is not None for value in (ref, session, conversation, everything or None)) != 1:
-        hint = "Pass a ref, --session, --conversation or --everything."
+    """Delete a memory, or all that fits some options, and everything that was learnt from it. This cannot be undone."""
+    fitting = narrowing(ctx.more)
+    if sum(value is not None for value in (ref, session, conversation or fitting or None, everything or None)) != 1:
+        hint = "Pass a ref, --session, --conversation, --everything, or options that narrow, such as --tag."
         raise UsageError("forget takes exactly one thing to delete.", hint=hint)
-    what: dict[str, Any] = {"ref": ref, "session_id": session, "everything": everything}
+    what: dict[str, Any] = {"ref": ref, "session_id": session, "everything": everything, **fitting}
+    if ctx.more["kind"]:
+        what["kinds"] = parse_kinds(ctx.more["kind"])
     if conversation is not None:
         what |= {"conversation": conversation, "agent": agent}
     try:

@@ -31,9 +31,10 @@ _FILE = """\
 # [learning]
 # daily_spend_cap = 5.0
 
-# With an embedder, recall also finds texts that mean the same in other words.
+# With an embedder, recall also finds what was said in other words. By default it is the one of bethink[local], if that
+# is installed; 'bethink models list' shows better ones.
 # [embedder]
-# name = "onnx:/path/to/a/model"
+# name = "bge-small-en"
 """
 
 

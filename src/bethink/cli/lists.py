@@ -2,11 +2,12 @@
 
 import shlex
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, command
+from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.terminal import one_line, when
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ Limit = Annotated[int, typer.Option(metavar="N", help="How many to list.", min=1
 _WIDTH = 100
 
 
-@command(app)
+@command(app, more=NARROWING)
 async def sessions(
     ctx: CommandContext,
     *,
@@ -31,7 +32,7 @@ async def sessions(
     before: Annotated[str, typer.Option(metavar="ID", help="List older sessions than this one.")] = "",
 ) -> Result:
     """List the sessions of a space, newest first."""
-    found = await ctx.space.sessions(limit=limit, before=before)
+    found = await ctx.space.sessions(limit=limit, before=before, **narrowing(ctx.more))
     rows = [
         [
             entry.session.id,
@@ -48,6 +49,33 @@ async def sessions(
     return Result(data=found, lines=ctx.table(rows, head=head))
 
 
+@command(app, more=NARROWING)
+async def facts(
+    ctx: CommandContext,
+    *,
+    limit: Limit = 20,
+    after: Annotated[str, typer.Option(metavar="ID", help="List the facts that follow this one.")] = "",
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="List what was known at this time.")
+    ] = None,
+) -> Result:
+    """List the facts of a space, by id."""
+    found = await ctx.space.facts.all(limit=limit, after=after, as_of=as_of, **narrowing(ctx.more))
+    rows = [
+        [
+            f"fact:{fact.id}:{fact.version}",
+            when(fact.created_at),
+            fact.kind,
+            fact.origin,
+            one_line(fact.content, _WIDTH),
+        ]
+        for fact in found
+    ]
+    if len(found) == limit:
+        ctx.note(f"note: there may be more; continue with --after {shlex.quote(found[-1].id)}")
+    return Result(data=found, lines=ctx.table(rows, head=["REF", "SAID", "KIND", "ORIGIN", "FACT"]))
+
+
 @command(app, without=NO_SPACE)
 async def spaces(
     ctx: CommandContext,
@@ -60,7 +88,7 @@ async def spaces(
     if every:
         found = [space async for space in all_spaces(ctx.memory, after=after, page=limit)]
     else:
-        found = await ctx.memory.spaces(limit=limit, after=after)
+        found = await ctx.memory.list_spaces(limit=limit, after=after)
     if not every and len(found) == limit:
         ctx.note(f"note: there may be more; continue with --after {shlex.quote(found[-1])}, or use --all")
     return Result(data=found, lines=ctx.table([[name] for name in found], head=["SPACE"]))
@@ -68,16 +96,16 @@ async def spaces(
 
 async def all_spaces(memory: "Memory", *, after: str = "", page: int = MOST) -> AsyncIterator[str]:
     """Yield the name of every space, in order, one page at a time."""
-    while names := await memory.spaces(limit=page, after=after):
+    while names := await memory.list_spaces(limit=page, after=after):
         for name in names:
             yield name
         after = names[-1]
 
 
-async def all_sessions(space: "Space") -> "list[SessionEntry]":
-    """Return every session of a space, newest first."""
+async def all_sessions(space: "Space", **only: Any) -> "list[SessionEntry]":
+    """Return every session of a space, or of those that fit, newest first."""
     found: list[SessionEntry] = []
-    while page := await space.sessions(limit=MOST, before=found[-1].session.id if found else ""):
+    while page := await space.sessions(limit=MOST, before=found[-1].session.id if found else "", **only):
         found += page
     return found
 
@@ -103,7 +131,12 @@ async def jobs(ctx: CommandContext, *, limit: Limit = 20) -> Result:
     head = ["KIND", "STATUS", "OUTCOME", "TRIES", "QUEUED", "FINISHED", "COST", "OF", "ERROR"]
     if any(each.status == "waiting" for each in found):
         ctx.note("note: a waiting job is done for now and runs again when it is due")
-    without_embedder = not (ctx.target.settings.embedder.name or ctx.target.server)
-    if without_embedder and any(each.kind == "index" and each.status == "queued" for each in found):
+    if _without_embedder(ctx) and any(each.kind == "index" and each.status == "queued" for each in found):
         ctx.note("note: index jobs stay queued until an embedder is set; until then, recall searches by words")
     return Result(data=found, lines=ctx.table(rows, head=head))
+
+
+def _without_embedder(ctx: CommandContext) -> bool:
+    from bethink.plugins import embedder_in_use  # noqa: PLC0415 - as above
+
+    return not ctx.target.server and not embedder_in_use(ctx.target.settings)

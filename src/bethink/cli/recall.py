@@ -5,21 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, command
 from bethink.cli.export import is_empty
+from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.refs import resolve_ref
 from bethink.cli.terminal import OutputLine, columns, many, one_line, when
 
 if TYPE_CHECKING:
+    from bethink.api.space import Space
+    from bethink.api.spaces import Spaces
     from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
 
 app = typer.Typer()
 
+SEVERAL = {"space": repeatable("NAME", "The space to ask, or several, which are ranked together.  [default: default]")}
 _WIDTH = 100
 _NAMED = 3
 
 
-@command(app)
+@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
 async def recall(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
@@ -41,12 +45,34 @@ async def recall(
 ) -> Result:
     """Search memory for the answer to a question. Each result comes with its ref."""
     kinds = parse_kinds(kind)
-    found = await ctx.space.recall(question, limit=limit, budget=budget, as_of=as_of, kinds=kinds, explain=explain)
+    found = await asked(ctx).recall(
+        question, limit=limit, budget=budget, as_of=as_of, kinds=kinds, explain=explain, **narrowing(ctx.more)
+    )
     if found.missing:
-        empty = not found.items and await is_empty(ctx.space)
-        why = f"space {ctx.space_name!r} is empty; 'bethink spaces' lists the spaces" if empty else found.missing
+        names = space_names(ctx)
+        empty = not found.items and len(names) == 1 and await is_empty(ctx.memory.space(names[0]))
+        why = f"space {names[0]!r} is empty; 'bethink spaces' lists the spaces" if empty else found.missing
         ctx.note(f"note: {why}")
     return Result(data=found, lines=list(recall_lines(found, explain=explain)))
+
+
+@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
+async def context(
+    ctx: CommandContext,
+    question: Annotated[str, typer.Argument(help="What the prompt is about, if that is known.")] = "",
+    *,
+    budget: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="How many tokens the block may take.", min=1)
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Use what was known at this time.")
+    ] = None,
+) -> Result:
+    """Print a block of memory to begin a prompt with."""
+    block = await asked(ctx).context(question, budget=budget, as_of=as_of, **narrowing(ctx.more))
+    if not block:
+        ctx.note("note: there is nothing to show")
+    return Result(data=block, lines=[OutputLine(line) for line in block.text.splitlines()])
 
 
 @command(app)
@@ -57,6 +83,17 @@ async def show(
     """Show a memory with its sources, its versions and where it was used."""
     lineage = await ctx.space.explain(await resolve_ref(ctx.space, ref))
     return Result(data=lineage, lines=list(lineage_lines(lineage)))
+
+
+def space_names(ctx: CommandContext) -> list[str]:
+    """Return the names of the spaces to ask."""
+    return ctx.more["space"] or ["default"]
+
+
+def asked(ctx: CommandContext) -> "Space | Spaces":
+    """Return the one space to ask, or several together."""
+    names = space_names(ctx)
+    return ctx.memory.space(names[0]) if len(names) == 1 else ctx.memory.spaces(*names)
 
 
 def parse_kinds(words: list[str] | None) -> "tuple[RefKind, ...]":
@@ -72,17 +109,26 @@ def parse_kinds(words: list[str] | None) -> "tuple[RefKind, ...]":
 def recall_lines(found: "Recall", *, explain: bool = False) -> Iterator[OutputLine]:
     """Format what was recalled."""
     for item in found.items:
-        yield OutputLine(f"{item.score:.2f}  {when(item.at)}  {_who(item)}", "bold")
+        where = f"  in {one_line(item.space)}" if item.space else ""
+        yield OutputLine(f"{_certainty(item)}  {when(item.at)}  {_who(item)}{where}", "bold")
         for text in item.text.splitlines():
             yield OutputLine(f"      {text}")
         yield OutputLine(f"      {item.ref}", "dim")
+        if item.superseded_by is not None:
+            yield OutputLine(f"      superseded by {item.superseded_by}")
         if explain:
-            reasons = next((each for each in found.candidates if each.ref == item.ref), None)
-            yield from _reasons(reasons)
+            same = (each for each in found.candidates if (each.ref, each.space) == (item.ref, item.space))
+            yield from _reasons(next(same, None))
             for excerpt in item.excerpts:
                 yield OutputLine(f"      from: {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
     if explain:
         yield from _left_out(found)
+
+
+def _certainty(item: "Recalled") -> str:
+    """Return the certainty in words and as a number, in a column."""
+    known = item.certainty
+    return f"{item.score:.2f}" if known is None else f"{known.level:<4} {known.value:.2f}"
 
 
 def _who(item: "Recalled") -> str:

@@ -28,7 +28,9 @@ async def reindex(
 
     Until it is done, recall uses words and the vectors it already has.
     """
-    vectors, embedder = ctx.memory.local().vectors(), ctx.target.settings.embedder.name
+    from bethink.plugins import embedder_in_use  # noqa: PLC0415 - like every import here, for a quick --help
+
+    vectors, embedder = ctx.memory.local().vectors(), embedder_in_use(ctx.target.settings)
     if dry_run:
         spaces = len([space async for space in all_spaces(ctx.memory)])
         return Result(
@@ -51,7 +53,7 @@ async def reindex(
 
 async def _embed(ctx: CommandContext, vectors: "Vectors") -> tuple[int, int]:
     """Run the queued jobs. Returns how many texts were embedded and how many spaces are not done."""
-    from bethink.model.jobs import JobKind  # noqa: PLC0415 - like every import here, for a quick --help
+    from bethink.model.jobs import JobKind  # noqa: PLC0415 - as above
 
     embedded, total = 0, await vectors.left()
     with Progress("spaces", total, quiet=ctx.options.quiet or ctx.options.json) as progress:

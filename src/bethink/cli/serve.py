@@ -52,6 +52,10 @@ async def mcp(
     *,
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tools that write or delete.")] = False,
     no_erase: Annotated[bool, typer.Option("--no-erase", help="Offer no tools that delete.")] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another space that recall asks, too; it is never written. Repeatable."),
+    ] = None,
 ) -> Result:
     """Serve one space as MCP tools over stdin and stdout. It ends when stdin is closed."""
     try:
@@ -61,7 +65,8 @@ async def mcp(
         raise _missing("mcp", error) from error
     _ = bethink.mcp.server
     memory = ctx.target.make(stays=True)
-    await run_stdio(memory, space=ctx.space_name, may_write=not read_only, may_erase=not (read_only or no_erase))
+    allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase)}
+    await run_stdio(memory, space=ctx.space_name, also=tuple(also or ()), **allowed)
     return Result()
 
 

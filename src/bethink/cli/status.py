@@ -23,9 +23,11 @@ async def status(ctx: CommandContext) -> Result:
     """Show which database is in use and what it holds."""
     from importlib.metadata import version  # noqa: PLC0415
 
+    from bethink.plugins import embedder_in_use  # noqa: PLC0415
+
     target, settings = ctx.target, ctx.target.settings
     audit = await _allowed(ctx.memory.audit())
-    spaces = await _allowed(ctx.memory.spaces(limit=MOST))
+    spaces = await _allowed(ctx.memory.list_spaces(limit=MOST))
     newest = await ctx.space.sessions(limit=1)
     data: dict[str, Any] = {
         "version": version("bethink"),
@@ -41,7 +43,7 @@ async def status(ctx: CommandContext) -> Result:
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
     }
     if not target.server:  # a server has its own
-        data |= {"model": settings.model.name or None, "embedder": settings.embedder.name or None}
+        data |= {"model": settings.model.name or None, "embedder": embedder_in_use(settings) or None}
         data |= {"daily_spend_cap": settings.learning.daily_spend_cap}
     return Result(data=data, lines=columns(_rows(data)))
 

@@ -12,7 +12,7 @@ from bethink.errors import NotFound
 
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
-    from bethink.model.documents import Document
+    from bethink.model.documents import Document, DocumentEntry
     from bethink.model.records import Fact
 
 app = typer.Typer()
@@ -103,7 +103,7 @@ async def _diff(documents: "Documents", document: "Document", before: int, after
         raise
 
 
-def _tree_lines(ctx: CommandContext, tree: "dict[str, Document]") -> list[OutputLine]:
+def _tree_lines(ctx: CommandContext, tree: "dict[str, DocumentEntry]") -> list[OutputLine]:
     rows = [[path, f"v{each.version}", when(each.valid_from), each.id, each.title] for path, each in tree.items()]
     return ctx.table(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"])
 

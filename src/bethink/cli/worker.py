@@ -38,12 +38,13 @@ async def consolidate(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes 
 
 async def _preview(ctx: CommandContext) -> Result:
     """Count the jobs that a run would take: it works on all spaces, so one space does not show what it costs."""
+    from bethink.plugins import embedder_in_use  # noqa: PLC0415
+
     settings, server = ctx.target.settings, ctx.target.server
+    indexes = bool(server or embedder_in_use(settings))
 
     def due(kind: str, status: str) -> bool:
-        return status in _DUE and (
-            kind != "index" or bool(settings.embedder.name or server)
-        )  # no embedder, no indexing
+        return status in _DUE and (indexes or kind != "index")
 
     waiting = [job for job in await ctx.space.jobs(limit=1_000) if due(job.kind, job.status)]
     everywhere: dict[str, int] = {}

@@ -1,10 +1,11 @@
 """One request and its answer: sent again where that is safe, and truthful about what may have happened."""
 
 import json
+import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
 import anyio
@@ -65,6 +66,10 @@ class Calls:
             )
         if not key or not key.isascii() or not key.isprintable():
             raise Misconfigured("the key is empty or not plain text.", hint="Give the text of a key: bt_….")
+        if not _is_number(timeout) or not 0 < timeout < math.inf:
+            raise Misconfigured(f"timeout = {timeout!r} is not a time.", hint="Give seconds: a number above 0.")
+        if not isinstance(cast("object", retries), int) or retries < 0:
+            raise Misconfigured(f"retries = {retries!r} is not a count.", hint="Give a whole number, 0 or more.")
         self._url = url.rstrip("/")
         self._told = _without_credentials(self._url)
         self._key = key
@@ -141,6 +146,10 @@ class Calls:
         raise _refusal(response, asked)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _without_credentials(url: str) -> str:
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
@@ -171,7 +180,9 @@ def queried(query: Mapping[str, object]) -> str:
 
 
 def _spelt(value: object) -> str:
-    return json.dumps(value) if isinstance(value, bool) else clean(str(value))
+    if isinstance(value, (bool, list, dict)):
+        return clean(json.dumps(value, ensure_ascii=False))
+    return clean(str(value))
 
 
 def path_of(template: str, names: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ _PAST_OVERVIEWS = 10
 _DATA = Origin("document")
 
 
-def shelf(tx: Tx, *, space: str) -> DocumentTree:
+def read_tree(tx: Tx, *, space: str) -> DocumentTree:
     """Return the documents below `~/memory` by path, with their sources."""
     below = f"{ROOT}/"
     found = {
@@ -61,7 +61,7 @@ def apply(
     return written
 
 
-def take_back(tx: Tx, *, space: str, run: str) -> None:
+def undo(tx: Tx, *, space: str, run: str) -> None:
     """Restore every document to its text before a run. Raises `Conflict` if one was changed again since."""
     written: dict[str, list[Document]] = {}
     for each in documents.written_by(tx, space=space, run=run):

@@ -1,5 +1,6 @@
 """Carries out the verbs of documents: read, write, compare, restore, and decide on proposed changes."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -10,10 +11,10 @@ from bethink.documents import changes, files, tree
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor
 from bethink.model.consolidation import ChangeSet, ChangeStatus
-from bethink.model.documents import Author, Document, DocumentDraft, DocumentSource, Provenance, diff_of
+from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
 from bethink.model.records import checked_name
 from bethink.model.rules import lowest
-from bethink.model.text import clean
+from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.documents import (
     ChangeRequest,
@@ -44,9 +45,9 @@ class DocumentService:
         self._database = database
         self._redactor = redactor
 
-    async def tree(self, space: str, request: TreeRequest) -> dict[str, Document]:
-        """Return every document by its path."""
-        return await self._read(space, lambda tx: tree.everything(tx, space=space, as_of=request.as_of))
+    async def tree(self, space: str, request: TreeRequest) -> dict[str, DocumentEntry]:
+        """Return every document by its path, without its text."""
+        return await self._read(space, lambda tx: tree.entries(tx, space=space, as_of=request.as_of))
 
     async def search(self, space: str, request: SearchDocumentsRequest) -> list[Document]:
         """Return the documents that share words with a query."""
@@ -144,7 +145,7 @@ class DocumentService:
 
         def body(tx: Tx) -> dict[str, str]:
             seen = consolidation.seen(tx, space=space)
-            return files.artefacts(seen, changes.shelf(tx, space=space).documents)
+            return files.artefacts(seen, changes.read_tree(tx, space=space).documents)
 
         return await self._read(space, body)
 
@@ -157,7 +158,7 @@ class DocumentService:
 
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)
-            held = _settle(tx, space, request.run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
+            held = _set_status(tx, space, request.run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
             author = Author(kind="job", id="writer", reason="approved", run=request.run)
             written = changes.apply(tx, held.changes, space=space, author=author, quoted=False)
             consolidation.keep_written(tx, held, space=space, written=written)
@@ -181,8 +182,8 @@ class DocumentService:
 
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)
-            _settle(tx, space, request.run, was=ChangeStatus.APPLIED, status=ChangeStatus.UNDONE)
-            changes.take_back(tx, space=space, run=request.run)
+            _set_status(tx, space, request.run, was=ChangeStatus.APPLIED, status=ChangeStatus.UNDONE)
+            changes.undo(tx, space=space, run=request.run)
 
         await self._write(space, body)
 
@@ -193,6 +194,8 @@ class DocumentService:
             title=cut(clean(draft.title)),
             description=cut(clean(draft.description)),
             body=cut(clean(draft.body)),
+            tags=tuple(cut(clean(tag)) for tag in draft.tags),
+            metadata=json.loads(canonical_json(draft.metadata, lambda text: cut(clean(text)))),
         )
 
     def _told(self, by: Provenance | None) -> Provenance:
@@ -216,9 +219,9 @@ def _carried(tx: Tx, space: str, request: UpdateDocumentRequest) -> Provenance:
     return replace(by, origin=lowest([by.origin, current.origin]), sources=tuple(behind))
 
 
-def _settle(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
+def _set_status(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
     found = _found(tx, space, run)
-    if not consolidation.settle_change_set(tx, space=space, run=run, was=was, status=status):
+    if not consolidation.set_change_status(tx, space=space, run=run, was=was, status=status):
         raise Conflict(f"the change set {run} is {found.status}, not {was}.")
     return found
 

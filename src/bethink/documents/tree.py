@@ -1,8 +1,10 @@
 """Writes the tree of documents and enforces its rules: unique paths, no cycles, no dangling links."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from operator import itemgetter
+from typing import TypeVar
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, Stale
 from bethink.model.documents import (
@@ -10,6 +12,7 @@ from bethink.model.documents import (
     Author,
     Document,
     DocumentDraft,
+    DocumentEntry,
     Provenance,
     ReferenceKind,
     mentions_in,
@@ -19,6 +22,8 @@ from bethink.model.ids import new_id, shard_for
 from bethink.model.records import Origin
 from bethink.store import documents, facts
 from bethink.store.db import Tx
+
+EntryT = TypeVar("EntryT", bound=DocumentEntry)
 
 _ROOT_TITLE = "Memory"
 _ROOT_DESCRIPTION = "Everything that memory keeps in documents."
@@ -50,11 +55,20 @@ def path_of(tx: Tx, document: Document, *, space: str, as_of: datetime | None = 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, Document]:
     """Return every document by its path, as the tree is now or was at a time."""
-    found = {each.id: each for each in documents.everything(tx, space=space, as_of=as_of)}
+    return _by_path(documents.everything(tx, space=space, as_of=as_of))
+
+
+def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, DocumentEntry]:
+    """Return the same without the texts."""
+    return _by_path(documents.entries(tx, space=space, as_of=as_of))
+
+
+def _by_path(listed: Iterable[EntryT]) -> dict[str, EntryT]:
+    found = {each.id: each for each in listed}
     return dict(sorted(((_path(each, found), each) for each in found.values()), key=itemgetter(0)))
 
 
-def _path(document: Document, among: Mapping[str, Document]) -> str:
+def _path(document: DocumentEntry, among: Mapping[str, DocumentEntry]) -> str:
     slugs = [document.slug]
     while document.parent is not None and document.parent in among:
         document = among[document.parent]
@@ -87,6 +101,8 @@ def update(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, expect
     """Write the next version, if the one that was read is still current. Without a change, nothing is written."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
     behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
+    if by.author.kind == "job":  # what people filed a document under is not a job's to change
+        draft = replace(draft, tags=current.tags, metadata=current.metadata)
     if draft == current.draft() and set(by.sources) == set(behind):
         return current
     _check(tx, draft, space=space, document_id=document_id)  # before its current version is closed

@@ -6,7 +6,7 @@ from datetime import datetime
 from bethink.model.moments import EPOCH
 from bethink.model.records import Fact
 from bethink.model.rules import overlap, rank, since
-from bethink.store import facts, full_text
+from bethink.store import facts
 from bethink.store.db import Tx
 
 
@@ -32,7 +32,7 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
     for fact in sorted(freed, key=_standing, reverse=True):
         _hold_again(tx, fact, space=space)
     if gone:
-        full_text.forget(tx, "facts")
+        tx.forgets = True
     return gone
 
 

@@ -1,5 +1,6 @@
 """Carries out the verbs of facts."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -8,7 +9,7 @@ from bethink.errors import NotFound
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
 from bethink.model.records import Fact, SourceMessage, checked_name
-from bethink.model.text import clean
+from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
     FactRequest,
@@ -34,14 +35,23 @@ class FactService:
         """List facts, ordered by id."""
         return await self._read(
             space,
-            lambda tx: facts.page(tx, space=space, as_of=request.as_of, limit=request.limit, after=request.after),
+            lambda tx: facts.page(
+                tx, space=space, as_of=request.as_of, limit=request.limit, after=request.after, only=request.only
+            ),
         )
 
     async def search(self, space: str, request: SearchFactsRequest) -> list[Fact]:
         """Return the facts that share words with a query."""
         return await self._read(
             space,
-            lambda tx: facts.search(tx, space=space, question=request.query, limit=request.limit, as_of=request.as_of),
+            lambda tx: facts.search(
+                tx,
+                space=space,
+                question=request.query,
+                limit=request.limit,
+                as_of=request.as_of,
+                only=request.only,
+            ),
         )
 
     async def by_metadata(self, space: str, request: FactsByMetadataRequest) -> list[Fact]:
@@ -87,7 +97,7 @@ class FactService:
             subject=None if fact.subject is None else cut(fact.subject),
             slot=None if fact.slot is None else cut(fact.slot),
             tags=tuple(map(cut, fact.tags)),
-            metadata={cut(key): cut(value) for key, value in fact.metadata.items()},
+            metadata=json.loads(canonical_json(fact.metadata, cut)),
             entities=tuple(map(cut, fact.entities)),
         )
 

@@ -7,7 +7,7 @@ from bethink.facts import revive
 from bethink.model.jobs import JobKind
 from bethink.model.proof import still_said
 from bethink.model.records import Forgotten
-from bethink.store import facts, full_text, jobs, messages, sessions
+from bethink.store import facts, jobs, messages, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -19,24 +19,30 @@ def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
 
 def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
     """Forget every message of some sessions of a locked conversation, and what was derived from them."""
-    sessions.settle_purged(tx, space=space, sessions=gone)
+    sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     removed = tx.run("forget_messages", space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
     return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
 
-def forget_message(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> Forgotten | None:
-    """Forget one message of a locked conversation. Returns None if there is no such message.
+def forget_messages(
+    tx: Tx, *, space: str, conversation: str, session_id: str, numbers: Collection[int]
+) -> Forgotten | None:
+    """Forget some messages of one session of a locked conversation. Returns None if there are none of them.
 
-    The memory of its session is forgotten, too, and is made again when something new is said there.
+    The memory of the session is forgotten, too, and is made again when something new is said there.
     """
-    rows = tx.all("facts_from_message", space=space, session=session_id, number=number)
-    if not tx.run("forget_message", space=space, session=session_id, number=number):
+    shaken: set[str] = set()
+    removed = 0
+    for number in numbers:
+        named = {"space": space, "session": session_id, "number": number}
+        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **named)}
+        removed += tx.run("forget_message", **named)
+    if not removed:
         return None
-    unsaid = _unsaid(tx, {row["id"] for row in rows}, space=space)
-    gone = [session_id]
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=1, unsaid=unsaid)
+    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
+    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
@@ -62,7 +68,7 @@ def _forget_derived(
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
-    full_text.forget(tx, "messages", "session_memories")
+    tx.forgets = True
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
@@ -73,7 +79,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
     if not tx.run("forget_session_memories", space=space, sessions=[session_id]):
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
-    full_text.forget(tx, "session_memories")
+    tx.forgets = True
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
@@ -97,7 +103,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
-    full_text.forget(tx, "documents")
+    tx.forgets = True
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -109,7 +115,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     held = count_space(tx, space=space)
     if held is None or not tx.run("forget_space", space=space):
         return None
-    full_text.forget(tx, "messages", "session_memories", "facts", "documents")
+    tx.forgets = True
     return held
 
 
@@ -127,7 +133,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     # A running writer may have read it: it loses its claim, and the run starts over.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
     touched = tx.run("redact_resting_on", space=space, ids=gone)
-    full_text.forget(tx, "documents")  # always: versions that were thinned out before may have left words behind
+    tx.forgets = True
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages as log
-from bethink.log.sessions import checked_conversation, open_session
+from bethink.log.names import stored_conversation
+from bethink.log.remember import store
 from bethink.model.framing import unframed
 from bethink.model.records import AgentKind, Message, Record
 from bethink.model.text import clean
@@ -41,8 +42,8 @@ class History:
 
         def body(tx: Tx) -> log.Appended:
             rows = log.prepare([message], self._redactor)
-            session, _ = open_session(tx, space=self.space, agent=self.agent, kind=self.kind, key=key)
-            return log.append(tx, space=self.space, session_id=session.id, rows=rows)
+            name = self._name(tx, key)
+            return store(tx, space=self.space, agent=self.agent, kind=self.kind, key=name, rows=rows).appended
 
         appended = await log.append_once(self._database, body, space=self.space)
         if appended.thread_id is not None and self._advance is not None:
@@ -72,8 +73,9 @@ class History:
 
         def body(tx: Tx) -> None:
             content = self._redactor.redact(clean(unframed(summary)))
+            name = self._name(tx, key)
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
-            conversation = sessions.ensure_conversation(tx, agent=agent, key=checked_conversation(key))
+            conversation = sessions.ensure_conversation(tx, agent=agent, key=name)
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)
 
         await self._database.transact(body, space=self.space, repeatable=True)
@@ -92,4 +94,7 @@ class History:
         return await self._database.transact(body, space=self.space, read=True)
 
     def _find(self, tx: Tx, key: str) -> str | None:
-        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=checked_conversation(key))
+        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=self._name(tx, key))
+
+    def _name(self, tx: Tx, key: str) -> str:
+        return stored_conversation(tx, space=self.space, agent=self.agent, key=key, redactor=self._redactor)

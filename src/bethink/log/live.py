@@ -10,7 +10,7 @@ import anyio
 
 from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.log.history import History
-from bethink.log.sessions import checked_conversation
+from bethink.log.names import checked_conversation
 from bethink.logs import logger
 from bethink.model.ids import new_id
 from bethink.model.records import Message, message_from

@@ -5,6 +5,8 @@ from typing import NamedTuple, TypeVar
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
+from bethink.log.names import stored_name
+from bethink.model.filters import Filter
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
 from bethink.model.records import Message, Record, SourceMessage, message_from
@@ -28,27 +30,42 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
     def cut(text: str) -> str:
         return redact(clean(unframed(text)))
 
-    return [_prepared(message_from(draft), cut) for draft in drafts]
+    # The messages of a batch have few origins, and each is cut like any other text.
+    origins = _Cut(cut)
+    return [_prepared(message_from(draft), cut, origins, redactor) for draft in drafts]
 
 
-def _prepared(message: Message, cut: Callable[[str], str]) -> Prepared:
+class _Cut(dict[str, str]):
+    def __init__(self, cut: Callable[[str], str]) -> None:
+        super().__init__()
+        self._cut = cut
+
+    def __missing__(self, text: str) -> str:
+        self[text] = made = self._cut(text)
+        return made
+
+
+def _prepared(message: Message, cut: Callable[[str], str], origins: Mapping[str, str], redactor: Redactor) -> Prepared:
     if message.name is not None and len(message.name) > _MAX_NAME:
         raise Invalid(
             f"the name of a message has {len(message.name)} characters.",
             hint=f"Use up to {_MAX_NAME}; put longer values into metadata.",
         )
+    content, name = cut(message.content), None if message.name is None else cut(message.name)
     return Prepared(
         message.role,
-        cut(message.content),
-        None if message.name is None else cut(message.name),
+        content,
+        name,
         canonical_json(message.tool_calls, cut) if message.tool_calls else "[]",
         None if message.tool_call_id is None else cut(message.tool_call_id),
         int(message.is_error),
         canonical_json(message.metadata, cut) if message.metadata else "{}",
-        cut(message.origin or ""),
-        message.idempotency_key,
+        origins[message.origin or ""],
+        None if message.idempotency_key is None else stored_name(message.idempotency_key, redactor),
         None if message.trace_parent is None else cut(message.trace_parent),
         None if message.said_at is None else to_micros(message.said_at),
+        canonical_json(message.tags, cut) if message.tags else "[]",
+        messages.words_of(content, name),
     )
 
 
@@ -64,14 +81,21 @@ class Appended(NamedTuple):
         return [source.number for source in self.sources]
 
 
-def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appended:
+Known = Mapping[str | None, Taken]
+"""The messages that already have an idempotency key, by their keys."""
+
+
+def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared], known: Known | None = None) -> Appended:
     """Store messages and return their numbers; one whose idempotency key is known keeps its number.
 
     A key applies to the entire conversation: a retry may come after the session it was first sent to has ended.
+    Pass `known` if it was read in this transaction.
     """
-    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
-    tx.repeatable = len(keys) == len(rows)
-    known = _known(tx, space, session_id, rows, keys) if keys else {}
+    if known is None:
+        known = find_known(tx, space=space, rows=rows)
+    tx.repeatable = all(row.idempotency_key is not None for row in rows)
+    if known:
+        _check_same(tx, space, session_id, rows, known)
     fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
     if not fresh:
         return Appended(_sources(session_id, rows, known, 1))
@@ -79,7 +103,7 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appe
     if reserved is None:
         raise _refusal(tx, space, session_id)
     first = reserved.last - len(fresh) + 1
-    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh)
+    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=reserved.indexed)
     if reserved.thread_id is not None:
         # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.log.events import queue_events  # noqa: PLC0415
@@ -88,13 +112,18 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared]) -> Appe
     return Appended(_sources(session_id, rows, known, first), reserved.thread_id)
 
 
-def _known(tx: Tx, space: str, session_id: str, rows: list[Prepared], keys: list[str]) -> dict[str | None, Taken]:
+def find_known(tx: Tx, *, space: str, rows: list[Prepared]) -> Known:
+    """Return which of the messages have an idempotency key that is already stored in the space."""
+    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     if len(set(keys)) != len(keys):
         raise Conflict(
             "two messages of one batch have the same idempotency key.", hint="Give each message its own key."
         )
-    known: dict[str | None, Taken] = {**messages.taken(tx, space=space, keys=keys)}
-    session = sessions.find(tx, space=space, session_id=session_id) if known else None
+    return {**messages.taken(tx, space=space, keys=keys)} if keys else {}
+
+
+def _check_same(tx: Tx, space: str, session_id: str, rows: list[Prepared], known: Known) -> None:
+    session = sessions.find(tx, space=space, session_id=session_id)
     conversation = None if session is None else session.conversation_id
     for row in rows:
         holder = known.get(row.idempotency_key)
@@ -108,12 +137,9 @@ def _known(tx: Tx, space: str, session_id: str, rows: list[Prepared], keys: list
                 f"number {holder.number} of session {holder.session_id}.",
                 hint="Use a new key for a new message; repeat a key only with the message it was made for.",
             )
-    return known
 
 
-def _sources(
-    session_id: str, rows: list[Prepared], known: Mapping[str | None, Taken], first: int
-) -> list[SourceMessage]:
+def _sources(session_id: str, rows: list[Prepared], known: Known, first: int) -> list[SourceMessage]:
     fresh = (SourceMessage(session_id, number) for number in range(first, first + len(rows)))
     if not known:
         return list(fresh)
@@ -130,9 +156,9 @@ def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
     return SessionEnded(f"session {session_id} ended ({found.end_reason}).")
 
 
-def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int) -> list[Record]:
-    """Return the messages of a session after a number, in order."""
-    return messages.after(tx, space=space, session_id=session_id, number=after, limit=limit)
+def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int, only: Filter | None = None) -> list[Record]:
+    """Return the messages of a session after a number that fit a filter, in order."""
+    return messages.after(tx, space=space, session_id=session_id, number=after, limit=limit, only=only)
 
 
 async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:

@@ -1,12 +1,17 @@
 """Carries out the verbs of sessions: stores and reads messages, and marks sessions to be learnt from."""
 
+import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages, remember, sessions, succession
+from bethink.log.names import stored_conversation
+from bethink.model.framing import unframed
 from bethink.model.recall import Ref, RefKind, Remembered
-from bethink.model.records import EndReason, Record, SessionEntry, SessionInfo, SessionMemory, Trigger, keyed
+from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, SessionMemory, Trigger, keyed
+from bethink.model.text import JsonObject, canonical_json, clean
 from bethink.model.verbs.memory import RememberRequest
 from bethink.model.verbs.sessions import (
     AppendRequest,
@@ -44,18 +49,18 @@ class SessionService:
 
     async def open(self, space: str, request: OpenSessionRequest) -> SessionInfo:
         """Return the active session of a conversation, opening one if there is none."""
-        session, opened = await self._database.transact(
-            lambda tx: sessions.open_session(
-                tx,
-                space=space,
-                agent=request.agent,
-                kind=request.kind,
-                key=request.conversation,
-                ephemeral=request.ephemeral,
-            ),
-            space=space,
-            repeatable=True,
-        )
+        agent, key = request.agent, request.conversation
+
+        def body(tx: Tx) -> tuple[SessionInfo, bool]:
+            name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=self._redactor)
+            session, opened = sessions.open_session(
+                tx, space=space, agent=agent, kind=request.kind, key=name, ephemeral=request.ephemeral
+            )
+            tags = session.tags if request.tags is None else tuple(map(self._cut, request.tags))
+            metadata = session.metadata if request.metadata is None else self._cut_json(request.metadata)
+            return store.label(tx, session, tags=tags, metadata=metadata), opened
+
+        session, opened = await self._write(space, body)
         if opened:
             self._opened(session)
         return session
@@ -63,7 +68,8 @@ class SessionService:
     async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
         """List sessions, the newest first."""
         return await self._read(
-            space, lambda tx: store.listed(tx, space=space, limit=request.limit, before=request.before)
+            space,
+            lambda tx: store.listed(tx, space=space, limit=request.limit, before=request.before, only=request.only),
         )
 
     async def get(self, space: str, request: SessionRequest) -> SessionInfo:
@@ -74,7 +80,7 @@ class SessionService:
 
     async def remember(self, space: str, request: RememberRequest) -> Remembered:
         """Store messages in a session, or in the active one of a conversation."""
-        drafts = list(request.messages)
+        drafts = [_labelled(message, request) for message in request.messages]
         if request.idempotency_key is not None:
             drafts = keyed(drafts, request.idempotency_key)
         body = remember.storing(drafts, request, space=space, redactor=self._redactor)
@@ -106,7 +112,12 @@ class SessionService:
 
         def body(tx: Tx) -> list[Record]:
             found = messages.read(
-                tx, space=space, session_id=request.session_id, after=request.after, limit=request.limit
+                tx,
+                space=space,
+                session_id=request.session_id,
+                after=request.after,
+                limit=request.limit,
+                only=request.only,
             )
             if not found:  # an empty page may mean that there is no such session
                 succession.get_session(tx, space=space, session_id=request.session_id)
@@ -154,7 +165,20 @@ class SessionService:
 
     async def summary(self, space: str, request: SessionRequest) -> SessionMemory | None:
         """Return what was learnt from a session as a whole."""
-        return await self._read(space, lambda tx: learning.find_memory(tx, space=space, session_id=request.session_id))
+
+        def body(tx: Tx) -> SessionMemory | None:
+            found = learning.find_memory(tx, space=space, session_id=request.session_id)
+            if found is None:
+                succession.get_session(tx, space=space, session_id=request.session_id)
+            return found
+
+        return await self._read(space, body)
+
+    def _cut(self, text: str) -> str:
+        return self._redactor.redact(clean(unframed(text)))
+
+    def _cut_json(self, value: JsonObject) -> JsonObject:
+        return json.loads(canonical_json(value, self._cut))
 
     async def _next(self, space: str, request: SessionRequest, reason: EndReason) -> SessionInfo:
         return await self._write(
@@ -167,3 +191,11 @@ class SessionService:
 
     async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, repeatable=True)
+
+
+def _labelled(message: Message, request: RememberRequest) -> Message:
+    """Return a message with the tags and the metadata that the request has for all of them."""
+    if not request.tags and not request.metadata:
+        return message
+    tags = (*message.tags, *request.tags)
+    return replace(message, tags=tags, metadata={**(request.metadata or {}), **message.metadata})

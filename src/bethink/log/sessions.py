@@ -2,25 +2,10 @@
 
 from bethink.errors import Invalid
 from bethink.log.succession import end_session, get_session, mark_pending
-from bethink.model.checks import Bytes
-from bethink.model.records import (
-    MAX_CONVERSATION,
-    AgentKind,
-    EndReason,
-    SessionInfo,
-    Trigger,
-    checked_name,
-    checked_text,
-)
+from bethink.model.records import AgentKind, EndReason, SessionInfo, Trigger, checked_name
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
 from bethink.store.db import Tx
-
-
-def checked_conversation(key: str) -> str:
-    """Return `key` if it can name a conversation, else raise `Invalid`."""
-    Bytes(MAX_CONVERSATION).check("conversation", checked_text(key, "a conversation"))
-    return key
 
 
 def open_session(
@@ -28,10 +13,11 @@ def open_session(
 ) -> tuple[SessionInfo, bool]:
     """Return the active session of a conversation, opening one if there is none, and whether it was opened now.
 
-    An open session is ended if its `ephemeral` differs from the one asked for; None accepts either.
+    `key` is the stored name of the conversation. An open session is ended if its `ephemeral` differs from the one
+    asked for; None accepts either.
     """
     speaker = sessions.ensure_agent(tx, space=space, name=checked_name(agent, "an agent's name"), kind=kind)
-    conversation = sessions.ensure_conversation(tx, agent=speaker, key=checked_conversation(key))
+    conversation = sessions.ensure_conversation(tx, agent=speaker, key=key)
     sessions.lock_conversation(tx, space=space, conversation=conversation)
     last = sessions.newest(tx, space=space, conversation=conversation)
     learns = makes_memory(speaker.kind) and not ephemeral

@@ -43,11 +43,12 @@ def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -
             ordinal=(last or ended).ordinal + 1,
             learns=ended.learns,
         )
+        following = sessions.label(tx, following, tags=ended.tags, metadata=ended.metadata)
     threads.move(tx, space=ended.space, before=ended.id, session_id=following.id)
     return following
 
 
-def promise_consolidation(tx: Tx, *, space: str) -> None:
+def queue_consolidation(tx: Tx, *, space: str) -> None:
     """Queue a consolidation of a space. Raises `NotFound` if there is no such space."""
     if not jobs.listed(tx, space=space, limit=1):
         raise NotFound(f"no space {space!r}.")

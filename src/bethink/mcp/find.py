@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from bethink.api.space import Space
 from bethink.errors import NotFound
 from bethink.mcp.texts import IndexLine, entry_of
-from bethink.model.documents import Document
+from bethink.model.documents import Document, DocumentEntry
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
 
@@ -103,10 +103,10 @@ def _of_document(document: Document, *, path: str | None = None, superseded_by: 
     )
 
 
-def _document_line(path: str, document: Document) -> IndexLine:
+def _document_line(path: str, document: DocumentEntry) -> IndexLine:
     text = f"{path}: {document.title}. {document.description}".rstrip(". ")
     return IndexLine(entry_of(_ref(document), "document", document.origin, document.valid_from, path=path), text)
 
 
-def _ref(document: Document) -> Ref:
+def _ref(document: DocumentEntry) -> Ref:
     return Ref(RefKind.DOCUMENT, document.id, document.version)

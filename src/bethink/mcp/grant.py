@@ -7,9 +7,11 @@ from bethink.model.access import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The one space that a connection works in, and what it may do there."""
+    """The one space that a connection works in, what it may do there, and the other spaces that it may also ask."""
 
     space: str
+    also: tuple[str, ...] = ()
+    """Further spaces for recall, which the connection may read."""
     may_read: bool = True
     may_write: bool = False
     may_erase: bool = False

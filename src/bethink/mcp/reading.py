@@ -1,13 +1,14 @@
 """The tools that read: compact lists first, and whole texts by their refs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from bethink.api.space import Space
-from bethink.errors import Invalid
+from bethink.codec import adapter
+from bethink.errors import Invalid, NotFound
 from bethink.mcp import find
 from bethink.mcp.results import (
     Explanation,
@@ -32,9 +33,11 @@ from bethink.mcp.texts import (
     session_line,
     title_of,
 )
+from bethink.memory import Memory
 from bethink.model.framing import framed
 from bethink.model.moments import iso
 from bethink.model.recall import Ref, RefKind
+from bethink.model.verbs.narrowing import NARROWING, Narrowed
 
 _BUDGET = 1_500
 _MOST = 8_000
@@ -47,24 +50,47 @@ Budget = Annotated[int, Field(ge=50, le=_MOST, description="how many tokens the 
 AsOf = Annotated[str | None, Field(max_length=40, description="as known at this ISO 8601 day or time")]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Kinds = Annotated[list[RefKind] | None, Field(description="only these kinds")]
+Narrowing = Annotated[
+    Mapping[str, Any],
+    Field(
+        description="narrow by origins, tags, agent, conversation, speaker, since, until, "
+        'where: {"key": 1, "other": {"gte": 3}}'
+    ),
+]
+"""What a request can be narrowed by, described in a line, and that in one tool: its whole schema would be in each."""
+Only = Annotated[Mapping[str, Any], Field(description="as recall")]
+ALL: Mapping[str, Any] = {}
 Next = Annotated[str, Field(max_length=500, description="`next` of the previous page")]
 
 
 class Reading:
-    """The tools that read. `space` returns the space of the caller."""
+    """The tools that read: `names` are the space of the caller, then those that it may ask, too."""
 
-    def __init__(self, space: Callable[[], Space]) -> None:
-        self._space = space
+    def __init__(self, memory: Memory, names: Callable[[], Sequence[str]]) -> None:
+        self._memory = memory
+        self._names = names
+
+    def _space(self) -> Space:
+        return self._memory.space(self._names()[0])
 
     async def recall(
-        self, question: Ask, limit: Limit = 10, budget: Budget = _BUDGET, as_of: AsOf = None, kinds: Kinds = None
+        self,
+        question: Ask,
+        limit: Limit = 10,
+        budget: Budget = _BUDGET,
+        as_of: AsOf = None,
+        kinds: Kinds = None,
+        *,
+        only: Narrowing = ALL,
     ) -> MemoryIndex:
         """Find what memory holds on a question, the best first, one line each. Call it before you answer from memory.
 
         Lines may be cut: read_memory returns the whole text of a ref.
         """
         wanted = tuple(RefKind) if kinds is None else kinds
-        found = await self._space().recall(question, limit=limit, budget=budget, as_of=as_of, kinds=wanted)
+        names = self._names()
+        asked = self._space() if len(names) == 1 else self._memory.spaces(*names)
+        found = await asked.recall(question, limit=limit, budget=budget, as_of=as_of, kinds=wanted, **narrowed(only))
         return index(list(map(recalled_line, found.items)), budget=budget, missing=found.missing)
 
     async def read_memory(self, ref: Name, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryText:
@@ -72,7 +98,7 @@ class Reading:
 
         A long text comes in parts: call again with next_offset.
         """
-        read = await find.memory_named(self._space(), ref)
+        read = await self._named(ref)
         text, following = page(read.text, offset)
         return MemoryText(
             ref=read.ref,
@@ -92,13 +118,17 @@ class Reading:
         limit: Limit = 50,
         after: Next = "",
         as_of: AsOf = None,
+        *,
+        only: Only = ALL,
     ) -> MemoryIndex:
-        """List what memory holds, one line each: documents ordered by path, or facts ordered by id."""
+        """List what memory holds, one line each: documents ordered by path, or facts, which can be narrowed, by id."""
         space = self._space()
         if kind == "document":
+            if only:
+                raise Invalid("only facts can be narrowed here.", hint="Call recall to narrow a search of documents.")
             lines, more = await find.documents(space, under=under, after=after, limit=limit, as_of=as_of)
             return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.path or "", more=more)
-        facts = await space.facts.all(as_of=as_of, limit=limit + 1, after=after)
+        facts = await space.facts.all(as_of=as_of, limit=limit + 1, after=after, **narrowed(only))
         lines = list(map(fact_line, facts[:limit]))
         return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.ref.id, more=len(facts) > limit)
 
@@ -107,11 +137,12 @@ class Reading:
         around: Annotated[str, Field(max_length=500, description="the ref of a message or session memory")] = "",
         before: Next = "",
         limit: Limit = 20,
+        only: Only = ALL,
     ) -> MemoryIndex:
         """See what happened when: sessions, the newest first, or with `around` the messages near one ref, in order."""
         if around:
             return index(await self._messages(Ref.parse(around), limit), budget=_MOST // 2)
-        entries = await self._space().sessions(limit=limit + 1, before=before)
+        entries = await self._space().sessions(limit=limit + 1, before=before, **narrowed(only))
         lines = list(map(session_line, entries[:limit]))
         return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.ref.id, more=len(entries) > limit)
 
@@ -158,7 +189,7 @@ class Reading:
 
     async def fetch(self, id: Name) -> FetchedMemory:  # noqa: A002 - connectors expect this name
         """Return the whole text of one id that search returned."""
-        read = await find.memory_named(self._space(), id)
+        read = await self._named(id)
         about = {
             "kind": str(read.ref.kind),
             "origin": read.origin,
@@ -173,6 +204,17 @@ class Reading:
             metadata={name: value for name, value in about.items() if value},
         )
 
+    async def _named(self, name: str) -> find.StoredMemory:
+        """Return what a name stands for: here, or in one of the other spaces."""
+        missing: NotFound | None = None
+        for space in self._names():
+            try:
+                return await find.memory_named(self._memory.space(space), name)
+            except NotFound as error:
+                missing = missing or error
+        assert missing is not None  # noqa: S101 - there is at least one space
+        raise missing
+
     async def _messages(self, ref: Ref, limit: int) -> Sequence[IndexLine]:
         if ref.kind not in (RefKind.MESSAGE, RefKind.SESSION_MEMORY):
             raise Invalid(
@@ -181,6 +223,23 @@ class Reading:
         session = await self._space().get_session(ref.id)
         after = max(0, ref.number - 1 - limit // 2)
         return list(map(message_line, await session.read(after=after, limit=limit)))
+
+
+def narrowed(only: Mapping[str, Any]) -> dict[str, Any]:
+    """Check what narrows a call, and return it by the names of the parameters in Python.
+
+    Raises:
+        Invalid: if it cannot be read.
+    """
+    if not only:
+        return {}
+    try:
+        read: Narrowed = adapter(Narrowed).validate_python(only)
+    except ValidationError as error:
+        told = error.errors(include_url=False, include_input=False)[0]
+        at = ".".join(map(str, ("only", *told["loc"])))
+        raise Invalid(f"{at}: {told['msg']}", hint=f"Use {', '.join(NARROWING)}.") from None
+    return {name: getattr(read, name) for name in NARROWING if name in only}
 
 
 def _label(ref: Ref, origin: str | None, at: datetime | None, text: str) -> str:

@@ -26,6 +26,8 @@ class IndexEntry:
     at: datetime
     score: float | None = None
     path: str | None = None
+    space: str | None = None
+    superseded_by: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def make_server(memory: Memory, *, grant: Callable[[], Grant], name: str = "beth
             not allowed is not listed, and refused if called.
         name: The name of the server, as clients see it.
     """
-    specs = {spec.body.__name__: spec for spec in _tools(lambda: memory.space(grant().space))}
+    specs = {spec.body.__name__: spec for spec in _tools(memory, grant)}
     _protocol_log.setLevel(
         max(_protocol_log.level, logging.WARNING)
     )  # below that, the package quotes what callers sent
@@ -160,8 +160,9 @@ class MemoryServer(Server):
             raise MCPError(code=INVALID_PARAMS, message="unknown prompt, or wrong arguments for it.") from None
 
 
-def _tools(space: Callable[[], Space]) -> list[_ToolSpec]:
-    reading, writing = Reading(space), Writing(space)
+def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
+    reading = Reading(memory, lambda: (grant().space, *grant().also))
+    writing = Writing(lambda: memory.space(grant().space))
     reads = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False)
     adds = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructive_hint=False, open_world_hint=False)
     erases = ToolAnnotations(read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False)
@@ -223,13 +224,19 @@ def _typed(body: Callable[..., Awaitable[Any]], result: type) -> Callable[..., A
 
 
 def _lean(schema: Any) -> Any:
-    """Leave out titles, which only repeat the names: a model pays for every word of a schema."""
+    """Leave out titles, which only repeat the names, and what holds anyway: a model pays for every word of a schema."""
     if isinstance(schema, list):
         return [_lean(each) for each in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
     items = cast("dict[str, Any]", schema).items()
-    return {name: _lean(value) for name, value in items if not (name == "title" and isinstance(value, str))}
+    return {name: _lean(value) for name, value in items if not _needless(name, value)}
+
+
+def _needless(name: str, value: Any) -> bool:
+    if name == "default":
+        return value in (None, "", [], {})
+    return (name == "title" and isinstance(value, str)) or (name, value) == ("additionalProperties", True)
 
 
 @contextmanager

@@ -8,8 +8,10 @@ from bethink.memory import Memory
 from bethink.model.records import checked_name
 
 
-async def run_stdio(memory: Memory, *, space: str, may_write: bool = True, may_erase: bool = True) -> None:
-    """Open a memory, serve one space of it until stdin ends, and close it.
+async def run_stdio(
+    memory: Memory, *, space: str, also: tuple[str, ...] = (), may_write: bool = True, may_erase: bool = True
+) -> None:
+    """Open a memory, serve one space of it until stdin ends, and close it. `also` names others that recall asks, too.
 
     Only the protocol goes to stdout; logs go to stderr. The command line sets the space and what is allowed there,
     never the model.
@@ -18,6 +20,7 @@ async def run_stdio(memory: Memory, *, space: str, may_write: bool = True, may_e
 
     if not logging.getLogger().handlers:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    grant = Grant(space=checked_name(space, "a space"), may_write=may_write, may_erase=may_erase)
+    others = tuple(checked_name(name, "a space") for name in also)
+    grant = Grant(space=checked_name(space, "a space"), also=others, may_write=may_write, may_erase=may_erase)
     async with memory:
         await make_server(memory, grant=lambda: grant).run_stdio_async()

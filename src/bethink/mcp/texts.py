@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -36,11 +37,15 @@ class IndexLine(NamedTuple):
 
 
 def entry_of(
-    ref: Ref, kind: str, origin: str, at: datetime, *, score: float | None = None, path: str | None = None
-) -> IndexEntry:
+    ref: Ref, kind: str, origin: str, at: datetime, *, score: float | None = None, path: str | None = None,
+    superseded_by: Ref | None = None,
+) -> IndexEntry:  # fmt: skip
     """Return the entry of a memory."""
     score = None if score is None else round(score, 3)
-    return IndexEntry(label=label_of(ref), ref=ref, kind=kind, origin=origin, at=at, score=score, path=path)
+    return IndexEntry(
+        label=label_of(ref), ref=ref, kind=kind, origin=origin, at=at, score=score, path=path,
+        superseded_by=superseded_by,
+    )  # fmt: skip
 
 
 def recalled_line(item: Recalled) -> IndexLine:
@@ -48,8 +53,11 @@ def recalled_line(item: Recalled) -> IndexLine:
     about = [item.speaker] if item.speaker else []
     if item.fact is not None and item.fact.valid_to is not None:
         about.append(f"until {iso(item.fact.valid_to)[:10]}")
+    if item.superseded_by is not None:
+        about.append("superseded")
     kind = item.fact.kind if item.fact is not None else item.ref.kind
-    return IndexLine(entry_of(item.ref, kind, item.origin, item.at, score=item.score), item.text, tuple(about))
+    entry = entry_of(item.ref, kind, item.origin, item.at, score=item.score, superseded_by=item.superseded_by)
+    return IndexLine(replace(entry, space=item.space or None), item.text, tuple(about))
 
 
 def fact_line(fact: Fact) -> IndexLine:

@@ -1,13 +1,14 @@
 """The tools that write. What a model stores counts as the assistant's words, and a correction keeps what was there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from bethink.api.space import Space
 from bethink.errors import Invalid
+from bethink.mcp.reading import ALL, Only, narrowed
 from bethink.mcp.results import Correction, StoredNote
 from bethink.mcp.texts import own
 from bethink.model.documents import Author, Provenance
@@ -34,11 +35,16 @@ class Writing:
         idempotency_key: Annotated[
             str | None, Field(max_length=190, description="a call with the same key stores nothing twice")
         ] = None,
+        *,
+        tags: Annotated[Sequence[str], Field(description="to find it by")] = (),
+        metadata: Mapping[str, Any] = ALL,
     ) -> StoredNote:
         """Store a note for later sessions. It counts as the assistant's words, never as the user's."""
         # The origin follows from the caller, and a model called: nothing that it claims makes the text the user's.
         note = Message(role=Role.ASSISTANT, content=own(text))
-        kept = await self._space().remember([note], conversation=NOTES, idempotency_key=idempotency_key)
+        kept = await self._space().remember(
+            [note], conversation=NOTES, idempotency_key=idempotency_key, tags=tags, metadata=metadata
+        )
         return StoredNote(refs=list(kept.refs))
 
     async def update_memory(
@@ -58,10 +64,17 @@ class Writing:
         )
 
     async def forget(
-        self, ref: Name, *, dry_run: Annotated[bool, Field(description="only count what would be erased")] = False
+        self,
+        ref: Annotated[str, Field(max_length=500, description="a ref kind:id:number from a result")] = "",
+        *,
+        only: Only = ALL,
+        dry_run: Annotated[bool, Field(description="only count")] = False,
     ) -> Forgotten:
-        """Erase a memory for good, with everything that was made of it. Ask the user first; dry_run only counts."""
-        return await self._space().forget(Ref.parse(ref), dry_run=dry_run)
+        """Erase for good one memory, or with `only` all that fits, with everything that was made of it.
+
+        Ask the user first.
+        """
+        return await self._space().forget(Ref.parse(ref) if ref else None, dry_run=dry_run, **narrowed(only))
 
     async def _correct_fact(self, old: Ref, text: str) -> Correction:
         facts = self._space().facts

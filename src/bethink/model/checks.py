@@ -1,12 +1,23 @@
 """Limits on the fields of requests: checked when a request is created, and published in every schema."""
 
-from collections.abc import Iterator, Sequence, Sized
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from types import UnionType
-from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import (
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    runtime_checkable,
+)
 
 from bethink.errors import Invalid
 from bethink.model.text import clean
@@ -103,47 +114,114 @@ class KnownWord:
     def check(self, name: str, value: Any) -> None:
         """Raise `InvalidField` for another."""
         for each in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
-            if not each.known:
+            if not getattr(each, "known", True):
                 raise InvalidField(name, f"cannot be {str(each)!r}.", hint="This version does not know it.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return handler(schema)
 
 
-def check(record: object) -> None:
-    """Check every field of a request.
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Marks a field in which lone surrogates are replaced, not refused: what a user or a model wrote is kept."""
+
+
+class Rule(NamedTuple):
+    """What the value of a field must be, read from its annotation. `items` is for those of a tuple or mapping."""
+
+    kinds: tuple[type, ...] = (str,)
+    optional: bool = False
+    limits: tuple[Limit, ...] = ()
+    is_text: bool = True
+    is_record: bool = False
+    items: "Rule | None" = None
+
+
+def check(record: object, within: str = "") -> None:
+    """Check every field of a request, and of the records in it.
 
     Raises:
-        InvalidField: for the first field of the wrong type or outside its limits, or a time without a time zone.
+        InvalidField: for the first field of the wrong type or outside its limits, a time without a time zone, or a
+            text with lone surrogates.
     """
-    for name, kinds, optional, limits, each_limits in _rules_of(type(record)):
+    for name, rule in rules_of(type(record)):
         value = getattr(record, name)
-        if value is None and optional:
-            continue
-        if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-            wanted = " or ".join("a list" if kind is tuple else kind.__name__ for kind in kinds)
-            raise InvalidField(name, f"must be {wanted}.", hint=f"It was {type(value).__name__}.")
-        if isinstance(value, datetime) and value.tzinfo is None:
-            raise InvalidField(name, "has no time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
-        for limit in limits:
-            limit.check(name, value)
-        if each_limits:
-            for place, each in enumerate(cast("Sequence[object]", value)):
-                for limit in each_limits:
-                    limit.check(f"{name}.{place}", each)
+        if value is not None or not rule.optional:
+            _check(within + name, value, rule)
 
 
-_Rule = tuple[str, tuple[type, ...], bool, tuple[Limit, ...], tuple[Limit, ...]]
+def _check(name: str, value: Any, rule: Rule) -> None:
+    kinds = rule.kinds
+    if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+        wanted = " or ".join(_KIND_NAMES.get(kind, kind.__name__) for kind in kinds)
+        raise InvalidField(name, f"must be {wanted}.", hint=f"It was {type(value).__name__}.")
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise InvalidField(name, "has no time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
+    for limit in rule.limits:
+        limit.check(name, value)
+    if rule.is_text and isinstance(value, str) and not value.isascii():
+        _check_text(name, value)
+    if rule.is_record:
+        check(value, f"{name}.")
+    if rule.items is not None:
+        _check_items(name, value, rule.items)
+
+
+def _check_items(name: str, value: Any, rule: Rule) -> None:
+    if isinstance(value, Mapping):
+        for key, each in cast("Mapping[object, object]", value).items():
+            _check(f"a key of {name}", key, _TEXT)
+            _check(f"{name}.{key}", each, rule)
+    else:
+        is_plain = not (rule.limits or rule.is_text or rule.is_record or rule.items)
+        for place, each in enumerate(value):
+            if not (is_plain and type(each) in rule.kinds):  # there may be a thousand messages
+                _check(f"{name}.{place}", each, rule)
+
+
+def _check_text(name: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        hint = "Decode it again with errors='replace', or leave that character out."
+        raise InvalidField(name, "contains half of a character (a lone surrogate).", hint=hint) from None
+
+
+_KIND_NAMES: Mapping[type, str] = {tuple: "a list", Mapping: "a mapping"}
+_TEXT = Rule()
 
 
 @cache
-def _rules_of(kind: Any) -> list[_Rule]:
+def rules_of(kind: Any) -> list[tuple[str, Rule]]:
+    """Return the rule of each field of a record, by name."""
     hints = get_type_hints(kind, include_extras=True)
-    return [_rule(each.name, hints[each.name]) for each in fields(kind)]
+    return [(each.name, _rule(hints[each.name])) for each in fields(kind)]
 
 
-def _rule(name: str, hint: Any) -> _Rule:
-    return name, _kinds(hint), _optional(hint), tuple(_declared(hint)), tuple(_declared_for_each(hint))
+def _rule(hint: Any, *, cleaned: bool = False) -> Rule:
+    kinds = _kinds(hint)
+    cleaned = cleaned or any(isinstance(each, Cleaned) for each in getattr(hint, "__metadata__", ()))
+    items = next(_items(hint), None)
+    return Rule(
+        kinds=kinds,
+        optional=_optional(hint),
+        limits=tuple(_declared(hint)),
+        is_text=not cleaned,
+        is_record=not cleaned and any(map(is_dataclass, kinds)),
+        items=None if items is None else _rule(items, cleaned=cleaned),
+    )
+
+
+def _items(hint: Any) -> Iterator[Any]:
+    """Yield the annotation of the items of a tuple, or of the values of a mapping; none where any value will do."""
+    hint = _bare(hint)
+    if get_origin(hint) in (Union, UnionType):
+        for each in get_args(hint):
+            yield from _items(each)
+    elif get_origin(hint) is tuple:
+        yield get_args(hint)[0]
+    elif get_origin(hint) is Mapping and get_args(hint)[1] is not Any:
+        yield get_args(hint)[1]
 
 
 def _declared(hint: Any) -> Iterator[Limit]:
@@ -153,16 +231,6 @@ def _declared(hint: Any) -> Iterator[Limit]:
             yield from _declared(each)
     elif any(hasattr(each, "known") for each in get_args(_bare(hint)) or (hint,)):
         yield KnownWord()
-
-
-def _declared_for_each(hint: Any) -> Iterator[Limit]:
-    """Yield the limits on the items of a tuple."""
-    hint = _bare(hint)
-    if get_origin(hint) is tuple:
-        yield from _declared(get_args(hint)[0])
-    elif get_origin(hint) in (Union, UnionType):
-        for each in get_args(hint):
-            yield from _declared_for_each(each)
 
 
 def _bare(hint: Any) -> Any:
@@ -185,6 +253,19 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     if found is float:
         return (float, int)
     return (found,) if isinstance(found, type) else ()
+
+
+def tuple_from(name: str, value: object) -> tuple[Any, ...]:
+    """Convert a collection to a tuple.
+
+    Raises:
+        InvalidField: for a single text, which would become its characters, or a value that is not a collection.
+    """
+    if isinstance(value, tuple):
+        return cast("tuple[Any, ...]", value)
+    if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
+        raise InvalidField(name, "must be a list.", hint=f"It was {type(value).__name__}.")
+    return tuple(cast("Sequence[Any]", value))
 
 
 def any_of(name: str, value: object, kind: type[EnumT]) -> tuple[EnumT, ...]:

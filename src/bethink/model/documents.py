@@ -2,14 +2,15 @@
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
 from bethink.errors import Invalid
-from bethink.model.records import Origin, checked_name
-from bethink.model.text import clean
+from bethink.model.checks import tuple_from
+from bethink.model.records import Origin, checked_name, checked_tags
+from bethink.model.text import JsonObject, clean
 
 ROOT = "~/memory"
 """The root of the documents that memory itself maintains."""
@@ -86,10 +87,13 @@ class DocumentDraft:
     body: str = ""
     parent: str | None = None
     links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: JsonObject = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slug", checked_slug(self.slug))
-        object.__setattr__(self, "links", tuple(sorted(set(self.links))))
+        object.__setattr__(self, "links", tuple(sorted(set(tuple_from("links", self.links)))))
+        object.__setattr__(self, "tags", checked_tags(self.tags))
         if not clean(self.title).strip():
             raise Invalid("a document needs a title.", hint="Describe in a few words what it is about.")
         limits = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "body": MAX_BODY}
@@ -101,24 +105,32 @@ class DocumentDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One version of a document. `valid_to` is None for the current version; a deleted document has no current one."""
+class DocumentEntry:
+    """A document in the tree, without its text and links: `documents.get` returns them."""
 
     id: str
     version: int
     slug: str
     title: str
     description: str
-    body: str
     parent: str | None
-    links: tuple[str, ...]
-    mentions: tuple[str, ...]
     valid_from: datetime
     valid_to: datetime | None
     created_at: datetime
     author: Author
     origin: Origin
     redacted: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: JsonObject = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(DocumentEntry):
+    """One version of a document. `valid_to` is None for the current version; a deleted document has no current one."""
+
+    body: str
+    links: tuple[str, ...]
+    mentions: tuple[str, ...]
 
     def draft(self) -> DocumentDraft:
         """Return the content of this version as a draft, to write it again or with changes."""
@@ -129,6 +141,8 @@ class Document:
             body=self.body,
             parent=self.parent,
             links=self.links,
+            tags=self.tags,
+            metadata=self.metadata,
         )
 
 

@@ -43,6 +43,7 @@ ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IG
 """The tags around text that a system inserted."""
 
 _LABEL = r"\[\^[a-z2-7]{6}(?:(?:[ ,;]{1,4}\^?|\^)[a-z2-7]{6})*\]"
+_ROUNDS = 8
 _CITED = re.compile(
     rf"(?P<code>```.*?(?:```|\Z)|`[^`\n]*`)"
     rf"|(?P<before>(?<![ \t])[ \t]{{0,8}})(?P<labels>\((?:{_LABEL}[ ,;]*)+\)|(?:{_LABEL}(?:,?[ \t]*(?=\[\^))?)+)"
@@ -135,7 +136,12 @@ def cited(text: str, *, only: Collection[str] | None = None) -> Cited:
         labels.update(dict.fromkeys(found))
         return _rest(match)
 
-    visible = _CITED.sub(taken, text)
+    visible, before = _CITED.sub(taken, text), text
+    # Labels side by side share the space between them, so that one may be left for another round.
+    for _ in range(_ROUNDS):
+        if visible == before:
+            break
+        visible, before = _CITED.sub(taken, visible), visible
     return Cited(visible, tuple(labels))
 
 

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Annotated, Any, cast
 
 from bethink.errors import BethinkError, Invalid
-from bethink.model.checks import InvalidField, Length
+from bethink.model.checks import Cleaned, InvalidField, Length
 from bethink.model.records import Message, Role, message_from
 
 Given = str | Iterable[Message | Mapping[str, object]]
@@ -84,8 +84,8 @@ def _rest(error: InvalidField) -> str:
     return str(error.args[0]).removeprefix(f"{error.field} ")
 
 
-Messages = Annotated[tuple[Message, ...], Length(1, 1_000), _ReadsMessages()]
+Messages = Annotated[tuple[Message, ...], Length(1, 1_000), Cleaned(), _ReadsMessages()]
 """The messages of a request."""
 
-AnyMessages = Annotated[tuple[Message, ...], Length(0, 1_000), _ReadsMessages()]
+AnyMessages = Annotated[tuple[Message, ...], Length(0, 1_000), Cleaned(), _ReadsMessages()]
 """The messages of a request that may be empty, so that a loop need not check whether there is anything new."""

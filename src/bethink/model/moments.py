@@ -1,8 +1,10 @@
 """Times: aware datetimes in UTC for callers, integer microseconds since 1970 in the databases."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import NewType, cast
+from typing import Annotated, Any, NewType, cast
 
 from bethink.errors import Invalid
 
@@ -36,6 +38,43 @@ def moment(when: When) -> datetime:
     if isinstance(cast("object", when), date):
         return datetime.combine(when, time.max, UTC)
     raise Invalid(f"cannot read {type(when).__name__} as a date or time.", hint=_HINT)
+
+
+def beginning(when: When) -> datetime:
+    """Return a time as `moment` does, except that a date means its first microsecond."""
+    if isinstance(when, str):
+        with suppress(ValueError):
+            return datetime.combine(date.fromisoformat(when), time.min, UTC)
+    elif isinstance(cast("object", when), date) and not isinstance(when, datetime):
+        return datetime.combine(when, time.min, UTC)
+    return moment(when)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadsMoment:
+    """Reads a time from JSON in the same forms as from Python: ISO 8601. A day means its end, or its beginning."""
+
+    read: Callable[[Any], datetime]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        return {
+            "type": "function-before",
+            "function": {"type": "no-info", "function": self._read},
+            "schema": handler(source),
+        }
+
+    def _read(self, given: Any) -> datetime:
+        try:
+            return self.read(given)
+        except Invalid as error:
+            raise ValueError(f"is not a date or time in ISO 8601. {error.hint}") from error
+
+
+Moment = Annotated[datetime, ReadsMoment(moment)]
+"""A time in a record, read by `moment`."""
+
+Since = Annotated[datetime, ReadsMoment(beginning)]
+"""A time that begins something, read by `beginning`."""
 
 
 def moment_or_none(when: When | None) -> datetime | None:

@@ -9,8 +9,8 @@ from types import NoneType
 from typing import Any, cast
 
 from bethink.errors import Invalid
-from bethink.model.checks import InvalidField
-from bethink.model.moments import moment_or_none
+from bethink.model.checks import InvalidField, any_of, tuple_from
+from bethink.model.moments import Moment, moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
 
@@ -19,6 +19,7 @@ _SHOWN = 200
 """How many characters of a bad value an error repeats."""
 MAX_CONVERSATION = 2_402
 """The maximum in bytes, limited by PostgreSQL's index size: enough for the longest `conversation_key`."""
+MAX_TAGS = 50
 _SPARE = 12
 """Characters that an idempotency key must leave free for the index of a message."""
 
@@ -135,6 +136,7 @@ class Message:
     idempotency_key: str | None = None
     trace_parent: str | None = None
     said_at: datetime | None = None
+    tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -147,6 +149,7 @@ class Message:
         for call in self.tool_calls:
             _check_kind(call, "tool call", (Mapping,))
         object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+        object.__setattr__(self, "tags", checked_tags(self.tags))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         if role not in _MAY_CLAIM.get(origin, Role):
             raise Invalid(
@@ -168,6 +171,7 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "metadata": (Mapping,),
     "trace_parent": (str, NoneType),
     "said_at": (datetime, date, str, NoneType),
+    "tags": (list, tuple),
 }
 
 
@@ -215,6 +219,8 @@ class SessionInfo:
     marked_at: datetime | None = None
     marked_by: Trigger | None = None
     processed_until: int | None = None
+    tags: tuple[str, ...] = ()
+    metadata: JsonObject = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,23 +286,24 @@ class Fact:
 
     `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
     names an attribute that has one value at a time, such as a home town: another value there retires this fact.
+    The values of `metadata` are texts, so that facts can be found by them.
     """
 
     id: str
     content: str
     source: str = ""
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
-    created_at: datetime | None = None
+    metadata: JsonObject = field(default_factory=dict[str, object])
+    created_at: Moment | None = None
     kind: FactKind = FactKind.KNOWLEDGE
     origin: Origin = _IMPORT
     entities: tuple[str, ...] = ()
     subject: str | None = None
     slot: str | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    recorded_at: datetime | None = field(default=None, compare=False)
-    retired_at: datetime | None = field(default=None, compare=False)
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    recorded_at: Moment | None = field(default=None, compare=False)
+    retired_at: Moment | None = field(default=None, compare=False)
     retired_by: str | None = field(default=None, compare=False)
     version: int = field(default=1, compare=False)
     made_by: "Maker | None" = field(default=None, compare=False)
@@ -304,6 +311,12 @@ class Fact:
     def __post_init__(self) -> None:
         for name in ("created_at", "valid_from", "valid_to"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
+        for name in ("tags", "entities"):
+            object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
+        if type(self.kind) is not FactKind:
+            object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
+        if type(self.origin) is not Origin:
+            object.__setattr__(self, "origin", Origin(self.origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,6 +366,13 @@ def checked_name(value: str, what: str) -> str:
     return value
 
 
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return tags without repeats. Raises `Invalid` for more than 50, or for one that is not a name."""
+    if isinstance(tags, str) or len(tags) > MAX_TAGS:
+        raise Invalid(f"tags must be a list of up to {MAX_TAGS}.", hint="Put what has a value into metadata.")
+    return tuple(dict.fromkeys(checked_name(tag, "a tag") for tag in tags))
+
+
 def checked_text(value: object, what: str) -> str:
     """Return `value` if it is text. Raises `Invalid` otherwise."""
     if not isinstance(value, str):
@@ -367,14 +387,6 @@ def keyed(messages: Sequence[Message], key: str) -> list[Message]:
         message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{place}")
         for place, message in enumerate(messages)
     ]
-
-
-def space_of(space: str | None, user_id: str | None) -> str:
-    """Return the one space that was named; `user_id` is an alias for it."""
-    named = user_id if space is None else space
-    if named is None or (space is not None and user_id is not None and space != user_id):
-        raise Invalid("exactly one space is required.", hint="Pass space=…, or its alias user_id=….")
-    return checked_text(named, "the name of a space")
 
 
 def message_from(value: "Message | Mapping[str, object]") -> Message:

@@ -1,53 +1,62 @@
 """Embed texts with a local ONNX sentence model, such as MiniLM, without PyTorch."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bethink.errors import Misconfigured
-from bethink.providers.local_model import Once, in_thread, need, path_of, stamp
+from bethink.extend import Cosines, TextKind
+from bethink.providers.local_model import Once, in_thread
+from bethink.providers.onnx_files import OnnxFiles, find_files
+from bethink.weights.manifest import ModelManifest
 
 if TYPE_CHECKING:  # it imports numpy and onnxruntime, and not every process embeds
-    from bethink.providers.onnx_session import Encoded, OnnxSession
+    from bethink.providers.onnx_session import Encoded, OnnxVectors
 
-MAX_TOKENS = 256
-_RECIPE = f"mean {MAX_TOKENS} 1"
-_HINT = (
-    "Use a folder with model.onnx and tokenizer.json, exported by sentence-transformers or from a model hub; "
-    "nothing is downloaded for you."
-)
+_PLAIN = ModelManifest()
 T = TypeVar("T")
 
 
 class OnnxEmbedder:
     """Embeds with a local ONNX file, given as a file or a folder. It is opened on first use.
 
-    Only the first 256 tokens of a text count. `tokenizer` is the path of `tokenizer.json`, if it is elsewhere.
-    Raises `Misconfigured` if a file or package is missing.
+    A manifest, the one given or `bethink-model.json` in the folder, says how the model was trained: its pooling, its
+    prefixes, how many tokens of a text count. Without one it takes the mean of the first 256 tokens. `tokenizer` is
+    the path of `tokenizer.json`, if it is elsewhere. Raises `Misconfigured` if a file or package is missing.
     """
 
-    def __init__(self, folder: str | Path, *, tokenizer: str | Path = "", threads: int = 2) -> None:
-        need("onnx", "numpy", "onnxruntime", "tokenizers")
-        model = _model_at(path_of(folder, hint=_HINT))
-        home = model.parent.parent if model.parent.name == "onnx" else model.parent
-        words = _tokenizer_at([path_of(tokenizer, hint=_HINT)] if tokenizer else [model.parent, home])
-        _check_pooling(home)
-        weights = sorted(model.parent.glob(f"{model.name}[._]data"))  # a large model stores them in a separate file
-        self.name = f"onnx:{home.name}-{stamp(_RECIPE, [model, *weights, words])}"
-        self._session = Once(lambda: _open(model, words, threads))
+    at_once = 16
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        tokenizer: str | Path = "",
+        manifest: ModelManifest | None = None,
+        threads: int = 2,
+    ) -> None:
+        files = find_files(folder, plain=_PLAIN, given=manifest, tokenizer=tokenizer, threads=threads)
+        self.name = files.name()
+        self._prefixes: dict[TextKind, str] = {
+            "question": files.manifest.question_prefix,
+            "message": files.manifest.message_prefix,
+        }
+        self.asymmetric = len(set(self._prefixes.values())) > 1
+        known = files.manifest.related > files.manifest.unrelated
+        self.cosines = Cosines(files.manifest.unrelated, files.manifest.related) if known else None
+        self._session = Once(lambda: _open(files))
 
     @property
     def dimension(self) -> int:
         """How many numbers a vector has. The first access opens the model."""
         return self._session().dimension
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         """Return a vector of length one for each text, in order. Raises `BadAnswer` if the model fails."""
-        return await self.over(texts, lambda session, batch: session.means(batch))
+        prefix = self._prefixes[kind]
+        return await self.over([prefix + text for text in texts], lambda session, batch: session.vectors(batch))
 
     async def over(
-        self, texts: Sequence[str], read: "Callable[[OnnxSession, Sequence[Encoded]], Sequence[T]]"
+        self, texts: Sequence[str], read: "Callable[[OnnxVectors, Sequence[Encoded]], Sequence[T]]"
     ) -> list[T]:
         """Run the model on texts in batches of similar length, and return what `read` makes of each, in order."""
         if not texts:
@@ -61,45 +70,7 @@ class OnnxEmbedder:
         return [found[row] for row in range(len(texts))]
 
 
-def _model_at(path: Path) -> Path:
-    if path.is_file():
-        return path
-    for folder in (path, path / "onnx"):
-        found = sorted(folder.glob("*.onnx"))
-        plain = [file for file in found if file.name == "model.onnx"]
-        if len(found) > 1 and not plain:
-            names = ", ".join(file.name for file in found)
-            raise Misconfigured(
-                f"{folder.name!r} contains several models: {names}.", hint="Give the path of the one to use."
-            )
-        if found:
-            return (plain or found)[0]
-    raise Misconfigured(f"{path.name!r} does not contain model.onnx.", hint=_HINT)
+def _open(files: OnnxFiles) -> "OnnxVectors":
+    from bethink.providers.onnx_session import OnnxVectors  # noqa: PLC0415 - see above
 
-
-def _tokenizer_at(paths: Sequence[Path]) -> Path:
-    for path in paths:
-        file = path / "tokenizer.json" if path.is_dir() else path
-        if file.is_file():
-            return file
-    raise Misconfigured(
-        f"{paths[0].name!r} does not contain tokenizer.json.",
-        hint="Put it there, or set embedder_tokenizer to its path.",
-    )
-
-
-def _check_pooling(home: Path) -> None:
-    file = home / "1_Pooling" / "config.json"
-    try:
-        config = json.loads(file.read_text(encoding="utf-8") if file.is_file() else "{}")
-        takes_the_mean = config.get("pooling_mode_mean_tokens", config.get("pooling_mode", "mean") == "mean")
-    except (ValueError, AttributeError) as error:
-        raise Misconfigured(f"cannot read 1_Pooling/config.json in {home.name!r}.", hint=_HINT) from error
-    if not takes_the_mean:
-        raise Misconfigured(f"{home.name!r} does not use mean pooling.", hint="Use a model that does, such as MiniLM.")
-
-
-def _open(model: Path, tokenizer: Path, threads: int) -> "OnnxSession":
-    from bethink.providers.onnx_session import OnnxSession  # noqa: PLC0415 - see above
-
-    return OnnxSession(model, tokenizer, max_tokens=MAX_TOKENS, threads=threads)
+    return OnnxVectors(files)

@@ -1,4 +1,4 @@
-"""An open ONNX model and its tokenizer. It imports numpy and onnxruntime, so import it only to embed."""
+"""An open ONNX model and its tokenizer. It imports numpy and onnxruntime, so import it only to embed or rerank."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ from typing import Any, cast
 import numpy as np
 import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from bethink.errors import BadAnswer, Misconfigured
 from bethink.model.text import clean
+from bethink.providers.onnx_files import OnnxFiles
 
 Floats = NDArray[np.float32]
 
@@ -24,48 +25,51 @@ _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """The tokens of one text. `spoken` are the positions of the tokens that are not special tokens."""
+    """The tokens of one text, or of a pair. `spoken` are the positions of the tokens that are not special tokens."""
 
     ids: list[int]
+    types: list[int]
     spoken: list[int]
 
 
 class OnnxSession:
     """Runs a model on batches of texts. It is thread-safe."""
 
-    def __init__(self, model: Path, tokenizer: Path, *, max_tokens: int, threads: int) -> None:
+    def __init__(self, files: OnnxFiles) -> None:
+        files.manifest.check_files(files.home)
         try:
-            self._tokenizer = Tokenizer.from_file(str(tokenizer))
-            self._session = _session(model, threads)
+            self._tokenizer = Tokenizer.from_file(str(files.tokenizer))
+            self._session = _session(files.model, files.threads)
         except Exception as error:  # neither package has a base class for its errors
             raise Misconfigured(
-                f"cannot read {model.name} or {tokenizer.name}.", hint="Check that both files are complete."
+                f"cannot read {files.model.name} or {files.tokenizer.name}.", hint="Check that both files are complete."
             ) from error
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_tokens)  # pyright: ignore[reportUnknownMemberType]
+        self._tokenizer.enable_truncation(files.manifest.max_tokens)  # pyright: ignore[reportUnknownMemberType]
         self._inputs = {each.name for each in self._session.get_inputs()}
-        outputs = {each.name: each.shape for each in self._session.get_outputs() if len(each.shape) == 3}
-        found = [name for name in (*_HIDDEN, *outputs) if name in outputs]
-        if not found or not isinstance(outputs[found[0]][2], int) or not {"input_ids"} <= self._inputs <= _INPUTS:
-            raise Misconfigured(
-                f"{model.name} does not return a vector for each token.", hint="Export it for feature extraction."
-            )
-        self._output = found[0]
-        self.name = model.name
-        self.dimension: int = outputs[self._output][2]
+        self._manifest = files.manifest
+        self.name = files.model.name
+        outputs = {each.name: each.shape for each in self._session.get_outputs()}
+        self._output = self._output_of(outputs) if {"input_ids"} <= self._inputs <= _INPUTS else None
+        if self._output is None:
+            raise self._misfit()
+
+    def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
+        """Return the name of the output to read; None if the model has none of the right shape."""
+        raise NotImplementedError
+
+    def _misfit(self) -> Misconfigured:
+        raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return the tokens of each text, as many as the model reads."""
-        return [self._encode(text) for text in texts]
-
-    def _encode(self, text: str) -> Encoded:
         # Not encode_batch: its thread pool uses every core, and does not survive a fork.
-        found = self._tokenizer.encode(clean(text[:_MAX_CHARACTERS]))
-        spoken = [position for position, special in enumerate(found.special_tokens_mask) if not special]
-        return Encoded(ids=found.ids or [0], spoken=spoken)  # some tokenizers return no tokens for an empty text
+        return [_encoded(self._tokenizer.encode(_cut(text))) for text in texts]
 
     def batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
         """Return the indexes of texts in batches of similar length: little padding, and little memory per batch."""
+        if self._manifest.one_at_a_time:
+            return [[row] for row in range(len(encoded))]
         batches: list[list[int]] = []
         for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row].ids)):
             last = batches[-1] if batches else None
@@ -75,39 +79,96 @@ class OnnxSession:
                 batches.append([row])
         return batches
 
-    def means(self, batch: Sequence[Encoded]) -> list[list[float]]:
-        """Return the mean of the token vectors of each text, scaled to length one."""
-        hidden, mask = self._run(batch)
+    def _run(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
+        longest = max(len(each.ids) for each in batch)
+        ids, mask, types = np.zeros((3, len(batch), longest), dtype=np.int64)
+        for row, each in enumerate(batch):
+            ids[row, : len(each.ids)] = each.ids
+            types[row, : len(each.ids)] = each.types
+            mask[row, : len(each.ids)] = 1
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        try:
+            found = self._session.run([self._output], {name: inputs[name] for name in self._inputs})[0]
+        except Exception as error:  # onnxruntime has no base class for its errors
+            raise self._useless() from error
+        return cast("Floats", found.astype(np.float32)), mask
+
+    def _useless(self) -> BadAnswer:
+        return BadAnswer(f"{self.name} cannot embed this text.", hint="Check that the tokenizer belongs to the model.")
+
+
+class OnnxVectors(OnnxSession):
+    """A model that returns a vector for each token."""
+
+    dimension: int = 0
+
+    def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
+        outputs = {name: shape for name, shape in shapes.items() if len(shape) == 3 and isinstance(shape[2], int)}
+        found = next((name for name in (*_HIDDEN, *outputs) if name in outputs), None)
+        self.dimension = outputs[found][2] if found is not None else 0
+        return found
+
+    def _misfit(self) -> Misconfigured:
+        return Misconfigured(
+            f"{self.name} does not return a vector for each token.", hint="Export it for feature extraction."
+        )
+
+    def vectors(self, batch: Sequence[Encoded]) -> list[list[float]]:
+        """Return the vector of each text, scaled to length one: the mean of its tokens, or that of the first one."""
+        hidden, mask = self._hidden(batch)
+        if self._manifest.pooling == "cls":
+            return _unit(hidden[:, 0]).tolist()
         counted = mask[:, :, None].astype(np.float32)
         return _unit((hidden * counted).sum(axis=1) / counted.sum(axis=1)).tolist()
 
     def tokens(self, batch: Sequence[Encoded]) -> list[Floats]:
         """Return the vectors of the spoken tokens of each text, scaled to length one."""
-        hidden, _ = self._run(batch)
+        hidden, _ = self._hidden(batch)
         return [_unit(hidden[row, each.spoken]) for row, each in enumerate(batch)]
 
     def matches(self, question: Floats, batch: Sequence[Encoded]) -> list[float]:
         """Return the MaxSim of each text: the mean, over the tokens of the question, of the best similarity."""
         return [float((question @ text.T).max(axis=1).mean()) if text.size else 0.0 for text in self.tokens(batch)]
 
-    def _run(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
-        longest = max(len(each.ids) for each in batch)
-        ids, mask = np.zeros((2, len(batch), longest), dtype=np.int64)
-        for row, each in enumerate(batch):
-            ids[row, : len(each.ids)] = each.ids
-            mask[row, : len(each.ids)] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        try:
-            found = self._session.run([self._output], {name: inputs[name] for name in self._inputs})[0]
-        except Exception as error:  # onnxruntime has no base class for its errors
-            raise self._useless() from error
-        hidden = cast("Floats", found.astype(np.float32))
+    def _hidden(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
+        hidden, mask = self._run(batch)
         if not np.isfinite(hidden[mask == 1]).all():
             raise self._useless()
         return hidden, mask
 
-    def _useless(self) -> BadAnswer:
-        return BadAnswer(f"{self.name} cannot embed this text.", hint="Check that the tokenizer belongs to the model.")
+
+class OnnxPairs(OnnxSession):
+    """A cross-encoder: a model that reads a question and a text together and returns one score."""
+
+    def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
+        return next((name for name, shape in shapes.items() if len(shape) == 2 and shape[1] == 1), None)
+
+    def _misfit(self) -> Misconfigured:
+        return Misconfigured(
+            f"{self.name} does not return one score for a question and a text.",
+            hint="Use a cross-encoder with one label, exported for sequence classification.",
+        )
+
+    def encode_pairs(self, question: str, texts: Sequence[str]) -> list[Encoded]:
+        """Return the tokens of the question with each text, the longer of the two cut to what the model reads."""
+        return [_encoded(self._tokenizer.encode(_cut(question), _cut(text))) for text in texts]
+
+    def scores(self, batch: Sequence[Encoded]) -> list[float]:
+        """Return the score of each pair: a logit, as the model was trained."""
+        found, _ = self._run(batch)
+        if not np.isfinite(found).all():
+            raise self._useless()
+        return found[:, 0].tolist()
+
+
+def _cut(text: str) -> str:
+    return clean(text[:_MAX_CHARACTERS])
+
+
+def _encoded(found: Encoding) -> Encoded:
+    spoken = [position for position, special in enumerate(found.special_tokens_mask) if not special]
+    ids = found.ids or [0]  # some tokenizers return no tokens for an empty text
+    return Encoded(ids=ids, types=found.type_ids or [0], spoken=spoken)
 
 
 def _session(model: Path, threads: int) -> Any:

@@ -7,6 +7,7 @@ from typing import cast
 from openai import omit
 
 from bethink.errors import BadAnswer, Misconfigured
+from bethink.extend import TextKind
 from bethink.model.text import clean
 from bethink.providers.http_body import MAX_BODY, at, not_an_answer, read_json
 from bethink.providers.openai_client import OpenAIServer, asking
@@ -40,11 +41,12 @@ class OpenAIEmbedder:
         # Other servers may not support the parameter, and have only one dimension.
         self._shortened = self.dimension != _NATIVE.get(name, self.dimension)
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         """Return a vector of length one for each text, in order.
 
         Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` for a rejected request or unusable vectors.
         """
+        del kind  # the API has no such parameter
         vectors: list[Sequence[float]] = []
         for batch in _batches(texts):
             with asking(self._model, self._timeout):

@@ -46,14 +46,16 @@ class SecretRedactor:
             last = end
         return "".join([*done, self._cut(text[last:], rounds - 1)])
 
-    def _placeholder(self, kind: str, secret: str) -> str:
+    def fingerprint(self, text: str, *, size: int = 8) -> str:
+        """Return a keyed digest of a text in hexadecimal: equal texts have equal ones."""
         if not self._key:
             given = self._source if isinstance(self._source, bytes) else self._source()
             self._key = blake2b(given, digest_size=32).digest() if given else b""
-        mark = blake2b(
-            secret.encode("utf-8", "surrogatepass"), key=self._key or _PROCESS_KEY, digest_size=2
-        ).hexdigest()
-        return f"[REDACTED:{kind}:{mark}]"
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, key=self._key or _PROCESS_KEY, digest_size=size).hexdigest()
+
+    def _placeholder(self, kind: str, secret: str) -> str:
+        return f"[REDACTED:{kind}:{self.fingerprint(secret, size=2)}]"
 
 
 def _without_private(text: str) -> str:

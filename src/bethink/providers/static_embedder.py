@@ -1,10 +1,13 @@
-"""Embed texts with a static table of token vectors (model2vec), thousands of texts per second."""
+"""Embed texts with a static table of token vectors (model2vec, WordLlama), thousands of texts per second."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.errors import Misconfigured
+from bethink.extend import Cosines, TextKind
+from bethink.providers.local_extra import STATIC, TABLE_PACKAGE
 from bethink.providers.local_model import Once, in_thread, need, path_of, stamp
 
 if TYPE_CHECKING:  # it imports numpy, and not every process embeds
@@ -12,6 +15,7 @@ if TYPE_CHECKING:  # it imports numpy, and not every process embeds
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
 _HINT = f"Use a folder with {', '.join(_FILES)}, saved by model2vec or from a model hub; nothing is downloaded for you."
+_TABLE = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 _BATCH = 512
 
 
@@ -22,22 +26,26 @@ class StaticEmbedder:
     Raises `Misconfigured` if a file or package is missing.
     """
 
+    at_once = 256
+
     def __init__(self, folder: str | Path) -> None:
-        need("static", "numpy", "safetensors", "tokenizers")
+        need("static", *STATIC)
         home = path_of(folder, hint=_HINT)
         missing = [name for name in _FILES if not (home / name).is_file()]
         if missing:
             raise Misconfigured(f"{home.name!r} does not contain {missing[0]}.", hint=_HINT)
-        self.name = f"static:{home.name}-{stamp('static 1', [home / name for name in _FILES])}"
-        self._table = Once(lambda: _open(home))
+        config, tokenizer, table = (home / name for name in _FILES)
+        self.name = f"static:{home.name}-{stamp('static 1', [config, tokenizer, table])}"
+        self._table = Once(lambda: _open(table, tokenizer, config))
 
     @property
     def dimension(self) -> int:
         """How many numbers a vector has. The first access loads the model."""
         return self._table().dimension
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
         """Return a vector of length one for each text, in order. A text without known words is near to no other."""
+        del kind  # a table has one vector for each token
         vectors: list[Sequence[float]] = []
         for start in range(0, len(texts), _BATCH):
             vectors += await in_thread(self._embed, texts[start : start + _BATCH])
@@ -47,7 +55,33 @@ class StaticEmbedder:
         return self._table().embed(texts)
 
 
-def _open(home: Path) -> "StaticTable":
+class LocalEmbedder(StaticEmbedder):
+    """Embeds with the table that the extra `local` installs: WordLlama's, of 32,000 tokens and 256 numbers.
+
+    Only its files are read; the package, which could download others, is never imported. If it is `automatic`, which
+    is the case where the settings do not name it, it leaves the vectors of another embedder in use. Raises
+    `Misconfigured` if it is not installed.
+    """
+
+    cosines = Cosines(0.03, 0.355)
+    languages = ("en",)
+
+    def __init__(self, *, automatic: bool = False) -> None:
+        self.automatic = automatic
+        need("local", *STATIC, TABLE_PACKAGE)
+        table, tokenizer = (_home() / name for name in _TABLE)
+        if not table.is_file() or not tokenizer.is_file():
+            raise Misconfigured(f"{TABLE_PACKAGE} does not contain {_TABLE[0]}.", hint="Install bethink[local] again.")
+        self.name = f"local:{TABLE_PACKAGE}-{stamp('static 1', [table, tokenizer])}"
+        self._table = Once(lambda: _open(table, tokenizer, None))
+
+
+def _home() -> Path:
+    found = find_spec(TABLE_PACKAGE)
+    return Path(next(iter(found.submodule_search_locations or ()), "")) if found is not None else Path()
+
+
+def _open(table: Path, tokenizer: Path, config: Path | None) -> "StaticTable":
     from bethink.providers.static_table import StaticTable  # noqa: PLC0415 - see above
 
-    return StaticTable(home)
+    return StaticTable(table, tokenizer, config)

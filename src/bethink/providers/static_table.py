@@ -20,27 +20,27 @@ _TABLES = ("embeddings", "embedding.weight")  # the names in model2vec and in se
 class StaticTable:
     """A vector for each token, with optional weights and optional rows that tokens share."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, table: Path, tokenizer: Path, config: Path | None) -> None:
         try:
-            arrays = load_file(home / "model.safetensors")
+            arrays = load_file(table)
             self._table = next(arrays[name] for name in _TABLES if name in arrays)
             self._weights = arrays.get("weights")
             self._rows = arrays.get("mapping")
-            self._read_tokenizer(home)
+            most = json.loads(config.read_text(encoding="utf-8")).get("max_length") if config is not None else None
+            self._read_tokenizer(tokenizer, most or _MAX_TOKENS)
         except Exception as error:  # tokenizers raises plain Exception
             raise Misconfigured(
-                f"cannot read {home.name!r} as a static model.", hint="Save it again with model2vec."
+                f"cannot read {table.parent.name!r} as a static model.", hint="Save it again with model2vec."
             ) from error
 
-    def _read_tokenizer(self, home: Path) -> None:
-        written = (home / "tokenizer.json").read_text(encoding="utf-8")
+    def _read_tokenizer(self, file: Path, most: int) -> None:
+        written = file.read_text(encoding="utf-8")
         self._tokenizer = Tokenizer.from_str(written)
         self._unknown = _unknown_of(json.loads(written)["model"])
         vocabulary = self._tokenizer.get_vocab(with_added_tokens=True)
         tokens = len(self._table if self._rows is None else self._rows)
         if self._table.ndim != 2 or tokens < len(vocabulary):
             raise ValueError("the table does not match the tokenizer")
-        most = json.loads((home / "config.json").read_text(encoding="utf-8")).get("max_length") or _MAX_TOKENS
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(most)  # pyright: ignore[reportUnknownMemberType]
         # Cut texts like model2vec does, to get the same vectors.

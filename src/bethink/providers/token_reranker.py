@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bethink.providers.onnx_embedder import OnnxEmbedder
 
 if TYPE_CHECKING:
-    from bethink.providers.onnx_session import Encoded, Floats, OnnxSession
+    from bethink.providers.onnx_session import Encoded, Floats, OnnxVectors
 
 
 class TokenReranker:
@@ -15,6 +15,8 @@ class TokenReranker:
 
     It runs the model again on every text, so pass only the best fifty or so.
     """
+
+    weight = 0.14
 
     def __init__(self, embedder: OnnxEmbedder) -> None:
         self.name = f"tokens:{embedder.name}"
@@ -30,5 +32,5 @@ class TokenReranker:
         return await self._embedder.over(texts, partial(_matches, asked))
 
 
-def _matches(asked: "Floats", session: "OnnxSession", batch: "Sequence[Encoded]") -> list[float]:
+def _matches(asked: "Floats", session: "OnnxVectors", batch: "Sequence[Encoded]") -> list[float]:
     return session.matches(asked, batch)

@@ -1,66 +1,49 @@
 """Choose what to show from the ranked candidates: no duplicates, nothing irrelevant, nothing over the budget."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import NamedTuple
 
 from bethink.extend import Tokens
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
-from bethink.model.recall import Candidate, Excerpt, Fate, Recalled, Ref, RefKind, Signal
+from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Level, Recalled, Ref, RefKind
 from bethink.model.records import SourceMessage
-from bethink.model.words import gist, key_words, stem, words_of
+from bethink.recall.candidates import Ranked
+from bethink.recall.duplicates import adds_nothing, contains, is_quoted, meaning_of, opening_of
+from bethink.recall.excerpts import excerpt
 from bethink.recall.question import repeats
-from bethink.store.search import SEARCHED, Text
-
-_SHARE = 4
-_LEAST = 60
-_QUOTED_PER_FACT = 2
-_QUOTED_CHARACTERS = 150
-_HEAD = 32
-_OPENING = 2
-_LONG = 20_000
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
-_WORD = re.compile(r"\w+")
-
-
-class Ranked(NamedTuple):
-    """A ranked candidate and its score. One that already has a fate is never shown, whatever its score."""
-
-    ref: Ref
-    score: float
-    signals: Mapping[str, Signal] = MappingProxyType({})
-    ranks: Mapping[str, int] = MappingProxyType({})
-    relevant: bool = True
-    fate: Fate | None = None
-    because_of: Ref | None = None
+from bethink.recall.standing import Truth
+from bethink.recall.tuning import TUNING, Tuning
+from bethink.store.search import Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How much may be shown, and from which origins."""
+    """How much may be shown."""
 
     limit: int
     budget: int | None
     longest: int | None = None
-    origins: Collection[str] | None
     words: frozenset[str]
     tokens: Tokens
     question: str = ""
     asked_in: str | None = None
+    least: Level | None = None
+    tuning: Tuning = TUNING
 
 
 class Chooser:
     """Goes through candidates, best first, and records what it decided about each."""
 
-    def __init__(self, rules: Rules, texts: Mapping[Ref, Text], excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
+    def __init__(self, rules: Rules, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
         self._rules = rules
-        self._texts = texts
+        self._truth = truth
+        self._texts = truth.texts
         self._excerpts = excerpts
         self._items: list[Recalled] = []
         self._also: dict[Ref, list[Ref]] = {}
+        self._shown_as: dict[Ref, Ref] = {}
         self._said: dict[str, list[Text]] = {}
         self._meanings: dict[Ref, str] = {}
         self._behind: dict[SourceMessage, Ref] = {}
@@ -94,6 +77,7 @@ class Chooser:
                 ranks=each.ranks,
                 fate=fate,
                 because_of=because,
+                certainty=self._certain(each),
             )
             for each, text, fate, because in self._decided
         ]
@@ -108,10 +92,11 @@ class Chooser:
         unfit = self._unfit(each, text)
         if unfit is not None:
             return unfit, None
-        opening = _opening(text.text)
+        opening = opening_of(text.text)
         twin = self._twin(text, opening)
         if twin is not None:
             self._also.setdefault(twin, []).append(each.ref)
+            self._shown_as[each.ref] = twin
             return Fate.DUPLICATE, twin
         if len(self._items) >= self._rules.limit:
             return Fate.BEYOND_LIMIT, None
@@ -119,17 +104,19 @@ class Chooser:
 
     def _unfit(self, each: Ranked, text: Text) -> Fate | None:
         rules = self._rules
-        if rules.origins is not None and not of_origin(text.origin, rules.origins):
-            return Fate.OTHER_ORIGIN
         if not each.relevant or not text.text.strip():
-            return Fate.BELOW_FLOOR
+            return Fate.UNRELATED
         if text.ref.kind is RefKind.MESSAGE and text.ref.id == rules.asked_in:
             return Fate.QUESTION if repeats(text.text, rules.question) else None
+        if rules.least is not None and self._certain(each) < rules.tuning.least(rules.least):
+            return Fate.UNCERTAIN
         return None
 
     def _quotes(self, ref: Ref) -> bool:
-        """Return whether a candidate only quotes messages. Those are decided first, so that it is their duplicate."""
-        return ref.kind is RefKind.SESSION_MEMORY and ref in self._texts and self._texts[ref].quotes
+        """Return whether a candidate repeats messages. Those are decided first, so that it is their duplicate."""
+        if ref.kind is not RefKind.SESSION_MEMORY or ref not in self._texts:
+            return False
+        return self._texts[ref].quotes or ref in self._truth.superseded or ref in self._truth.evidence
 
     def _take(self, each: Ranked, text: Text, opening: str) -> tuple[Fate, Ref | None]:
         item = self._item(each, text)
@@ -139,47 +126,88 @@ class Chooser:
         self.spent += item.tokens
         self._items.append(item)
         self._said.setdefault(opening, []).append(text)
-        quotes = self._excerpts.get(text.ref.id, ()) if text.ref.kind is RefKind.FACT else ()
-        for quote, shown in zip(quotes, item.excerpts, strict=False):
+        self._shown_as[text.ref] = text.ref
+        for quote, shown in zip(self._quotes_of(text.ref), item.excerpts, strict=False):
             if shown.text == quote.text:
                 self._behind.setdefault(quote.source, each.ref)
         if text.ref.kind is RefKind.MESSAGE and item.text == text.text:
             self._whole[SourceMessage(text.ref.id, text.ref.number)] = text
-        return Fate.SHOWN, None
+        return Fate.SHOWN, item.superseded_by
 
     def _twin(self, text: Text, opening: str) -> Ref | None:
-        """Return the item that already says this: the same words, a fact quoting it, or the message it quotes."""
+        """Return the item that already says this: the same words, a fact that stands for it, or what it quotes."""
         if text.ref.kind is RefKind.MESSAGE:
-            behind = self._behind.get(SourceMessage(text.ref.id, text.ref.number))
-        elif text.quotes:
-            behind = next((item.ref for item in self._items if _is_quoted(item, text)), None)
+            behind = self._fact_for(text.ref)
+        elif text.ref.kind is RefKind.SESSION_MEMORY:
+            behind = self._repeated(text)
         else:
             shown = (self._whole[each] for each in self._sources(text.ref) if each in self._whole)
-            behind = next((whole.ref for whole in shown if _contains(whole.text, text.text)), None)
+            behind = next((whole.ref for whole in shown if contains(whole.text, text.text)), None)
         if behind is not None or opening not in self._said:
             return behind
-        meant = self._meant(text)
-        return next((each.ref for each in self._said[opening] if self._meant(each) == meant), None)
+        meant, superseded = self._meant(text), self._truth.superseded
+        alike = (each.ref for each in self._said[opening] if self._meant(each) == meant)
+        # What holds must not disappear behind the same words of someone who has been overtaken since.
+        return next((ref for ref in alike if ref not in superseded or text.ref in superseded), None)
+
+    def _fact_for(self, ref: Ref) -> Ref | None:
+        """Return the item that stands for a message: a fact that was learnt from it, or that shows all of it."""
+        facts = self._truth.evidence.get(ref, ())
+        shown = next((self._shown_as[fact] for fact in facts if fact in self._shown_as), None)
+        return shown or self._behind.get(SourceMessage(ref.id, ref.number))
+
+    def _repeated(self, memory: Text) -> Ref | None:
+        """Return the item from the same session to which a session memory adds nothing."""
+        for item in self._items:
+            said = list(self._said_in(item, memory.ref.id))
+            quoted = memory.quotes and any(is_quoted(each, memory.text) for each in said)
+            if quoted or (said and adds_nothing(memory.text, [item.text, *said], self._rules.words)):
+                return item.ref
+        return None
+
+    def _said_in(self, item: Recalled, session_id: str) -> Iterator[str]:
+        """Return the messages of a session that an item shows or stands for."""
+        if item.ref.kind is RefKind.MESSAGE and item.ref.id == session_id:
+            yield item.text
+        yield from [quote.text for quote in item.excerpts if quote.source.session_id == session_id]
+        also = [ref for ref in self._also.get(item.ref, ()) if ref.kind is RefKind.MESSAGE and ref.id == session_id]
+        yield from [self._texts[ref].text for ref in also]
 
     def _meant(self, text: Text) -> str:
         meant = self._meanings.get(text.ref)
         if meant is None:
-            meant = self._meanings[text.ref] = _said(text.text)
+            meant = self._meanings[text.ref] = meaning_of(text.text)
         return meant
 
     def _sources(self, ref: Ref) -> list[SourceMessage]:
         if ref.kind is RefKind.MESSAGE:
             return [SourceMessage(ref.id, ref.number)]
-        return [quote.source for quote in self._excerpts.get(ref.id, ())] if ref.kind is RefKind.FACT else []
+        return [quote.source for quote in self._quotes_of(ref)]
+
+    def _quotes_of(self, ref: Ref) -> Sequence[Excerpt]:
+        """Return the messages behind a fact. What it was before someone corrected it by hand does not prove it."""
+        if ref.kind is not RefKind.FACT:
+            return ()
+        superseded = self._truth.superseded
+        return [
+            quote
+            for quote in self._excerpts.get(ref.id, ())
+            if superseded.get(Ref(RefKind.MESSAGE, quote.source.session_id, quote.source.number)) != ref
+        ]
+
+    def _certain(self, each: Ranked) -> float:
+        """Return how certain an answer is; what was superseded answers less."""
+        counts = self._rules.tuning.superseded_counts if each.ref in self._truth.superseded else 1.0
+        return each.certainty * counts
 
     def _item(self, each: Ranked, text: Text) -> Recalled:
-        rules = self._rules
-        share = None if rules.budget is None else max(_LEAST, rules.budget // _SHARE)
+        rules, tuning = self._rules, self._rules.tuning
+        share = None if rules.budget is None else max(tuning.least_tokens, rules.budget // tuning.budget_share)
         most = min((each for each in (share, rules.longest) if each is not None), default=None)
-        quotes = self._excerpts.get(text.ref.id, ()) if text.ref.kind is RefKind.FACT else ()
+        quotes = self._quotes_of(text.ref)
         shown = [
-            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, budget=_LEAST))
-            for quote in quotes[:_QUOTED_PER_FACT]
+            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, budget=tuning.least_tokens))
+            for quote in quotes[: tuning.quotes_per_fact]
         ]
         said = text.text if most is None else excerpt(text.text, rules.words, rules.tokens, budget=most)
         return Recalled(
@@ -190,11 +218,15 @@ class Chooser:
             score=each.score,
             tokens=rules.tokens.count(said) + sum([rules.tokens.count(quote.text) for quote in shown]),
             label=label_of(text.ref),
+            certainty=Certainty(tuning.level(self._certain(each)), round(self._certain(each), 3)),
             speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
             session_id=text.ref.id if text.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY) else None,
             fact=text.as_fact(),
             sources=tuple([quote.source for quote in quotes]),
             excerpts=tuple(shown),
+            tags=tuple(json.loads(text.tags)),
+            metadata=json.loads(text.metadata),
+            superseded_by=self._truth.superseded.get(text.ref),
         )
 
     def _with_others(self, item: Recalled) -> Recalled:
@@ -203,78 +235,3 @@ class Chooser:
             return item
         sources = [source for ref in also for source in self._sources(ref)]
         return replace(item, also=tuple(also), sources=tuple(dict.fromkeys([*item.sources, *sources])))
-
-
-def of_origin(origin: str, wanted: Collection[str]) -> bool:
-    """Return whether an origin is among those wanted: `tool` matches every tool, `tool:name` one."""
-    return origin in wanted or origin.partition(":")[0] in wanted
-
-
-def _is_quoted(item: Recalled, memory: Text) -> bool:
-    """Return whether an item is a message that the memory of its session quotes."""
-    if item.ref.kind is not RefKind.MESSAGE or item.ref.id != memory.ref.id:
-        return False
-    said = " ".join(item.text.strip("… ").split())[:_QUOTED_CHARACTERS]
-    return bool(said) and said in memory.text
-
-
-def _contains(message: str, fact: str) -> bool:
-    """Return whether a message contains every key word of a fact."""
-    return {stem(word) for word in key_words(fact)} <= {stem(word) for word in words_of(message)}
-
-
-def _opening(text: str) -> str:
-    """Return the beginnings of the first key words. Texts that say the same share at least these."""
-    head = text[:_HEAD].rpartition(" ")[0] if text.isascii() else ""
-    words = key_words(head)
-    if len(words) < _OPENING:
-        whole = text[:_LONG]
-        words = key_words(whole) or words_of(whole)
-    return " ".join([word[:3].rstrip("e") for word in words[:_OPENING]])
-
-
-def _said(text: str) -> str:
-    """Return the gist of a text. A very long text is compared word for word."""
-    return gist(text) if len(text) <= _LONG else text
-
-
-def excerpt(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
-    """Cut a text that costs more tokens than `budget` to the sentences that contain most of the words."""
-    if tokens.count(text) <= budget:
-        return text
-    # The full-text index covers only this much of a text, so a match cannot be further on.
-    sentences = [match[0] for match in _SENTENCE.finditer(text[:SEARCHED])] or [text[:SEARCHED]]
-    best = max(range(len(sentences)), key=lambda index: (_shared(sentences[index], words), -index))
-    first = last = best
-    while True:
-        grown = _grown(sentences, first, last)
-        if grown is None or tokens.count("".join(sentences[grown[0] : grown[1] + 1])) > budget:
-            break
-        first, last = grown
-    whole = "".join(sentences[first : last + 1]).strip()
-    said = _piece(whole, words, tokens, budget=budget)
-    before = first > 0 or not whole.startswith(said)
-    after = last + 1 < len(sentences) or len(text) > SEARCHED or not whole.endswith(said)
-    return f"{'… ' if before else ''}{said}{' …' if after else ''}"
-
-
-def _piece(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
-    """Cut a single sentence that is too long to the part around the first of the words."""
-    asked = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
-    position = next(asked, 0)
-    said = text
-    while (cost := tokens.count(said)) > budget and len(said) > 1:
-        length = max(1, len(said) * budget // (cost + 1))
-        start = max(0, min(position - length // 4, len(text) - length))
-        said = text[start : start + length]
-    return said
-
-
-def _grown(sentences: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
-    if last + 1 < len(sentences):
-        return first, last + 1
-    return (first - 1, last) if first else None
-
-
-def _shared(sentence: str, words: Collection[str]) -> int:
-    return len({stem(word) for word in _WORD.findall(sentence.casefold())} & set(words))

@@ -4,31 +4,23 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.recall.calendar import DAY, Stretch, shifted, unit_at, within
-from bethink.recall.date_rules import (
-    COUNT,
-    FLOATING,
-    MONTHS,
-    RULES,
-    TO,
-    UNIT,
-    WEEKDAYS,
-    count_in,
-    may_name_a_time,
-    part,
-)
+from bethink.recall.calendars import Calendar, calendar, date_words, folded
+from bethink.recall.date_rules import FLOATING, MAKE, DateMatch
+from bethink.recall.languages import languages_of
 
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
-_GAP = re.compile(TO, re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween (?:the )?$", re.IGNORECASE)
-_LEAD = re.compile(
-    rf"(?:{COUNT} {UNIT}s? )?\b(?P<how>since|after|before|prior to|until|till|up to|by) (?:(?:the|about|around) )?$",
-    re.IGNORECASE,
-)
+_FIGURE = re.compile(r"\d")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +46,21 @@ def spans(question: str, now: datetime) -> list[DateSpan]:
 def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
     """Return the times that a question mentions, like `spans`, and its text without them."""
     text = " ".join(question.replace("\0", " ").split())
-    if not may_name_a_time(text):
-        return [], text
-    at = within(now)
-    text, found = _found(text, at)
-    opened = (_opened(text, said, at) for said in _joined(text, found))
+    plain, at = folded(text), within(now)
+    found: list[_Said] = []
+    for language in languages_of(text):
+        if may_name_a_time(plain, language):
+            said, plain = _found(plain, at, calendar(language))
+            found += said
+    opened = [_opened(plain, said, at) for said in _joined(plain, sorted(found, key=lambda said: said.start))]
     named = dict.fromkeys(DateSpan(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in opened)
-    return list(named), text.replace("\0", " ")
+    return list(named), "".join(" " if blank == "\0" else char for char, blank in zip(text, plain, strict=True))
+
+
+def may_name_a_time(text: str, language: str) -> bool:
+    """Return whether any rule of a language could match. Most questions contain neither a digit nor a date word."""
+    words = _plain_date_words(language)
+    return not words or _FIGURE.search(text) is not None or not words.isdisjoint(_WORD.findall(text.lower()))
 
 
 def words_for(at: Micros) -> tuple[str, ...]:
@@ -69,32 +69,40 @@ def words_for(at: Micros) -> tuple[str, ...]:
     return (str(day.year), MONTHS[day.month - 1], str(day.day), WEEKDAYS[day.weekday()])
 
 
+@cache
+def _plain_date_words(language: str) -> frozenset[str]:
+    return frozenset(map(folded, date_words(language)))
+
+
 class _Said(NamedTuple):
     start: int
     end: int
     stretch: Stretch
+    calendar: Calendar
     dated: bool = False
     again: Callable[[datetime], Stretch | None] | None = None
     """Evaluates the same words at another time; None if they always mean the same."""
+    joined: bool = False
 
 
-def _found(text: str, now: datetime) -> tuple[str, list[_Said]]:
-    """Return the text with all dates blanked out, and the dates in order."""
-    found: list[_Said] = []
-    for make, pattern in RULES:
+def _found(text: str, now: datetime, words: Calendar) -> tuple[list[_Said], str]:
+    """Return the dates in a text, and the text with all of them blanked out."""
+    said: list[_Said] = []
+    for rule, pattern in words.rules:
         for match in pattern.finditer(text):
+            found, make = DateMatch(match, words), MAKE[rule]
             try:
-                stretch = make(match, now)
+                stretch = make(found, now)
             except (ValueError, OverflowError):  # no such month, or a year out of range
                 continue
             if stretch is None:
                 continue
-            dated = bool(part(match, "y"))
-            floats = make in FLOATING and not dated and not part(match, "which")
-            again = partial(make, match) if floats else None
-            found.append(_Said(match.start(), match.end(), stretch, dated, again))
+            floats = rule in FLOATING and not found.dated and not found.part("which")
+            again = partial(make, found) if floats else None
+            joined = stretch.precision == "range" and bool(found.part("a"))
+            said.append(_Said(match.start(), match.end(), stretch, words, found.dated, again, joined))
             text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
-    return text, sorted(found, key=lambda said: said.start)
+    return said, text
 
 
 def _joined(text: str, found: list[_Said]) -> Iterable[_Said]:
@@ -109,32 +117,39 @@ def _joined(text: str, found: list[_Said]) -> Iterable[_Said]:
 
 
 def _range(text: str, first: _Said, last: _Said) -> _Said | None:
-    gap = text[first.end : last.start]
-    if not _GAP.fullmatch(gap) or ("and" in gap and not _BETWEEN.search(text[max(0, first.start - 16) : first.start])):
+    gap, leads = text[first.end : last.start], last.calendar.leads
+    if not leads["to"].fullmatch(gap):
+        return None
+    if leads["and"].search(gap) and not leads["between"].search(text[max(0, first.start - 16) : first.start]):
         return None
     start, end = first.stretch, last.stretch
     if first.dated and last.again:
         end = last.again(start.start + 365 * DAY) or end
     if first.again:
         start = first.again(end.start) or start
-    return _Said(first.start, last.end, Stretch(start.start, end.end, "range")) if start.start < end.end else None
+    both = Stretch(start.start, end.end, "range")
+    return _Said(first.start, last.end, both, last.calendar, joined=True) if both.start < both.end else None
 
 
 def _opened(text: str, said: _Said, now: datetime) -> Stretch:
-    """Apply the words before a time that open it to one side ("since") or count from it ("two days after")."""
-    lead = _LEAD.search(text[max(0, said.start - 40) : said.start])
-    if lead is None:
+    """Apply the words beside a time that open it to one side ("since") or count from it ("two days after")."""
+    leads = said.calendar.leads
+    before = leads["before"].search(text[max(0, said.start - 40) : said.start])
+    match = before or leads["after"].match(text[said.end : said.end + 40])
+    if match is None:
         return said.stretch
-    start, end, _ = said.stretch
-    how, tomorrow = lead["how"].lower(), unit_at("day", now).end
-    if lead["n"] and how in ("after", "before"):
-        count, unit = count_in(lead)[1], lead["unit"].lower()
+    lead = DateMatch(match, said.calendar)
+    how, (start, end, _) = lead.meaning("before" if before else "after", "how"), said.stretch
+    if lead.part("n") and how in ("after", "before"):
+        count, unit = lead.number[1], lead.unit
         origin, steps = (end, count - 1) if how == "after" else (start, -count)
         try:
             return Stretch(shifted(origin, unit, steps), shifted(origin, unit, steps + 1), unit)
         except (ValueError, OverflowError):  # a year out of range
             return said.stretch
+    if said.joined and how in ("since", "until"):  # "desde marzo hasta mayo" is closed on both sides
+        return said.stretch
     if how in ("since", "after"):
-        start = start if how == "since" else end
+        start, tomorrow = start if how == "since" else end, unit_at("day", now).end
         return Stretch(start, tomorrow if start < tomorrow else _LAST, "open")
-    return Stretch(_FIRST, start if how in ("before", "prior to") else end, "open")
+    return Stretch(_FIRST, start if how == "before" else end, "open")

@@ -1,6 +1,5 @@
 """Embed the texts of a claimed space: read them, embed them outside any transaction, check them again, store."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,14 +7,14 @@ from datetime import timedelta
 
 from anyio import to_thread
 
-from bethink.errors import BadAnswer
+from bethink.errors import BadAnswer, StoreError
 from bethink.extend import Embedder
 from bethink.logs import logger
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
-from bethink.model.recall import RefKind
 from bethink.model.rules import QUIET_CHECK
 from bethink.model.text import clean
-from bethink.recall.reindex import switch_when_full
+from bethink.recall.passages import passages
+from bethink.recall.reindex import gives_way, grow, switch_when_full
 from bethink.store import facts, jobs, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, IndexStatus, Unembedded, VectorIndex
@@ -25,45 +24,7 @@ _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 _LONGEST_ERROR = 200
 
-_PART = 1_000
-_LONGEST_PART = 1_200
-_SHORTEST_PART = 400
-_MOST_PARTS = 8
-# Where a text may be cut, best first: after a paragraph, after a line or sentence, after a word.
-_CUTS = (re.compile(r"\n\s*\n"), re.compile(r"\n|(?<=[.!?…])[\"')\]]*\s|(?<=[。！？])"), re.compile(r"\s"))  # noqa: RUF001
 _log = logger("recall")
-
-
-def passages(source: Unembedded) -> list[str]:
-    """Return the parts of a text to embed: only the beginning of a message, all parts of anything else.
-
-    Embedding the rest of a long message, or the name of its speaker, did not help on four public sets.
-    """
-    if source.ref.kind is RefKind.MESSAGE:
-        return [source.text.strip()[:_LONGEST_PART]]
-    return parts_of(source.text)
-
-
-def parts_of(text: str) -> list[str]:
-    """Split a long text at the ends of paragraphs or sentences, into at most 8 parts of about 1,000 characters.
-
-    An empty text has one empty part. What follows the last part is not embedded.
-    """
-    rest, parts = text.strip(), list[str]()
-    while len(rest) > _LONGEST_PART and len(parts) < _MOST_PARTS - 1:
-        end = _part_end(rest)
-        parts.append(rest[:end].rstrip())
-        rest = rest[end:].lstrip()
-    return [*parts, rest[: _part_end(rest)].rstrip() if len(rest) > _LONGEST_PART else rest]
-
-
-def _part_end(text: str) -> int:
-    window = text[:_LONGEST_PART]
-    for pattern in _CUTS:
-        ends = [match.end() for match in pattern.finditer(window) if match.end() >= _SHORTEST_PART]
-        if ends:
-            return min(ends, key=lambda end: abs(end - _PART))
-    return _PART
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +34,16 @@ class Indexer:
     database: Database
     embedder: Embedder
     batch: int = 64
+    grown: int = vectors.GROWN
+    """A space with more vectors than this gets an HNSW index (PostgreSQL only)."""
 
     async def process(self, claim: Claim) -> Learnt:
         """Embed what is missing and finish the claim together with the last batch.
 
         Raises `ModelError`, and `LostClaim` if another worker has taken over.
         """
-        index = await self._index()
-        if index is None or index.status is IndexStatus.RETIRED:
-            why = "the server has no pgvector" if index is None else f"{index.embedder} was retired"
+        index, why = await self._index()
+        if index is None or why:
             _log.warning("embedding is skipped: %s", why)
             return await self.database.transact(lambda tx: self._store(tx, claim, index), space=claim.space)
         learnt = await self._fill(claim, index)
@@ -112,8 +74,8 @@ class Indexer:
         jobs.settle_quiet(tx, space=space, kind=JobKind.INDEX, key=key, due=due)
         return False
 
-    async def _index(self) -> VectorIndex | None:
-        """Return the index of this embedder, creating it on first use; None if the database cannot store vectors."""
+    async def _index(self) -> tuple[VectorIndex | None, str]:
+        """Return the index of this embedder, creating it on first use, and why it must not be filled, if so."""
 
         def find(tx: Tx) -> tuple[bool, list[VectorIndex]]:
             return vectors.available(tx), vectors.indexes(tx)
@@ -125,10 +87,15 @@ class Indexer:
         name, dimension = self.embedder.name, await to_thread.run_sync(lambda: self.embedder.dimension)
         possible, known = await self.database.transact(find, read=True)
         if not possible:
-            return None
-        ours = [each for each in known if (each.embedder, each.dimension) == (name, dimension)]
-        # A retired index stays retired: a worker with old settings must not revive it, only a reindex does.
-        return ours[0] if ours else await self.database.transact(make, repeatable=True)
+            return None, "the server has no pgvector"
+        for each in known:
+            if (each.embedder, each.dimension) == (name, dimension):
+                # A retired index stays retired: a worker with old settings must not revive it, only a reindex does.
+                return each, f"{name} was retired" if each.status is IndexStatus.RETIRED else ""
+        other = gives_way(self.embedder, known)
+        if other is not None:
+            return None, f"the vectors in use are those of {other.embedder}; name an embedder in the settings"
+        return await self.database.transact(make, repeatable=True), ""
 
     async def _fill(self, claim: Claim, index: VectorIndex) -> Learnt:
         stored = 0
@@ -147,6 +114,8 @@ class Indexer:
                 )
             if not more:
                 rows = await self._embedded(last)
+                if stored or rows:
+                    await self._grow(claim.space, index)
                 return await self.database.transact(
                     lambda tx, rows=rows, stored=stored: self._store(tx, claim, index, rows, before=stored),
                     space=claim.space,
@@ -154,11 +123,19 @@ class Indexer:
             if stored == before:
                 raise BadAnswer("none of the new vectors could be stored.")
 
+    async def _grow(self, space: str, index: VectorIndex) -> None:
+        """Build an HNSW index for a space that has become too large to scan, while the claim keeps others away."""
+        try:
+            if await grow(self.database, index, space=space, above=self.grown):
+                _log.info("built an HNSW index for a large space")
+        except StoreError as error:  # without one the space is scanned, which is only slower
+            _log.warning("could not build an HNSW index: %s", error)
+
     async def _embedded(self, batch: Sequence["tuple[Unembedded, list[str]]"]) -> list[Embedded]:
         texts = [part for _, parts in batch for part in parts]
         if not texts:
             return []
-        answer = await self.embedder.embed(texts)
+        answer = await self.embedder.embed(texts, kind="message")
         if len(answer) != len(texts):
             raise BadAnswer(f"{self.embedder.name} returned {len(answer)} vectors for {len(texts)} texts.")
         given = iter(answer)
@@ -180,8 +157,8 @@ class Indexer:
         status, due = JobStatus.DONE, None
         if queued > claim.input_watermark:
             status, due = JobStatus.QUEUED, tx.now
-        elif index is not None and vectors.indexes(tx)[0].id != index.id:
-            status, due = JobStatus.QUEUED, tx.now + _MINUTE  # for a worker with a newer embedder
+        elif (known := vectors.indexes(tx)) and (index is None or known[0].id != index.id):
+            status, due = JobStatus.QUEUED, tx.now + _MINUTE  # for a worker with that embedder
         elif vectors.may_grow(tx, space=claim.space):
             status, due = JobStatus.WAITING, tx.now + QUIET_CHECK
         mark = claim.input_watermark

@@ -5,21 +5,24 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
+from bethink.language import MARKS, asked_forms, asked_languages, is_unspaced, parts_of
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
-from bethink.recall.date_rules import MONTHS
-from bethink.recall.dates import DateSpan, times
-from bethink.recall.word_lists import FORMS, RELATED, STOP_WORDS, VAGUE
-from bethink.store.db import Tx
-from bethink.store.sql import Dialect
+from bethink.recall.dates import MONTHS, DateSpan, times
+from bethink.recall.languages import SNOWBALL, languages_of
+from bethink.recall.tuning import TUNING
+from bethink.recall.word_lists import forms, related_words, stop_words, vague_words
 
 _MAX_WORDS = 24
 _MAX_CHARACTERS = 10_000
 _MORE_CHARACTERS = 40
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
-_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
+_CHARACTER = 0.5
+_ENGLISH = ("english",)
+_WORD = re.compile(rf"\w[\w{MARKS}]*(?:[.'\u2019]\w[\w{MARKS}]*)*")
 _QUOTED = re.compile(r'"([^"]+)"')
 _APOSTROPHE = re.compile("['\u2019]")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$", re.IGNORECASE)
@@ -74,6 +77,8 @@ class Term:
     related: tuple[int, ...]
     weight: float
     dated: bool = False
+    piece: bool = False
+    """Whether it is cut from a text without spaces: it may lie across two words, so an answer need not contain it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,8 @@ class ParsedQuestion:
     spans: tuple[DateSpan, ...]
     speaker: str | None
     role: str | None
+    language: str = "en"
+    """The language that it is probably in, as ISO 639-1."""
     now: bool = False
     """Whether it asks about the present, so that the newer of two answers is more likely right."""
 
@@ -106,27 +113,35 @@ class ParsedQuestion:
         return best
 
 
-def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
-    """Parse a question with the stemmer of this database. Only the first 10,000 characters are read."""
+def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
+    """Parse a question. Only its first 10,000 characters are read."""
     question = question[:_MAX_CHARACTERS]
     named = [name for name in speakers if _names(question, name)]
-    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in STOP_WORDS]
+    language = languages_of(question)[0]
+    silent = stop_words(language)
+    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in silent]
     # Others address a speaker by name, so a name tells whom the question is about rather than what.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     spans, rest = times(question, now)
     undated = set(_words(rest) if spans else kept)
     about = _meant(question, dated=bool(spans))
-    families = _families(tx)
+    families = _families(language)
     indexes: dict[str, int] = {}
     direct: set[int] = set()
     terms: list[Term] = []
-    # Words are passed as written: only the database knows how it folds letters outside ASCII.
-    for word, stems in zip(kept, tx.stemmed(kept), strict=True):
-        weight = _weight(word, question) if word in about else _VAGUE
-        for stem in stems:
-            forms, related = families.get(stem, ((stem,), ()))
-            own = _indexed(indexes, forms)
+    spoken = asked_languages(question)
+    for word in kept:
+        weight = _weight(word, question, language) if word in about else _VAGUE
+        # A name stands in texts of any language, and is stemmed as a word of that language.
+        languages = () if _is_name(word, question) else spoken
+        for part in parts_of(word):
+            possible = asked_forms(part, languages)
+            piece = is_unspaced(part)
+            first = next((stem for stem in possible if stem in families), possible[0])
+            spelt, related = families.get(first, ((first,), ()))
+            others = (stem for stem in possible if stem not in spelt and stem not in _silent(language))
+            own = _indexed(indexes, (*spelt, *others))
             if direct.intersection(own):
                 continue
             direct.update(own)
@@ -135,7 +150,8 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Pa
                     word=word,
                     stems=own,
                     related=_indexed(indexes, related) if weight >= 1 else (),
-                    weight=weight,
+                    weight=weight * _CHARACTER if piece and len(part) == 1 else weight,
+                    piece=piece,
                     dated=word not in undated,
                 )
             )
@@ -154,6 +170,7 @@ def read(tx: Tx, question: str, *, speakers: Sequence[str], now: datetime) -> Pa
         spans=tuple(spans),
         speaker=named[0] if len(named) == 1 else None,
         role=role if not named else None,
+        language=language,
         now=_NOW.search(question) is not None,
     )
 
@@ -193,7 +210,7 @@ def _names(question: str, name: str) -> bool:
     if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
         return False  # most names do not occur, and this saves compiling a pattern for each
     # "Will" or "An" counts as a name only if it is capitalised and not the first word.
-    common = first.casefold() in STOP_WORDS
+    common = first.casefold() in stop_words("en")
     found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
     return found is not None and not (common and found.start() == 0)
 
@@ -204,8 +221,8 @@ def _meant(question: str, *, dated: bool) -> set[str]:
     return set(_words(_OF_A_TIME.sub(" ", rest) if dated else rest))
 
 
-def _weight(word: str, question: str) -> float:
-    if word.casefold() in VAGUE:
+def _weight(word: str, question: str, language: str) -> float:
+    if word.casefold() in vague_words(language):
         return _VAGUE
     return _SPECIAL if _is_name(word, question) or has_digit(word) else 1.0
 
@@ -219,35 +236,39 @@ def _indexed(indexes: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
 
 
 _Family = tuple[tuple[str, ...], tuple[str, ...]]
-_known_families: dict[Dialect, dict[str, _Family]] = {}
 
 
-def _families(tx: Tx) -> dict[str, _Family]:
-    """Return for each stem the other forms of its word and the related stems, as this database stems them."""
-    known = _known_families.get(tx.dialect)
-    if known is None:
-        silent = {stem for stems in tx.stemmed(sorted(STOP_WORDS)) for stem in stems}
-        forms: dict[str, tuple[str, ...]] = {}
-        for group in _stems_of(tx, FORMS):
-            # Porter cuts "ate" to "at", which is in every other text.
-            telling = tuple(stem for stem in group if stem not in silent)
-            forms.update(dict.fromkeys(group, telling or group))
-        related: dict[str, dict[str, None]] = {}
-        for head, *others in _stems_of(tx, RELATED):
-            spelt = dict.fromkeys(form for other in others for form in forms.get(other, (other,)))
-            for form in forms.get(head, (head,)):
-                related.setdefault(form, {}).update(spelt)
-        known = {stem: _family(forms.get(stem, (stem,)), related.get(stem, {})) for stem in (*forms, *related)}
-        _known_families[tx.dialect] = known
-    return known
+@cache
+def _silent(language: str) -> frozenset[str]:
+    """Return the stems of words that say nothing: they are in every other text."""
+    return frozenset(_stem(word, language) for word in stop_words(language))
+
+
+@cache
+def _families(language: str) -> dict[str, _Family]:
+    """Return for each stem of a language the other forms of its word and the related stems."""
+    by_stem: dict[str, tuple[str, ...]] = {}
+    for group in _stems_of(forms(language), language):
+        telling = tuple(stem for stem in group if stem not in _silent(language))
+        for stem in group:  # one that is a form of two words is one of the first, which is the commoner
+            by_stem.setdefault(stem, telling or group)
+    related: dict[str, dict[str, None]] = {}
+    for head, *others in _stems_of(related_words(language) if TUNING.related else (), language):
+        spelt = dict.fromkeys(form for other in others for form in by_stem.get(other, (other,)))
+        for form in by_stem.get(head, (head,)):
+            related.setdefault(form, {}).update(spelt)
+    return {stem: _family(by_stem.get(stem, (stem,)), related.get(stem, {})) for stem in (*by_stem, *related)}
 
 
 def _family(forms: tuple[str, ...], related: Iterable[str]) -> _Family:
     return forms, tuple(stem for stem in related if stem not in forms)
 
 
-def _stems_of(tx: Tx, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    words = list(dict.fromkeys(word for group in groups for word in group))
-    stem_of = {word: stems[0] for word, stems in zip(words, tx.stemmed(words), strict=True) if stems}
-    stemmed = [tuple(dict.fromkeys(stem_of[word] for word in group if word in stem_of)) for group in groups]
-    return [group for group in stemmed if group]
+def _stems_of(groups: Iterable[Sequence[str]], language: str) -> list[tuple[str, ...]]:
+    return [tuple(dict.fromkeys(_stem(word, language) for word in group)) for group in groups]
+
+
+def _stem(word: str, language: str) -> str:
+    """Return what a word of a language is indexed under."""
+    [*_, stem] = asked_forms(word.casefold(), (SNOWBALL.get(language, "english"),))
+    return stem

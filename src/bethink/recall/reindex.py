@@ -1,6 +1,6 @@
 """Rebuild vectors for another embedder, and build approximate indexes for large spaces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import anyio
 from anyio import to_thread
@@ -51,18 +51,14 @@ class Vectors:
     async def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        PostgreSQL only. It takes seconds for every ten thousand vectors, and makes writing vectors slower.
+        Workers do this by themselves. PostgreSQL only. It takes seconds for every ten thousand vectors, and makes
+        writing vectors slower.
         """
         name, dimension = self._embedder.name, await self._dimension()
-
-        def find(tx: Tx) -> list[str]:
-            index = vectors.live(tx, embedder=name, dimension=dimension)
-            return [] if index is None else vectors.growth(tx, space=space, index=index, above=above)
-
-        statements = await self._database.transact(find, space=space, read=True)
-        for statement in statements:
-            await self._database.run_alone(statement)
-        return bool(statements)
+        index = await self._database.transact(
+            lambda tx: vectors.live(tx, embedder=name, dimension=dimension), read=True
+        )
+        return index is not None and await grow(self._database, index, space=space, above=above)
 
     async def _dimension(self) -> int:
         # The first access may load a model: keep that off the event loop and out of transactions.
@@ -72,8 +68,25 @@ class Vectors:
 def vectors_of(database: Database, embedder: Embedder | None) -> Vectors:
     """Return the vectors of an embedder. Raises `Misconfigured` if there is no embedder."""
     if embedder is None:
-        raise Misconfigured("no embedder is configured.", hint="Set embedder, such as static:FOLDER or openai:NAME.")
+        raise Misconfigured("no embedder is configured.", hint="Install bethink[local], or set embedder.")
     return Vectors(database, embedder)
+
+
+async def grow(database: Database, index: VectorIndex, *, space: str, above: int) -> bool:
+    """Build an HNSW index for a space with more than `above` vectors in an index; return whether it did."""
+    statements = await database.transact(
+        lambda tx: vectors.growth(tx, space=space, index=index, above=above), space=space, read=True
+    )
+    for statement in statements:
+        await database.run_alone(statement)
+    return bool(statements)
+
+
+def gives_way(embedder: Embedder, known: Sequence[VectorIndex]) -> VectorIndex | None:
+    """Return the index in use that an embedder must not replace: a default embedder never does, only a reindex."""
+    in_use = [each for each in known if each.status is not IndexStatus.RETIRED]
+    mine = any(each.embedder == embedder.name for each in known)
+    return in_use[0] if in_use and not mine and getattr(embedder, "automatic", False) else None
 
 
 async def switch_when_full(database: Database, index: VectorIndex) -> bool:

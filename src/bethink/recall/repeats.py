@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.language import terms_of
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.words import words_of
 from bethink.recall.question import ParsedQuestion, asks, longest_repeat, repeats
@@ -45,7 +46,7 @@ def parted(
     quoting = {match.ref: match for match in complete if match.ref.kind is RefKind.SESSION_MEMORY}
     quoting = {ref: match for ref, match in quoting.items() if ref.id in sessions or (no_messages and asks(asked.text))}
     for ref, text in (read(quoting) if quoting else {}).items():
-        judged[ref] = _without_quotes(tx, quoting[ref], text.text, asked)
+        judged[ref] = _without_quotes(quoting[ref], text.text, asked)
     answers = frozenset(read(after)) if after else frozenset[Ref]()
     return Parted([judged.get(match.ref, match) for match in matches] if judged else matches, answers)
 
@@ -63,7 +64,7 @@ def _may_repeat(match: Match, asked: ParsedQuestion, session_id: str | None) -> 
     return (same_session or asking) and match.length <= _BYTES * longest_repeat(asked.text)
 
 
-def _without_quotes(tx: Tx, match: Match, text: str, asked: ParsedQuestion) -> Match:
+def _without_quotes(match: Match, text: str, asked: ParsedQuestion) -> Match:
     """Count the words of a session memory again, without those of the question that it quotes."""
     words = words_of(text)
     rest = _without(words, words_of(asked.text))
@@ -71,10 +72,9 @@ def _without_quotes(tx: Tx, match: Match, text: str, asked: ParsedQuestion) -> M
         return match
     indexes = {stem: index for index, stem in enumerate(asked.stems)}
     hits = [0] * len(match.hits)
-    for stems in tx.stemmed(rest):
-        for stem in stems:
-            if stem in indexes:
-                hits[indexes[stem]] += 1
+    for stem in terms_of(" ".join(rest)):
+        if stem in indexes:
+            hits[indexes[stem]] += 1
     return match._replace(hits=tuple(hits), fate=None if any(hits) else Fate.QUESTION)
 
 

@@ -110,24 +110,6 @@ def _no_route(request: Request, error: Exception) -> Response:
     return Response(problem.body(), status, headers, problems.MEDIA_TYPE)
 
 
-def uvicorn_config(app: FastAPI, *, host: str, port: int, max_concurrency: int) -> uvicorn.Config:
-    """Return how uvicorn serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md."""
-    return uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        timeout_graceful_shutdown=_LEAVING,
-        limit_concurrency=min(_CONNECTIONS * max_concurrency, open_files() // 2),
-        h11_max_incomplete_event_size=_HEAD,
-        backlog=min(_QUEUE, open_files() // 8),
-    )
-
-
 class _Announced(uvicorn.Server):
     """Reports where it listens as soon as it does."""
 
@@ -144,6 +126,29 @@ class _Announced(uvicorn.Server):
             self._ready(f"http://{host}:{port}")
 
 
+def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None) -> uvicorn.Server:
+    """Return what serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=_LEAVING,
+        h11_max_incomplete_event_size=_HEAD,
+        backlog=min(_QUEUE, open_files() // 8),
+    )
+    server = _Announced(config, ready or (lambda _: None))
+    context: Context = app.state.context
+    # Not uvicorn's limit_concurrency: its answer has no code, so that a client could not know that nothing was done.
+    most = min(_CONNECTIONS * context.options.max_concurrency, open_files() // 2)
+    context.concurrency.limit_connections(lambda: len(server.server_state.connections), most)
+    return server
+
+
 def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> None:
     """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
 
@@ -156,14 +161,8 @@ def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> 
     sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
     logs.to_stderr(redactor_for(None))
-    options = options_from(settings)
-    config = uvicorn_config(
-        create_app(memory, options=options),
-        host=settings.server.host,
-        port=settings.server.port,
-        max_concurrency=options.max_concurrency,
-    )
-    server = _Announced(config, ready or (lambda _: None))
+    app = create_app(memory, options=options_from(settings))
+    server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):
         server.run(sockets)
     if not server.started:

@@ -1,6 +1,6 @@
 """How many requests are handled at once, and how many bodies may still be on their way."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from bethink.server.problems import Refused, refused
@@ -16,6 +16,17 @@ class Concurrency:
         self.active = 0
         self._most = most
         self._reading: dict[str, int] = {}
+        self._connections: Callable[[], int] = lambda: 0
+        self._most_connections = 0
+
+    def limit_connections(self, count: Callable[[], int], most: int) -> None:
+        """Also refuse requests while `most` connections are open: each takes a file."""
+        self._connections, self._most_connections = count, most
+
+    def check_connections(self) -> None:
+        """Refuse a request if too many connections are open, and close its own."""
+        if self._connections() >= self._most_connections > 0:
+            raise _busy((b"connection", b"close"))
 
     def check(self) -> None:
         """Refuse a request that came in when the server was full."""
@@ -40,12 +51,12 @@ class Concurrency:
         self.check()
 
 
-def _busy() -> Refused:
+def _busy(*headers: tuple[bytes, bytes]) -> Refused:
     return refused(
         503,
         "Unavailable",
         "The server is handling too many requests.",
         hint="Try again in a moment.",
         code="Busy",
-        headers=[(b"retry-after", b"1")],
+        headers=[(b"retry-after", b"1"), *headers],
     )

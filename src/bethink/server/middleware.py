@@ -63,6 +63,7 @@ class RequestMiddleware:
         self._concurrency.active += 1
         failure: Exception | None = None
         try:
+            self._concurrency.check_connections()
             _check_form(scope)
             self._check(scope)
             await self._app({**escaped(scope), HANDLED: handled}, receive, noting)

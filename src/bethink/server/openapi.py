@@ -176,7 +176,7 @@ def _parameters(verb: Verb[Any, Any]) -> list[dict[str, Any]]:
     found += [_parameter(name, fields[name], "path", required=True) for name in in_path]
     if verb.http_method in _WITHOUT_BODY:
         rest = {name: each for name, each in fields.items() if name not in in_path}
-        found += [_parameter(name, each, "query", required=name in required) for name, each in rest.items()]
+        found += [_queried(verb, name, each, required=name in required) for name, each in rest.items()]
     elif "idempotency_key" in fields:
         found.append(_HEADER)
     return found
@@ -186,6 +186,14 @@ def _parameter(name: str, schema: dict[str, Any], where: str, *, required: bool)
     about = schema.get("description", "")
     schema = {key: value for key, value in schema.items() if key not in ("title", "description")}
     return {"name": name, "in": where, "required": required, "description": about, "schema": schema}
+
+
+def _queried(verb: Verb[Any, Any], name: str, schema: dict[str, Any], *, required: bool) -> dict[str, Any]:
+    """Describe a parameter in a query; a list or an object is written as JSON."""
+    found = _parameter(name, schema, "query", required=required)
+    if name in codec.json_fields(verb.request):
+        found["content"] = {"application/json": {"schema": found.pop("schema")}}
+    return found
 
 
 def _success(verb: Verb[Any, Any]) -> dict[str, Any]:

@@ -115,9 +115,9 @@ def change_sets(tx: Tx, *, space: str, limit: int = NO_LIMIT) -> list[ChangeSet]
     return _change_sets(tx, space, tx.all("list_change_sets", space=space, limit=limit))
 
 
-def settle_change_set(tx: Tx, *, space: str, run: str, was: ChangeStatus, status: ChangeStatus) -> bool:
+def set_change_status(tx: Tx, *, space: str, run: str, was: ChangeStatus, status: ChangeStatus) -> bool:
     """Change the status of a change set. Returns False if it is no longer `was`."""
-    return tx.run("settle_change_set", space=space, run=run, was=was, status=status, now=tx.now) == 1
+    return tx.run("set_change_status", space=space, run=run, was=was, status=status, now=tx.now) == 1
 
 
 def _candidate(row: Row) -> ConsolidationCandidate:

@@ -13,8 +13,10 @@ import anyio
 
 from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
 from bethink.logs import logger
+from bethink.model.filters import Filter
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
+from bethink.store.filters import narrowed
 from bethink.store.sql import Dialect, Query, queries
 
 T = TypeVar("T")
@@ -84,9 +86,12 @@ class Tx(ABC):
         rows = self.all(name, **parameters)
         return rows[0] if rows else None
 
-    def all(self, name: str, /, **parameters: object) -> list[Row]:
-        """Return every row, or up to the `limit` among the parameters."""
+    def all(self, name: str, only: Filter | None = None, /, **parameters: object) -> list[Row]:
+        """Return every row, or up to the `limit` among the parameters; with `only`, of those that fit a filter."""
         query = self._queries[name]
+        if only is not None:
+            query, values = narrowed(query, only, self.dialect)
+            parameters |= values
         if "limit" in query.parameters:
             checked_limit(cast("int", parameters["limit"]))
         self._begin()
@@ -110,10 +115,6 @@ class Tx(ABC):
             self._open()
             self.begun = True
             self._now = self._clock()
-
-    @abstractmethod
-    def stemmed(self, words: list[str]) -> list[list[str]]:
-        """Return what the full-text index keeps of each word: usually one stem, nothing for a stop word."""
 
     @abstractmethod
     def lock_schema(self) -> None:

@@ -1,24 +1,28 @@
 """Documents and their references. Versions are added and closed, and changed only to redact them."""
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bethink.model.documents import (
     Author,
     Document,
     DocumentDraft,
+    DocumentEntry,
     DocumentSource,
     Provenance,
     ReferenceKind,
     SourceKind,
 )
 from bethink.model.jobs import JobKind
-from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.moments import from_micros, from_micros_or_none, to_micros
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
-from bethink.store import full_text, jobs
+from bethink.model.text import canonical_json
+from bethink.store import jobs, terms
+from bethink.store.candidates import ranked
 from bethink.store.db import Row, Tx, checked_limit, until
-from bethink.store.facts import asked_words
 
 _TOP = ""
 _REDACTED = "[redacted]"
@@ -50,8 +54,11 @@ def insert(
         space=space, id=document_id, version=version, at=max(at, now), parent=draft.parent or _TOP, slug=draft.slug,
         title=draft.title, description=draft.description, body=draft.body, created_at=created_at,
         author_kind=author.kind, author_id=author.id, reason=author.reason, token=author.token, run=author.run,
-        origin=by.origin,
+        origin=by.origin, tags=canonical_json(draft.tags), metadata=canonical_json(draft.metadata),
     )  # fmt: skip
+    said = terms.words_of("\n".join((draft.title, draft.description, draft.body)))
+    entry = terms.Entry(RefKind.DOCUMENT, document_id, version, to_micros(max(at, now)), said)
+    terms.put(tx, [entry], space=space)
     targets = [(ReferenceKind.PARENT, draft.parent)] if draft.parent else []
     targets += [(ReferenceKind.LINK, link) for link in draft.links]
     targets += [(ReferenceKind.BODY, mention) for mention in mentions]
@@ -113,9 +120,23 @@ def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Doc
     return _documents(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
 
 
+def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[DocumentEntry]:
+    """Return every document of a space, as it was at a time, without its text."""
+    rows = tx.all("list_document_entries", space=space, at=until(as_of))
+    return [DocumentEntry(**_described(row)) for row in rows]
+
+
 def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
     """Return every version of a document, oldest first."""
     return _documents(tx, space, tx.all("document_versions", space=space, id=document_id))
+
+
+def versions_after(tx: Tx, *, space: str, refs: Sequence[Ref], as_of: datetime | None) -> dict[Ref, Ref]:
+    """Return the version that followed each of some versions, if one did by a time."""
+    ids, numbers = [ref.id for ref in refs], [ref.number for ref in refs]
+    rows = tx.all("document_versions_after", space=space, ids=ids, numbers=numbers, at=until(as_of))
+    kind = RefKind.DOCUMENT
+    return {Ref(kind, row["id"], row["number"]): Ref(kind, row["id"], row["following"]) for row in rows}
 
 
 def written_by(tx: Tx, *, space: str, run: str) -> list[Document]:
@@ -182,17 +203,16 @@ def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
     """Remove the text from a past version. Returns False if it is the current one, or does not exist."""
     redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
     if redacted:
-        full_text.forget(tx, "documents")
+        tx.forgets = True
     return redacted
 
 
 def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Document]:
     """Return documents that share words with a question, the best match first."""
-    asked = asked_words(tx, question)
-    if not checked_limit(limit) or not asked:
+    if not checked_limit(limit):
         return []
-    rows = tx.all("search_documents", space=space, words=asked, limit=limit, at=until(as_of))
-    return _documents(tx, space, rows)
+    rows = ranked(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, as_of=as_of)
+    return _documents(tx, space, rows[:limit])
 
 
 def _documents(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
@@ -210,22 +230,26 @@ def _document(row: Row, pointed: Sequence[Row]) -> Document:
     def targets(kind: ReferenceKind) -> tuple[str, ...]:
         return tuple(each["target_id"] for each in pointed if each["kind"] == kind)
 
-    return Document(
-        id=row["id"],
-        version=row["version"],
-        slug=row["slug"],
-        title=row["title"],
-        description=row["description"],
-        body=row["body"],
-        parent=row["parent_id"] or None,
-        links=targets(ReferenceKind.LINK),
-        mentions=targets(ReferenceKind.BODY),
-        valid_from=from_micros(row["valid_from"]),
-        valid_to=from_micros_or_none(row["valid_to"]),
-        created_at=from_micros(row["created_at"]),
-        author=Author(
+    links, mentions = targets(ReferenceKind.LINK), targets(ReferenceKind.BODY)
+    return Document(**_described(row), body=row["body"], links=links, mentions=mentions)
+
+
+def _described(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "version": row["version"],
+        "slug": row["slug"],
+        "title": row["title"],
+        "description": row["description"],
+        "parent": row["parent_id"] or None,
+        "valid_from": from_micros(row["valid_from"]),
+        "valid_to": from_micros_or_none(row["valid_to"]),
+        "created_at": from_micros(row["created_at"]),
+        "author": Author(
             kind=row["author_kind"], id=row["author_id"], reason=row["reason"], token=row["token"], run=row["run"]
         ),
-        origin=Origin(row["origin"]),
-        redacted=bool(row["redacted"]),
-    )
+        "origin": Origin(row["origin"]),
+        "redacted": bool(row["redacted"]),
+        "tags": tuple(json.loads(row["tags"])),
+        "metadata": json.loads(row["metadata"]),
+    }

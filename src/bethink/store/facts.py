@@ -5,19 +5,21 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from bethink.errors import Stale
+from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
-from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact, FactKind, Maker, Origin, SourceMessage
 from bethink.model.text import canonical_json
-from bethink.model.words import WORD, gist
-from bethink.store import full_text, jobs
+from bethink.model.words import gist
+from bethink.store import jobs, terms
+from bethink.store.candidates import ranked
 from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
-from bethink.store.sql import Dialect
 
 _QUOTED = re.compile(r'"([^"]*)"')
-_MAX_WORDS = 64
 
 
 def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
@@ -74,6 +76,8 @@ def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None,
         prompt=made_by and made_by.prompt,
         extractor=made_by and made_by.extractor,
     )
+    said = terms.words_of(fact.content)
+    terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, to_micros(tx.now), said)], space=space)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
@@ -129,9 +133,12 @@ def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     return None if row is None else fact_of(row)
 
 
-def page(tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str) -> list[Fact]:
+def page(
+    tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str, only: Filter | None = None
+) -> list[Fact]:
     """Return the facts that are known, or were at a time, ordered by id, after one."""
-    return [fact_of(row) for row in tx.all("page_facts", space=space, at=until(as_of), limit=limit, after=after)]
+    rows = tx.all("page_facts", only, space=space, at=until(as_of), limit=limit, after=after)
+    return [fact_of(row) for row in rows]
 
 
 def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
@@ -149,31 +156,24 @@ def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
 
 
-def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Fact]:
+def search(
+    tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None, only: Filter | None = None
+) -> list[Fact]:
     """Return facts that share words with a question, the best match first; empty for a question without words.
 
     Text in double quotes must occur exactly. With `as_of`, searches what was known then.
     """
-    asked = asked_words(tx, question)
-    if not checked_limit(limit) or not asked:
+    if not checked_limit(limit):
         return []
     at = until(as_of)
     literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
-    rows = tx.all("search_facts", space=space, words=asked, limit=NO_LIMIT if literal else limit, at=at)
+    rows = ranked(tx, "search_facts", space=space, question=question, kind=RefKind.FACT, as_of=as_of, only=only)
     if literal:
         # Quoted text may begin inside a word, where the index cannot search.
         found = {row["id"] for row in rows}
-        rows += [row for row in tx.all("list_facts", space=space, at=at) if row["id"] not in found]
+        rows += [row for row in tx.all("list_facts", only, space=space, at=at) if row["id"] not in found]
         rows = [row for row in rows if all(part in row["content"].casefold() for part in literal)]
     return [fact_of(row) for row in rows[:limit]]
-
-
-def asked_words(tx: Tx, question: str) -> str:
-    """Return a full-text query for any of the words of a question; empty if it has none."""
-    words = WORD.findall(question)[:_MAX_WORDS]
-    if tx.dialect is Dialect.SQLITE:
-        return " OR ".join(f'"{word}"' for word in words)
-    return " | ".join(f"'{word}'" for word in words)
 
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
@@ -181,11 +181,104 @@ def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
 
 
+class Standing(NamedTuple):
+    """What stands in the place of a statement: the statement itself, or the last of those that superseded it."""
+
+    ref: Ref
+    text: str
+    at: Micros
+    holds: bool = True
+    """Whether it holds. If not, it ended and nothing followed, or what followed was forgotten."""
+
+
+class StatedFact(NamedTuple):
+    """What a message said, as it was learnt, and what stands in its place now.
+
+    `corrected` has the versions that were written by hand afterwards: a later message may have said one of these.
+    """
+
+    source: SourceMessage
+    ref: Ref
+    text: str
+    corrected: tuple[str, ...]
+    now: Standing
+
+
+def statements(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | None) -> list[StatedFact]:
+    """Return what was learnt from some messages, and from the sessions of some session memories, as of a time."""
+    asked = list(sources)
+    at, now = until(as_of), to_micros(tx.now if as_of is None else as_of)
+    rows = tx.all(
+        "facts_stated_by",
+        space=space, at=at, no_limit=NO_LIMIT, ids=[ref.id for ref in asked], numbers=[ref.number for ref in asked],
+    )  # fmt: skip
+    newest = {row["id"]: row for row in rows}
+    versions: dict[str, dict[int, str]] = {}
+    for row in rows:
+        versions.setdefault(row["id"], {})[row["version"]] = row["content"]
+    ends = {(row["id"], row["version"]): _end(row, newest, at) for row in rows if row["session_id"] is not None}
+    over = [row for row in ends.values() if _is_gone(row, at) or _has_ended(row, now)]
+    after = _standing_in(tx, over, space=space, at=at, now=now)
+
+    def stands(row: Row) -> Standing:
+        if not _is_gone(row, at) and not _has_ended(row, now):
+            return _as_standing(row)
+        following = after.get((row["subject"], row["slot"]))
+        return _as_standing(row)._replace(holds=False) if following is None else _as_standing(following)
+
+    return [
+        StatedFact(
+            SourceMessage(row["session_id"], row["number"]),
+            Ref(RefKind.FACT, row["id"], row["version"]),
+            row["content"],
+            tuple(each for version, each in versions[row["id"]].items() if version > row["version"]),
+            stands(ends[row["id"], row["version"]]),
+        )
+        for row in rows
+        if row["session_id"] is not None
+    ]
+
+
+def _end(row: Row, newest: dict[str, Row], at: int) -> Row:
+    """Follow a fact to the last that retired it; one that is missing was forgotten."""
+    passed = {(row["id"], row["version"])}
+    while _is_gone(row, at) and row["retired_by"] in newest:
+        row = newest[row["retired_by"]]
+        if (row["id"], row["version"]) in passed:
+            break
+        passed.add((row["id"], row["version"]))
+    return row
+
+
+def _standing_in(tx: Tx, over: list[Row], *, space: str, at: int, now: int) -> dict[tuple[str, str], Row]:
+    slots = {(row["subject"], row["slot"]) for row in over if row["subject"] is not None and row["slot"] is not None}
+    if not slots:
+        return {}
+    found = tx.all(
+        "facts_standing_in",
+        space=space, at=at, now=now, no_limit=NO_LIMIT,
+        subjects=sorted({subject for subject, _ in slots}), slots=sorted({slot for _, slot in slots}),
+    )  # fmt: skip
+    return {(row["subject"], row["slot"]): row for row in found}
+
+
+def _is_gone(row: Row, at: int) -> bool:
+    return row["retired_at"] is not None and row["retired_at"] <= at
+
+
+def _has_ended(row: Row, now: int) -> bool:
+    return row["valid_to"] is not None and row["valid_to"] <= now
+
+
+def _as_standing(row: Row) -> Standing:
+    return Standing(Ref(RefKind.FACT, row["id"], row["version"]), row["content"], row["created_at"])
+
+
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     """Remove all versions of a fact. What it had superseded stays retired, because it was no longer true."""
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
-    full_text.forget(tx, "facts")
+    tx.forgets = True
 
 
 def count(tx: Tx, *, space: str) -> int:

@@ -119,11 +119,7 @@ def finish(
 def hold(tx: Tx, held: Claim) -> int | None:
     """Lock the job of a claim and return its watermark so far; None if the claim is lost.
 
-    <<<<<<< HEAD
-        A process that queues something new waits for this transaction to end, or has been noticed.
-    =======
-        A transaction that queues new work for it waits until this one ends, or has already committed.
-    >>>>>>> w-low
+    A transaction that queues new work for it waits until this one ends, or has already committed.
     """
     row = tx.one("hold_claim", **_held(held))
     return None if row is None else row["input_watermark"]
@@ -150,15 +146,15 @@ def fail(
     )
 
 
-def settle(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
+def cancel(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
     """Cancel a job that was done otherwise; a claim on it is lost."""
-    tx.run("settle_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
+    tx.run("cancel_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
 
 
-def settle_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
+def cancel_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
     """Cancel the jobs for sessions whose messages are gone."""
     due = tx.now + QUIET_CHECK
-    tx.run("settle_forgotten_jobs", space=space, kind=JobKind.EXTRACT, sessions=sessions, due=due)
+    tx.run("cancel_forgotten_jobs", space=space, kind=JobKind.EXTRACT, sessions=sessions, due=due)
 
 
 def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:

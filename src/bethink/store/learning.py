@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bethink.model.jobs import Claim, JobKind
-from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none
+from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none, to_micros
+from bethink.model.recall import RefKind
 from bethink.model.records import Agent, AgentKind, Maker, SessionInfo, SessionMemory, Trigger
-from bethink.store import jobs, sessions
+from bethink.store import jobs, sessions, terms
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -73,6 +74,10 @@ def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
         model=memory.made_by.model, prompt=memory.made_by.prompt, extractor=memory.made_by.extractor, token=token,
         first_day=FIRST, last_day=LAST,
     )  # fmt: skip
+    said = terms.words_of(f"{memory.summary}\n{memory.raw_memory}")
+    made = to_micros(memory.generated_at)
+    tx.run("drop_terms", space=memory.space, kind=RefKind.SESSION_MEMORY, id=memory.session_id)
+    terms.put(tx, [terms.Entry(RefKind.SESSION_MEMORY, memory.session_id, 0, made, said)], space=memory.space)
     jobs.queue(tx, space=memory.space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 

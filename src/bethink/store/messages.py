@@ -1,16 +1,23 @@
 """The log: messages are added, read in order, and removed only by forgetting."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.model.filters import Filter
 from bethink.model.moments import FIRST, LAST, Micros, from_micros, to_micros
+from bethink.model.recall import RefKind
 from bethink.model.records import Message, Origin, Record, Role
+from bethink.store import terms
 from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.terms import Entry, IndexPlace, Words
 
 _FIRST, _LAST = to_micros(FIRST), to_micros(LAST)
+_COLUMNS = 12
+_SHOWN = "memory"
+"""The origin of what a session was shown: it repeats what is indexed already."""
 
 
 class Prepared(NamedTuple):
@@ -27,6 +34,9 @@ class Prepared(NamedTuple):
     idempotency_key: str | None
     trace_parent: str | None
     said_at: Micros | None
+    tags: str = "[]"
+    words: Words | None = None
+    """What is indexed of it; analysed when it is stored, unless that was done before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +50,33 @@ class Taken:
     content: str
 
 
-def append(tx: Tx, *, space: str, session_id: str, first: int, rows: Iterable[Prepared]) -> None:
-    """Store messages under the numbers from `first` on, which the caller has reserved."""
+def append(
+    tx: Tx, *, space: str, session_id: str, first: int, rows: Sequence[Prepared], index: IndexPlace | None = None
+) -> None:
+    """Store messages under the numbers from `first` on, which the caller has reserved, and index them."""
     now = to_micros(tx.now)
     # One row at a time and joined with +: this runs for every message, and a list of rows would trigger the collector.
     tx.insert(
         "insert_messages",
-        ((space, session_id, number, now) + row for number, row in enumerate(rows, first)),  # noqa: RUF005
+        ((space, session_id, number, now) + row[:_COLUMNS] for number, row in enumerate(rows, first)),  # noqa: RUF005
     )
+    found = [
+        Entry(
+            RefKind.MESSAGE,
+            session_id,
+            number,
+            now if row.said_at is None else row.said_at,
+            row.words or words_of(row.content, row.name),
+        )
+        for number, row in enumerate(rows, first)
+        if row.role != Role.SYSTEM and row.origin != _SHOWN
+    ]
+    terms.put(tx, found, space=space, at=index)
+
+
+def words_of(content: str, name: str | None) -> Words:
+    """Analyse a message, and the name of its speaker."""
+    return terms.words_of(content) if name is None else terms.words_of(content, name)
 
 
 def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
@@ -64,9 +93,11 @@ def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
     }
 
 
-def after(tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_LIMIT) -> list[Record]:
-    """Return the messages of a session after a number, in order."""
-    rows = tx.all("read_messages", space=space, session=session_id, after=number, limit=limit)
+def after(
+    tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_LIMIT, only: Filter | None = None
+) -> list[Record]:
+    """Return the messages of a session after a number that fit a filter, in order."""
+    rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit)
     return [_record(row) for row in rows]
 
 
@@ -122,6 +153,7 @@ def _record(row: Row) -> Record:
             idempotency_key=row["idempotency_key"],
             trace_parent=row["trace_parent"],
             said_at=_said_at(row["said_at"]),
+            tags=tuple(json.loads(row["tags"])),
         ),
     )
 

@@ -3,6 +3,7 @@
 from importlib import resources
 
 from bethink.errors import Misconfigured
+from bethink.store.backfill import index_everything
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
@@ -10,6 +11,8 @@ BASELINE = 13
 """The oldest version that can be migrated; migrations before it were never released."""
 
 _BASELINE_COMMIT = "47eeef4"
+_THEN = {15: index_everything}
+"""What a migration does that SQL cannot."""
 _VERSIONS = """
 CREATE TABLE IF NOT EXISTS schema_version (
     version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
@@ -45,8 +48,10 @@ def migrate(tx: Tx) -> list[int]:
     applied = _applied(tx, newest)
     missing = [each for each in known if each[0] not in applied]
     if applied:
-        for _, _, text in missing:
+        for version, _, text in missing:
             tx.script(text)
+            if version in _THEN:
+                _THEN[version](tx)
     else:
         tx.script(schema(tx.dialect))
         missing.insert(0, (BASELINE, "baseline", ""))

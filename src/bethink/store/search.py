@@ -1,27 +1,17 @@
 """Finds what shares words with a question, counts the words, and reads the texts of chosen candidates."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import cache
-from itertools import accumulate
 from typing import NamedTuple
 
+from bethink.model.filters import Filter
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.recall import Excerpt, Fate, Ref, RefKind
 from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.store.candidates import candidates
 from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of
-from bethink.store.sql import Dialect
-
-_COUNTED = 32
-SEARCHED = 100_000
-"""How many characters of a text are in the full-text index; the schema cuts there."""
-"""Length of the indexed part of a text; what follows has no weight."""
-
-# ts_rank of a single word that occurs n times is the sum of 1/1 to 1/n², times this.
-_ONCE = 0.0607927
-_RANKS = [_ONCE * total for total in accumulate(1 / n**2 for n in range(1, _COUNTED + 1))]
+from bethink.store.terms import SEARCHED, place_from
 
 
 class Match(NamedTuple):
@@ -53,6 +43,9 @@ class Text(NamedTuple):
     because_of: Ref | None = None
     quotes: bool = False
     """Whether it only repeats messages, as a session memory made without a model does."""
+    tags: str = "[]"
+    metadata: str = "{}"
+    """As JSON, which is read only if it is shown."""
     row: Row | None = None
     """The row of a fact, which is read only if it is shown: most candidates never are."""
 
@@ -61,35 +54,63 @@ class Text(NamedTuple):
         return self.fact if self.row is None else fact_of(self.row)
 
 
+class Matches(list[Match]):
+    """The matches of a question, in the order of the index."""
+
+    counts: tuple[int, ...] = ()
+    """How many texts of the space have each term, whether they are among the matches or not."""
+
+
 def matches(
-    tx: Tx, *, space: str, terms: Sequence[str], as_of: datetime | None, kinds: Iterable[RefKind], past: bool = False
-) -> list[Match]:
-    """Return everything that shares a word with a question; `past` includes what no longer held, marked as such."""
-    if not terms:
-        return []
-    found: list[Match] = []
+    tx: Tx,
+    *,
+    space: str,
+    terms: Sequence[str],
+    as_of: datetime | None,
+    kinds: Iterable[RefKind],
+    past: bool = False,
+    only: Filter | None = None,
+) -> Matches:
+    """Return what shares the rarest terms with a question; `past` includes what no longer held, marked as such.
+
+    In a space of a few hundred texts that is everything that shares a term. In a larger one it is what shares the
+    rarest terms, so that a search costs the same in a space of any size. With `only`, it is chosen among what fits.
+    """
+    found, kinds = Matches(), list(kinds)
+    chosen = candidates(tx, space=space, stems=terms, as_of=as_of, kinds=kinds, only=only)
+    if chosen is None:
+        return found
+    found.counts = chosen.counts
     judge = _Judge(tx, space, as_of)
-    parameters = _asked(tx, terms) | {"space": space, "at": judge.at, "now": judge.now, "past": int(past)}
-    count = _counter(tx.dialect, terms)
     for kind in kinds:
-        for row in tx.all(_MATCH[kind], **parameters):
+        docs = chosen.of_kind(kind)
+        given = {"space": space, "docs": docs, "at": judge.at, "now": judge.now, "past": int(past)}
+        for row in tx.all(_MATCH[kind], **given) if docs else ():
             ref = Ref(kind, row["id"], row["number"])
             fate, by = judge.fate_of(ref, row) if past else (None, None)
             found.append(
                 Match(
-                    ref, row["role"], row["name"], row["origin"], row["at"], min(row["length"], SEARCHED),
-                    count(row["hits"]), bool(row.get("asks")), fate, by,
+                    ref, row["role"], row["name"], row["origin"], row["at"], row["length"], chosen.hits(row),
+                    bool(row["asks"]), fate, by,
                 )
             )  # fmt: skip
     return found
 
 
 def said_between(
-    tx: Tx, *, space: str, start: Micros, end: Micros, as_of: datetime | None, width: int, limit: int
+    tx: Tx,
+    *,
+    space: str,
+    start: Micros,
+    end: Micros,
+    as_of: datetime | None,
+    width: int,
+    limit: int,
+    only: Filter | None = None,
 ) -> list[Match]:
     """Return the newest messages of a period, as matches without any of `width` words."""
     at, nothing = until(as_of), (0,) * width
-    rows = tx.all("messages_between", space=space, start=start, end=end, at=at, limit=limit)
+    rows = tx.all("messages_between", only, space=space, start=start, end=end, at=at, limit=limit)
     return [
         Match(
             Ref(RefKind.MESSAGE, row["id"], row["number"]), row["role"], row["name"], row["origin"], row["at"],
@@ -107,8 +128,10 @@ _MATCH = {
 }
 
 
-def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> dict[Ref, Text]:
-    """Return the texts of some refs that exist; the fate says if one no longer held."""
+def texts(
+    tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None, only: Filter | None = None
+) -> dict[Ref, Text]:
+    """Return the texts of some refs that exist and fit a filter; the fate says if one no longer held."""
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
         by_kind.setdefault(ref.kind, []).append(ref)
@@ -117,7 +140,7 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) ->
     for kind, wanted in by_kind.items():
         query, read = _READ[kind]
         ids, numbers = [ref.id for ref in wanted], [ref.number for ref in wanted]
-        for row in tx.all(query, space=space, at=judge.at, ids=ids, numbers=numbers):
+        for row in tx.all(query, only, space=space, at=judge.at, ids=ids, numbers=numbers):
             # A vector may refer to what no longer held at that time, so every text carries its fate.
             text = read(row)
             fate, by = judge.fate_of(text.ref, row)
@@ -131,15 +154,23 @@ def anything_by(tx: Tx, *, space: str, at: datetime) -> bool:
     return row is not None and bool(row["known"])
 
 
-def gone(tx: Tx, *, space: str, as_of: datetime | None) -> set[Ref]:
-    """Return what did not hold at a time: not yet said, known or made, or no longer so."""
+def gone(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> set[Ref]:
+    """Return those refs that did not hold at a time: not yet said, known or made, or no longer so."""
     judge = _Judge(tx, space, as_of)
-    asked = _CAN_END if as_of is None else RefKind
+    by_kind: dict[RefKind, list[Ref]] = {}
+    for ref in refs:
+        # Without a time, messages and session memories always hold.
+        if as_of is not None or ref.kind in _CAN_END:
+            by_kind.setdefault(ref.kind, []).append(ref)
     return {
         Ref(kind, row["id"], row["number"])
-        for kind in asked
-        for row in tx.all(_GONE[kind], space=space, at=judge.at, now=judge.now)
-    }
+        for kind, asked in by_kind.items()
+        for row in tx.all(
+            _GONE[kind],
+            space=space, at=judge.at, now=judge.now, ids=[ref.id for ref in asked],
+            numbers=[ref.number for ref in asked],
+        )
+    }  # fmt: skip
 
 
 _CAN_END = (RefKind.FACT, RefKind.DOCUMENT)
@@ -168,22 +199,30 @@ def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None)
     return found
 
 
-def leading_facts(tx: Tx, *, space: str, as_of: datetime | None, directive: list[str], limit: int) -> list[Text]:
+def leading_facts(
+    tx: Tx, *, space: str, as_of: datetime | None, directive: list[str], limit: int, only: Filter | None = None
+) -> list[Text]:
     """Return the current facts: users' own instructions first, then the most used, then the newest."""
     now = tx.now if as_of is None else as_of
-    rows = tx.all("facts_for_context", space=space, at=until(as_of), now=now, directive=directive, limit=limit)
+    asked = {"space": space, "at": until(as_of), "now": now, "directive": directive, "limit": limit}
+    rows = tx.all("facts_for_context", only, **asked)
     return [_fact(row) for row in rows]
 
 
-def leading_sessions(tx: Tx, *, space: str, as_of: datetime | None, limit: int) -> list[Text]:
+def leading_sessions(
+    tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
+) -> list[Text]:
     """Return session memories, the most used and newest first."""
-    rows = tx.all("session_memories_for_context", space=space, at=until(as_of), limit=limit)
+    rows = tx.all("session_memories_for_context", only, space=space, at=until(as_of), limit=limit)
     return [_session_memory(row) for row in rows]
 
 
-def leading_documents(tx: Tx, *, space: str, as_of: datetime | None, limit: int) -> list[Text]:
+def leading_documents(
+    tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
+) -> list[Text]:
     """Return titles and descriptions of documents, the oldest first."""
-    return [_document(row) for row in tx.all("documents_for_context", space=space, at=until(as_of), limit=limit)]
+    rows = tx.all("documents_for_context", only, space=space, at=until(as_of), limit=limit)
+    return [_document(row) for row in rows]
 
 
 class Size(NamedTuple):
@@ -205,9 +244,10 @@ class Survey(NamedTuple):
 def survey(tx: Tx, *, space: str) -> Survey:
     """Survey a space, so that recall does not search what does not exist."""
     row = tx.one("survey_space", space=space)
-    assert row is not None  # noqa: S101 - counts always give a row
+    if row is None:
+        return Survey(size=Size(0, 0), kinds=frozenset(), speakers=(), used=False)
     return Survey(
-        size=Size(row["messages"] + row["facts"], row["sessions"]),
+        size=Size(place_from(row).last, row["sessions"]),
         kinds=frozenset(kind for kind, column in _HELD.items() if row[column]),
         speakers=speakers(tx, space=space) if row["messages"] else (),
         used=bool(row["used"]),
@@ -225,36 +265,6 @@ _HELD = {
 def speakers(tx: Tx, *, space: str) -> list[str]:
     """Return the names of the speakers in a space."""
     return [row["name"] for row in tx.all("list_speakers", space=space)]
-
-
-def _asked(tx: Tx, terms: Sequence[str]) -> dict[str, object]:
-    if tx.dialect is Dialect.SQLITE:
-        return {"terms": list(terms)}
-    quoted = ["'" + term.replace("\\", "\\\\").replace("'", "''") + "'" for term in terms]
-    return {"terms": quoted, "asked": " | ".join(quoted)}
-
-
-def _counter(dialect: Dialect, terms: Sequence[str]) -> Callable[[object], tuple[int, ...]]:
-    """Return a function that reads word counts: SQLite names the words that occur, PostgreSQL ranks every word."""
-    place = {term: index for index, term in enumerate(terms)}
-    nothing = [0] * len(terms)
-
-    def from_names(found: str) -> tuple[int, ...]:
-        hits = nothing.copy()
-        for pair in found.split(" "):
-            term, _, count = pair.rpartition(":")
-            hits[place[term]] = int(count)
-        return tuple(hits)
-
-    def from_ranks(found: list[float]) -> tuple[int, ...]:
-        return tuple([_times(rank) if rank else 0 for rank in found])
-
-    return from_names if dialect is Dialect.SQLITE else from_ranks  # pyright: ignore[reportReturnType]
-
-
-@cache  # there are few values: one for each count
-def _times(rank: float) -> int:
-    return bisect_left(_RANKS, rank * 0.999) + 1
 
 
 class _Judge:
@@ -288,7 +298,7 @@ def successor(tx: Tx, *, space: str, ref: Ref, by: str | None) -> Ref | None:
 def _message(row: Row) -> Text:
     return Text(
         ref=Ref(RefKind.MESSAGE, row["id"], row["number"]), text=row["content"], origin=Origin(row["origin"]),
-        at=row["at"], role=row["role"], name=row["name"],
+        at=row["at"], role=row["role"], name=row["name"], tags=row["tags"], metadata=row["metadata"],
     )  # fmt: skip
 
 
@@ -299,7 +309,8 @@ def _fact(row: Row) -> Text:
 def _unread_fact(row: Row) -> Text:
     return Text(
         ref=Ref(RefKind.FACT, row["id"], row["version"]), text=row["content"], origin=Origin(row["origin"]),
-        at=row["created_at"], role=row["kind"], name=row["subject"], row=row,
+        at=row["created_at"], role=row["kind"], name=row["subject"], tags=row["tags"], metadata=row["metadata"],
+        row=row,
     )  # fmt: skip
 
 
@@ -307,7 +318,7 @@ def _session_memory(row: Row) -> Text:
     text = "\n".join(part for part in (row["summary"], row["raw_memory"]) if part.strip())
     return Text(
         ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"],
-        quotes=bool(row.get("quotes")),
+        quotes=bool(row.get("quotes")), tags=row["tags"], metadata=row["metadata"],
     )  # fmt: skip
 
 
@@ -315,7 +326,7 @@ def _document(row: Row) -> Text:
     text = "\n".join(part for part in (row["title"], row["description"], row["body"]) if part.strip())
     return Text(
         ref=Ref(RefKind.DOCUMENT, row["id"], row["number"]), text=text, origin=Origin(row["origin"]),
-        at=row["at"], name=row["slug"],
+        at=row["at"], name=row["slug"], tags=row["tags"], metadata=row["metadata"],
     )  # fmt: skip
 
 

@@ -1,15 +1,21 @@
 """Spaces, agents, conversations, sessions and their marks."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from bethink.errors import Busy
+from bethink.model.filters import Filter
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.records import Agent, AgentKind, EndReason, SessionEntry, SessionInfo, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
+from bethink.model.text import JsonObject, canonical_json
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
+from bethink.store.terms import IndexPlace, place_from
 
 
 def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
@@ -61,11 +67,20 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
     )  # fmt: skip
     if learns:
         jobs.await_quiet(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
-    _promise_index(tx, space=space)
+    _queue_index(tx, space=space)
     found = find(tx, space=space, session_id=session_id)
     if found is None:
         raise _gone(space)
     return found
+
+
+def label(tx: Tx, session: SessionInfo, *, tags: Sequence[str], metadata: JsonObject) -> SessionInfo:
+    """Replace the tags and the metadata of a session, and return it with them."""
+    if (tuple(tags), metadata) == (session.tags, session.metadata):
+        return session
+    written = {"tags": canonical_json(tags), "metadata": canonical_json(metadata)}
+    tx.run("label_session", space=session.space, id=session.id, **written)
+    return replace(session, tags=tuple(tags), metadata=metadata)
 
 
 def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo | None:
@@ -84,15 +99,16 @@ def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
     """End a session. Returns False if it had already ended."""
     ended = tx.run("end_session", space=space, id=session_id, reason=reason, now=tx.now) == 1
     if ended:
-        _promise_index(tx, space=space)
+        _queue_index(tx, space=space)
     return ended
 
 
 class Reserved(NamedTuple):
-    """The last of the reserved numbers, and the thread of the session."""
+    """The last of the reserved numbers, the thread of the session, and where its messages are indexed."""
 
     last: int
     thread_id: str | None
+    indexed: IndexPlace
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
@@ -104,26 +120,26 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
     if row is None:
         return None
     if row["marked_at"] == to_micros(tx.now) or row["rests"]:
-        _promise(tx, space=space, session_id=session_id, number=row["last_number"])
+        _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
-    return Reserved(last=row["last_number"], thread_id=row["thread_id"])
+    return Reserved(last=row["last_number"], thread_id=row["thread_id"], indexed=place_from(row))
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:
     """Set or raise the mark of a session. Returns False if it is already that high, or learning is off for it."""
     raised = tx.run("mark_session", space=space, id=session_id, number=number, trigger=trigger, now=tx.now) == 1
     if raised:
-        _promise(tx, space=space, session_id=session_id, number=number)
+        _queue_extraction(tx, space=space, session_id=session_id, number=number)
     return raised
 
 
-def _promise(tx: Tx, *, space: str, session_id: str, number: int) -> None:
+def _queue_extraction(tx: Tx, *, space: str, session_id: str, number: int) -> None:
     jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=session_id, watermark=number)
-    _promise_index(tx, space=space)
+    _queue_index(tx, space=space)
 
 
-def _promise_index(tx: Tx, *, space: str) -> None:
+def _queue_index(tx: Tx, *, space: str) -> None:
     # Not with every message, which would cost a statement each. Workers find what falls between.
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
@@ -132,14 +148,14 @@ def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int
     """Clear the mark and record how far was learnt, if the mark is still `expected`."""
     cleared = tx.run("clear_mark", space=space, id=session_id, until=until, expected=expected) == 1
     if cleared:
-        jobs.settle(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
+        jobs.cancel(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
     return cleared
 
 
-def settle_purged(tx: Tx, *, space: str, sessions: list[str]) -> None:
+def clear_purged_marks(tx: Tx, *, space: str, sessions: list[str]) -> None:
     """Clear the marks of sessions whose messages are gone; their numbers are never reused."""
-    tx.run("settle_purged", space=space, sessions=sessions)
-    jobs.settle_forgotten(tx, space=space, sessions=sessions)
+    tx.run("clear_purged_marks", space=space, sessions=sessions)
+    jobs.cancel_forgotten(tx, space=space, sessions=sessions)
 
 
 def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
@@ -147,8 +163,8 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
     return [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
 
 
-def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]:
-    """Return the sessions of a space that are older than one, the newest first."""
+def listed(tx: Tx, *, space: str, limit: int, before: str, only: Filter | None = None) -> list[SessionEntry]:
+    """Return the sessions of a space that are older than one and fit a filter, the newest first."""
     return [
         SessionEntry(
             session=_session(row),
@@ -157,7 +173,7 @@ def listed(tx: Tx, *, space: str, limit: int, before: str) -> list[SessionEntry]
             begun_at=from_micros_or_none(row["begun_at"]),
             summary=row["summary"],
         )
-        for row in tx.all("list_sessions", space=space, limit=limit, before=before)
+        for row in tx.all("list_sessions", only, space=space, limit=limit, before=before)
     ]
 
 
@@ -202,4 +218,6 @@ def _session(row: Row) -> SessionInfo:
         marked_at=from_micros_or_none(row["marked_at"]),
         marked_by=None if row["marked_by"] is None else Trigger(row["marked_by"]),
         processed_until=row["processed_until"],
+        tags=tuple(json.loads(row["tags"])),
+        metadata=json.loads(row["metadata"]),
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -12,9 +12,11 @@ _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
 _COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
-_PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)")
+_PACKED = re.compile(r"packed\((\w+(?:\.\w+)?)\)")
+_PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)(?P<join>\s+JOIN\b)?")
 _PAIRS_IN = {
     "postgres": r"unnest(CAST(\1 AS text[]), CAST(\2 AS bigint[])) AS pairs (id, number)",
+    # A CROSS JOIN keeps SQLite from reading the whole space first, and then looking for each row among the pairs.
     "sqlite": r"(SELECT value AS id, \2 ->> key AS number FROM json_each(\1)) AS pairs",
 }
 
@@ -33,6 +35,8 @@ class Query:
     name: str
     text: str
     parameters: tuple[str, ...]
+    source: str = field(default="", repr=False)
+    """The text as it stands in the file: filters are put into it before it is spelt for the driver."""
 
 
 @cache
@@ -43,7 +47,7 @@ def queries(dialect: Dialect) -> dict[str, Query]:
         if wanted in ("", dialect):
             if name in found:
                 raise ValueError(f"query {name!r} is defined twice for {dialect}")
-            found[name] = _spell(name, text, dialect)
+            found[name] = spelt(name, text, dialect)
     return found
 
 
@@ -80,15 +84,24 @@ def _with_columns(text: str, columns: Mapping[str, Sequence[str]]) -> str:
     return _COLUMNS_OF.sub(written_out, text)
 
 
-def _spell(name: str, text: str, dialect: Dialect) -> Query:
+def _pairs(found: re.Match[str], dialect: Dialect) -> str:
+    join = "" if found["join"] is None else (" JOIN" if dialect is Dialect.POSTGRES else " CROSS JOIN")
+    return found.expand(_PAIRS_IN[dialect]) + join
+
+
+def spelt(name: str, source: str, dialect: Dialect) -> Query:
+    """Spell a query for a driver: the short forms written out, and the parameters by number."""
+    text = source
     if dialect is Dialect.POSTGRES:
         text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR NO KEY UPDATE")
         text = text.replace("/*skip_locked*/", "FOR UPDATE SKIP LOCKED")
+        text = _PACKED.sub(r"array_send(\1)", text)
         mark = "$"
     else:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)
+        text = _PACKED.sub(r"\1", text)
         mark = "?"
-    text = _PAIRS.sub(_PAIRS_IN[dialect], text)
+    text = _PAIRS.sub(lambda found: _pairs(found, dialect), text)
     names: list[str] = []
 
     def place(match: re.Match[str]) -> str:
@@ -99,5 +112,4 @@ def _spell(name: str, text: str, dialect: Dialect) -> Query:
             names.append(parameter)
         return f"{mark}{names.index(parameter) + 1}"
 
-    spelt = _TOKEN.sub(place, text).strip()
-    return Query(name=name, text=spelt, parameters=tuple(names))
+    return Query(name=name, text=_TOKEN.sub(place, text).strip(), parameters=tuple(names), source=source)

@@ -10,7 +10,8 @@ from struct import pack
 from typing import Any, NamedTuple
 
 from bethink.errors import BadAnswer, Conflict, Misconfigured
-from bethink.model.jobs import JobKind
+from bethink.model.filters import Filter
+from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import Micros, from_micros, from_micros_or_none
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import checked_name
@@ -23,6 +24,8 @@ GROWN = 20_000
 
 _WIDEST_HNSW = 4_000
 _SLICE = 512
+_LATELY = 64
+_NO_INDEX = 0
 
 
 class IndexStatus(StrEnum):
@@ -122,16 +125,33 @@ def _find(tx: Tx, embedder: str, dimension: int) -> VectorIndex | None:
 
 def missing(tx: Tx, *, space: str, index: VectorIndex, limit: int) -> list[Unembedded]:
     """Return texts of a space that have no vector yet, the newest first."""
-    return [
-        Unembedded(
-            ref=Ref(RefKind(row["kind"]), row["id"], row["number"]),
-            text=_text(row),
-            at=row["said_at"],
-            speaker=row["name"],
-            role=row["role"],
-        )
-        for row in tx.all("missing_vectors", space=space, index=index.id, limit=limit)
-    ]
+    return [_unembedded(row) for row in tx.all("missing_vectors", space=space, index=index.id, limit=limit)]
+
+
+def newest_missing(tx: Tx, *, space: str, index: VectorIndex | None, limit: int, exact: bool) -> list[Unembedded]:
+    """Return the newest texts of a space that have no vector yet, at little cost; all of them if there is no index.
+
+    Unless it is to be `exact`, which reads the whole space, it looks at the newest messages of the newest sessions.
+    """
+    job = tx.one("index_job", space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY)
+    if index is not None and job is not None and job["status"] == JobStatus.DONE:
+        return []
+    number = _NO_INDEX if index is None else index.id
+    if exact:
+        rows = tx.all("missing_vectors", space=space, index=number, limit=limit)
+    else:
+        rows = tx.all("recent_missing_vectors", space=space, index=number, limit=limit, sessions=_LATELY)
+    return [each for each in map(_unembedded, rows) if each.text.strip()]
+
+
+def _unembedded(row: Row) -> Unembedded:
+    return Unembedded(
+        ref=Ref(RefKind(row["kind"]), row["id"], row["number"]),
+        text=_text(row),
+        at=row["said_at"],
+        speaker=row["name"],
+        role=row["role"],
+    )
 
 
 def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> int:
@@ -173,10 +193,12 @@ def similarities(
     question: Sequence[float],
     limit: int,
     kinds: Collection[RefKind] | None = None,
+    only: Filter | None = None,
 ) -> list[Near]:
     """Return what is closest to the vector of a question, the best first, each part of a text by itself.
 
-    Every vector of the space is compared, unless the space has an HNSW index and all kinds are wanted.
+    Every vector of the space, or of what fits the filter, is compared, unless the space has an HNSW index and
+    everything in it is wanted.
     """
     length = _length(question, index.dimension)
     if limit <= 0 or length == 0:
@@ -184,21 +206,28 @@ def similarities(
     asked = [value / length for value in question]
     wanted = None if kinds is None or set(kinds) == set(RefKind) else [kind.value for kind in kinds]
     if tx.dialect is Dialect.SQLITE:
-        found = _in_file(tx, space, index, asked, limit=limit, kinds=wanted)
+        found = _in_file(tx, space, index, asked, limit=limit, kinds=wanted, only=only)
     else:
-        rows = tx.all(
-            "nearest_vectors", space=space, index=index.id, question=_spelt(asked), kinds=wanted, limit=limit
-        )  # fmt: skip
+        query = "nearest_vectors" if only is None else "nearest_within"
+        parameters = {"space": space, "index": index.id, "question": _spelt(asked), "kinds": wanted, "limit": limit}
+        rows = tx.all(query, only, **parameters)
         found = [_near(row, row["similarity"]) for row in rows]
     return sorted(found, key=lambda near: (-near.similarity, near.ref.parts, near.part))
 
 
 def _in_file(
-    tx: Tx, space: str, index: VectorIndex, asked: list[float], *, limit: int, kinds: list[str] | None
+    tx: Tx,
+    space: str,
+    index: VectorIndex,
+    asked: list[float],
+    *,
+    limit: int,
+    kinds: list[str] | None,
+    only: Filter | None,
 ) -> list[Near]:
     numpy = _numpy()
     every = [kind.value for kind in RefKind]
-    rows = tx.all("nearest_vectors", space=space, index=index.id, kinds=every if kinds is None else kinds)
+    rows = tx.all("nearest_vectors", only, space=space, index=index.id, kinds=every if kinds is None else kinds)
     halves = numpy.frombuffer(b"".join([row["vector"] for row in rows]), dtype="<f2").reshape(-1, index.dimension)
     question, scores = numpy.array(asked, dtype=numpy.float32), numpy.empty(len(rows), dtype=numpy.float32)
     for start in range(0, len(rows), _SLICE):  # a slice fits into the processor's cache

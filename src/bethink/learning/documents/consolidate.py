@@ -120,7 +120,7 @@ class Consolidator:
         written = None
         while self.rules.folder:
             seen = await self.runs.database.transact(
-                lambda tx: (consolidation.seen(tx, space=space), changing.shelf(tx, space=space)),
+                lambda tx: (consolidation.seen(tx, space=space), changing.read_tree(tx, space=space)),
                 space=space,
                 read=True,
             )
@@ -153,7 +153,7 @@ class Consolidator:
             facts=facts.everything(tx, space=claim.space),
             sources=facts.all_sources(tx, space=claim.space),
         )
-        tree = changing.shelf(tx, space=claim.space)
+        tree = changing.read_tree(tx, space=claim.space)
         shown = self._shown(known)
         run = _run_of(known, tree, shown)
         return ConsolidationInput(

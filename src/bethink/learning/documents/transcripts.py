@@ -123,7 +123,7 @@ def _begin(tx: Tx, claim: Claim) -> Task:
             tx, space=claim.space, session_id=post.session_id, number=post.start, limit=post.until - post.start
         )
         records = [record for record in found if record.number <= post.until]
-    tree = changing.shelf(tx, space=claim.space)
+    tree = changing.read_tree(tx, space=claim.space)
     # The tree is part of the input, so answers recorded for another tree must not be reused.
     tree_name = hashlib.blake2b(canonical_json([(each.id, each.version) for each in tree.documents.values()]).encode())
     run = f"{PROMPT}:{claim.key}:{done + 1}:{tree_name.hexdigest()[:16]}"

@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
-from bethink.errors import BethinkError
 from bethink.model.access import Scope
-from bethink.model.checks import Between, Bytes, Length, Printable, check
+from bethink.model.checks import Between, Bytes, Cleaned, Length, Printable, check
 from bethink.model.ids import new_id
-from bethink.model.moments import moment
 from bethink.model.records import MAX_CONVERSATION
 
 BIGGEST = 2**53 - 1
@@ -19,34 +16,13 @@ BIGGEST = 2**53 - 1
 Name = Annotated[str, Length(1, 200), Printable()]
 IdempotencyKey = Annotated[str, Length(1, 180), Printable()]
 Conversation = Annotated[str, Bytes(MAX_CONVERSATION)]
-Question = Annotated[str, Length(0, 1_000_000)]
+Question = Annotated[str, Length(0, 1_000_000), Cleaned()]
 """Long enough for a user's entire message with a page pasted into it. It is sent in the body."""
-Query = Annotated[str, Length(0, 10_000)]
+Query = Annotated[str, Length(0, 10_000), Cleaned()]
 """Short enough for a URL."""
 Limit = Annotated[int, Between(1, 1_000)]
 Number = Annotated[int, Between(0, BIGGEST)]
 Budget = Annotated[int, Between(1, 10_000_000)]
-
-
-class _ReadsMoment:
-    """Reads a time from JSON in the same forms as from Python: ISO 8601, and a day means its end."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
-        return {
-            "type": "function-before",
-            "function": {"type": "no-info", "function": _read_moment},
-            "schema": handler(source),
-        }
-
-
-def _read_moment(given: Any) -> datetime:
-    try:
-        return moment(given)
-    except BethinkError as error:
-        raise ValueError(f"is not a date or time in ISO 8601. {error.hint}") from error
-
-
-Moment = Annotated[datetime, _ReadsMoment()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from typing import Annotated, Self
 from bethink.model.access import Scope
 from bethink.model.checks import Length
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import Document, DocumentDraft, DocumentSource, Provenance
+from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
+from bethink.model.moments import Moment
 from bethink.model.verbs.base import (
     Empty,
     Limit,
     LocalOnly,
     MemoryOperation,
-    Moment,
     Name,
     Number,
     Query,
@@ -46,7 +46,7 @@ class SearchDocumentsRequest(TreeRequest):
 class FindDocumentRequest(TreeRequest):
     """A path to follow."""
 
-    path: Query
+    path: Annotated[str, Length(0, 10_000)]
     """A path such as `~/memory/people`."""
 
 
@@ -167,9 +167,9 @@ _MISSING = "NotFound: if the space has no such document."
 _STALE = "Stale: if `expected` is not the current version."
 _UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
 
-TREE: Verb[TreeRequest, dict[str, Document]] = Verb(
-    "documents.tree", TreeRequest, dict[str, Document], f"GET {_SPACE}/documents", READ, Retry.SAFE,
-    "Return every document by its path.",
+TREE: Verb[TreeRequest, dict[str, DocumentEntry]] = Verb(
+    "documents.tree", TreeRequest, dict[str, DocumentEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
+    "Return every document by its path, without its text.",
 )  # fmt: skip
 SEARCH_DOCUMENTS: Verb[SearchDocumentsRequest, list[Document]] = Verb(
     "documents.search", SearchDocumentsRequest, list[Document], f"POST {_SPACE}/documents/search", READ, Retry.SAFE,

@@ -4,15 +4,17 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from bethink.model.access import Scope
+from bethink.model.moments import Moment
 from bethink.model.records import Fact, Origin, SourceMessage
-from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Moment, Name, Number, Query, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
+from bethink.model.verbs.narrowing import Narrowed
 
 READ, WRITE = Scope.READ, Scope.WRITE
 _IMPORT = Origin("import")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListFactsRequest(Request):
+class ListFactsRequest(Narrowed):
     """A page of facts."""
 
     as_of: Moment | None = None
@@ -24,7 +26,7 @@ class ListFactsRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFactsRequest(Request):
+class SearchFactsRequest(Narrowed):
     """Words to look for."""
 
     query: Query

@@ -1,14 +1,17 @@
 """The verbs of a space: remember, recall, context, explain, forget."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
+from bethink.model.filters import Filter
 from bethink.model.jobs import Job
 from bethink.model.messages import Messages
-from bethink.model.recall import Block, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.moments import Moment
+from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import Forgotten
+from bethink.model.text import JsonObject
 from bethink.model.verbs.base import (
     Budget,
     Conversation,
@@ -16,13 +19,13 @@ from bethink.model.verbs.base import (
     KeyedRequest,
     Limit,
     MemoryOperation,
-    Moment,
     Name,
     Question,
     Request,
     Retry,
     Verb,
 )
+from bethink.model.verbs.narrowing import Narrowed, Tags
 
 READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
 
@@ -39,10 +42,14 @@ class RememberRequest(KeyedRequest):
     """An open session to append to, instead of the conversation's current one."""
     agent: Name = "assistant"
     """The agent that takes part in the conversation."""
+    tags: Tags = ()
+    """Tags for each of the messages, in addition to their own."""
+    metadata: JsonObject | None = None
+    """Metadata for each of the messages. A message's own value under a key takes precedence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown(Request):
+class _Shown(Narrowed):
     """A request whose result goes into the ledger if a session asks."""
 
     budget: Budget | None = None
@@ -67,14 +74,16 @@ class RecallRequest(_Shown):
     """How many results to return at most."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)
     """Which kinds of memory to search."""
-    origins: tuple[str, ...] | None = None
-    """Only what came from these: user, assistant, document, import, memory or tool:NAME."""
+    least: Level | None = None
+    """Only answers that are at least this certain: high, fair or weak. Without it weak ones are returned, too."""
     explain: bool = False
     """Also return every candidate, with its signals and what became of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
-        Request.__post_init__(self)
+        if self.least is not None:
+            object.__setattr__(self, "least", any_of("least", (self.least,), Level)[0])
+        Narrowed.__post_init__(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +123,19 @@ class ShownRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetRequest(Request):
-    """What to forget: exactly one of ref, session, conversation, thread and everything."""
+class ForgetRequest(Narrowed):
+    """What to forget: exactly one of ref, session, conversation, thread, everything, and what fits a filter."""
 
     ref: Ref | None = None
     """One memory: a message, a fact with all its versions, a session memory, or a document's text in all versions."""
     session_id: Name | None = None
     """Every message of a session."""
     conversation: Conversation | None = None
-    """Every message of a conversation."""
+    """Every message of a conversation; with a filter, only what fits it."""
     agent: Name = "assistant"
     """The agent whose conversation it is."""
+    kinds: tuple[RefKind, ...] = tuple(RefKind)
+    """Which kinds of memory to forget of what fits a filter. What was made of them goes, too."""
     thread_id: Name | None = None
     """A thread of working memory, with its states and events."""
     everything: bool = False
@@ -135,13 +146,26 @@ class ForgetRequest(Request):
     """Count what would go, and remove nothing."""
 
     def __post_init__(self) -> None:
-        Request.__post_init__(self)
-        named = (self.ref, self.session_id, self.conversation, self.thread_id, self.everything or None)
+        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
+        Narrowed.__post_init__(self)
+        within = self.conversation or self.only
+        named = (self.ref, self.session_id, within, self.thread_id, self.everything or None)
         if sum(each is not None for each in named) != 1:
-            hint = "Pass exactly one of ref, session_id, conversation, thread_id and everything."
+            hint = "Pass exactly one of ref, session_id, conversation, thread_id, everything, and a filter."
             raise Invalid("forget needs exactly one target.", hint=hint)
+        if self.only is None and self.kinds != tuple(RefKind):
+            raise Invalid("kinds narrow a filter, and there is none.", hint="Pass tags, where, since or another.")
         if self.version_only and (self.ref is None or self.ref.kind is not RefKind.DOCUMENT):
             raise Invalid("version_only is for documents.", hint="Pass ref='document:ID:VERSION'.")
+
+    @property
+    def only(self) -> Filter | None:
+        """The filter; None if the target is not one. A conversation by itself is forgotten as a whole."""
+        found = replace(Narrowed.as_filter(self), agent=None, conversation=None)
+        if found == Filter():
+            return None
+        within = self.conversation
+        return found if within is None else replace(found, agent=self.agent, conversation=within)
 
     def retry(self, declared: Retry) -> Retry:
         """Return SAFE for a dry run."""

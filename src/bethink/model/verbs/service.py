@@ -6,7 +6,8 @@ from typing import Annotated
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.checks import Between, Length, any_of
 from bethink.model.jobs import Audit, JobKind, RunReport
-from bethink.model.verbs.base import Empty, Limit, Moment, Name, Request, Retry, Verb
+from bethink.model.moments import Moment
+from bethink.model.verbs.base import Empty, Limit, Name, Request, Retry, Verb
 
 ADMIN = Scope.ADMIN
 _YEAR = 366 * 86_400
@@ -72,7 +73,7 @@ class RotateKeyRequest(KeyRequest):
 _MISSING = "NotFound: if there is no key with this prefix."
 
 LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
-    "memory.spaces", ListSpacesRequest, list[str], "GET /spaces", ADMIN, Retry.SAFE,
+    "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", ADMIN, Retry.SAFE,
     "List the names of all spaces that hold anything, in order.",
 )  # fmt: skip
 AUDIT: Verb[Empty, Audit] = Verb(

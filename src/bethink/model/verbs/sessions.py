@@ -1,10 +1,13 @@
 """The verbs of sessions: open one, append to it, read it, end it."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from bethink.model.access import Scope
+from bethink.model.checks import Cleaned
 from bethink.model.messages import AnyMessages
 from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory
+from bethink.model.text import JsonObject
 from bethink.model.verbs.base import (
     Conversation,
     KeyedRequest,
@@ -16,6 +19,7 @@ from bethink.model.verbs.base import (
     Retry,
     Verb,
 )
+from bethink.model.verbs.narrowing import Narrowed, Tags
 
 READ, WRITE = Scope.READ, Scope.WRITE
 
@@ -32,10 +36,14 @@ class OpenSessionRequest(Request):
     """What the agent is for. An agent keeps the kind that it first had."""
     ephemeral: bool = False
     """Learn nothing from the session. It ends an open one of the other sort."""
+    tags: Tags | None = None
+    """Tags for the session, in place of those that it has."""
+    metadata: JsonObject | None = None
+    """Metadata for the session, in place of what it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListSessionsRequest(Request):
+class ListSessionsRequest(Narrowed):
     """A page of sessions."""
 
     limit: Limit = 100
@@ -63,9 +71,11 @@ class AppendRequest(KeyedRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRequest(SessionRequest):
+class ReadRequest(Narrowed):
     """Messages to read."""
 
+    session_id: Name
+    """The session."""
     after: Number = 0
     """Only messages with a higher number."""
     limit: Limit = 1_000
@@ -84,7 +94,7 @@ class ResetRequest(SessionRequest):
 class CitedRequest(SessionRequest):
     """An answer that cites what its session was shown."""
 
-    answer: str
+    answer: Annotated[str, Cleaned()]
     """The text of the answer, with its citations."""
 
 
@@ -154,6 +164,7 @@ RETRY: Verb[SessionRequest, bool] = Verb(
 SESSION_MEMORY: Verb[SessionRequest, SessionMemory | None] = Verb(
     "session.summary", SessionRequest, SessionMemory | None, f"GET {_SESSION}/memory", READ, Retry.SAFE,
     "Return what was learnt of the session as a whole, or None.",
+    raises=_MISSING,
 )  # fmt: skip
 CITED: Verb[CitedRequest, str] = Verb(
     "session.cited", CitedRequest, str, f"POST {_SESSION}/cited", WRITE, Retry.ONCE,

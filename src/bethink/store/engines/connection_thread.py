@@ -122,14 +122,14 @@ class ConnectionThread(Generic[ConnectionT]):
         self._process = os.getpid()
 
     def _serve(self) -> None:
-        seat = ThreadConnection(self._connect)
+        holder = ThreadConnection(self._connect)
         while (job := self._queue.get()) is not None:
             try:
-                job.result = job.work(seat)
+                job.result = job.work(holder)
             except BaseException as error:  # noqa: BLE001 - raised again in the caller's task
                 job.error = error
             with self._guard:
                 self._waiting += 1
             with suppress(RuntimeError):  # the caller's event loop may be closed; the work is done anyway
                 job.wake(job.done.set)
-        seat.drop()
+        holder.drop()

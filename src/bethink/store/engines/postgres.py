@@ -40,7 +40,7 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
-_SHARED_TABLES = ("jobs",)
+_SHARED_TABLES = ("jobs", "terms")
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
 )
@@ -99,10 +99,6 @@ class PostgresTx(Tx):
         self._connection = connection
         self._cursor = connection.cursor()
         self._opening = begin
-
-    def stemmed(self, words: list[str]) -> list[list[str]]:
-        """Ask the server's own parser."""
-        return [row["stems"] for row in self.all("stemmed", words=words)]
 
     def lock_schema(self) -> None:
         """Acquire the advisory lock that every migrating process takes first."""
@@ -192,11 +188,11 @@ class PostgresDatabase(Database):
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
-        def work(seat: ThreadConnection[Connection]) -> bool:
+        def work(holder: ThreadConnection[Connection]) -> bool:
             try:
-                return any(True for _ in seat.connection().notifies(timeout=seconds, stop_after=1))
+                return any(True for _ in holder.connection().notifies(timeout=seconds, stop_after=1))
             except psycopg.Error:
-                seat.drop()  # workers also check by themselves
+                holder.drop()  # workers also check by themselves
                 time.sleep(seconds)
                 return False
 
@@ -211,12 +207,12 @@ class PostgresDatabase(Database):
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         begin = _begin(space, read=read)
 
-        def work(seat: ThreadConnection[Connection]) -> T:
+        def work(holder: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
 
             def attempt() -> T:
                 try:
-                    return self._attempt(seat, body, begin=begin, read=read, repeatable=repeatable)
+                    return self._attempt(holder, body, begin=begin, read=read, repeatable=repeatable)
                 except _Retry as again:
                     if isinstance(again.meaning, OutcomeUnknown):
                         doubts.append(again.meaning)
@@ -234,11 +230,17 @@ class PostgresDatabase(Database):
         return await self._lane.run(work)
 
     def _attempt(
-        self, seat: ThreadConnection[Connection], body: Callable[[Tx], T], *, begin: bytes, read: bool, repeatable: bool
+        self,
+        holder: ThreadConnection[Connection],
+        body: Callable[[Tx], T],
+        *,
+        begin: bytes,
+        read: bool,
+        repeatable: bool,
     ) -> T:
         committing = False
         try:
-            connection = seat.connection()
+            connection = holder.connection()
             tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
             result = checked_result(body(tx))
             if tx.begun:
@@ -247,9 +249,9 @@ class PostgresDatabase(Database):
                 if tx.notifies:
                     self._notify()
         except psycopg.Error as error:
-            raise _outcome(seat, error, committing=committing, repeatable=repeatable) from error
+            raise _outcome(holder, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
-            _roll_back(seat)
+            _roll_back(holder)
             raise
         return result
 
@@ -297,10 +299,10 @@ def _commit(connection: Connection) -> None:
 
 
 def _outcome(
-    seat: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
+    holder: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
 ) -> Exception:
     """Return the error for a failed transaction, as a `_Retry` if it may run again."""
-    lost = _is_lost(seat, error)
+    lost = _is_lost(holder, error)
     if lost and committing:
         unknown = OutcomeUnknown(f"the connection was lost while committing: {_brief(error)}.")
         return _Retry(unknown) if repeatable else unknown
@@ -313,12 +315,12 @@ def _outcome(
     return _Retry(meaning) if again else meaning
 
 
-def _is_lost(seat: ThreadConnection[Connection], error: psycopg.Error) -> bool:
+def _is_lost(holder: ThreadConnection[Connection], error: psycopg.Error) -> bool:
     """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
     if _ends_connection(error):
-        seat.drop()
+        holder.drop()
         return True
-    return _roll_back(seat)
+    return _roll_back(holder)
 
 
 def _ends_connection(error: psycopg.Error) -> bool:
@@ -329,14 +331,14 @@ def _ends_connection(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
 
 
-def _roll_back(seat: ThreadConnection[Connection]) -> bool:
-    if seat.current is None:
+def _roll_back(holder: ThreadConnection[Connection]) -> bool:
+    if holder.current is None:
         return True
     try:
-        if seat.current.info.transaction_status is not TransactionStatus.IDLE:
-            seat.current.execute("ROLLBACK")
+        if holder.current.info.transaction_status is not TransactionStatus.IDLE:
+            holder.current.execute("ROLLBACK")
     except psycopg.Error:
-        seat.drop()
+        holder.drop()
         return True
     return False
 

@@ -30,7 +30,6 @@ T = TypeVar("T")
 _MEMORY = ":memory:"
 _WRITE = "BEGIN IMMEDIATE"
 _TOGETHER = 10
-_TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 _columns: dict[str, tuple[str, ...]] = {}
 
@@ -63,12 +62,6 @@ class SqliteTx(Tx):
         super().__init__(clock=clock, repeatable=True)
         self._connection = connection
         self._opening = begin
-
-    def stemmed(self, words: list[str]) -> list[list[str]]:
-        """Ask the tokenizer of the full-text index."""
-        tokens: Any = self._connection.fts5_tokenizer(_TOKENIZER[0], [*_TOKENIZER[1:]])
-        ask = apsw.FTS5_TOKENIZE_QUERY
-        return [tokens(word.encode(), ask, None, include_offsets=False, include_colocated=False) for word in words]
 
     def lock_schema(self) -> None:
         """Do nothing: a writing transaction already locks the file."""
@@ -160,18 +153,18 @@ class SqliteDatabase(Database):
         if self._readers is self._writer:
             return False
         before = self._seen
-        self._seen = await self._watcher.run(lambda seat: seat.connection().pragma("data_version"))
+        self._seen = await self._watcher.run(lambda holder: holder.connection().pragma("data_version"))
         return before is not None and self._seen != before
 
     async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
         del space, repeatable  # one file is one trust domain, and its commits have known outcomes
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
-        return await lane.run(lambda seat: self._attempt(seat, body, begin=begin))
+        return await lane.run(lambda holder: self._attempt(holder, body, begin=begin))
 
-    def _attempt(self, seat: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
+    def _attempt(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
         committing = False
         try:
-            connection = seat.connection()
+            connection = holder.connection()
             tx = SqliteTx(connection, begin=begin, clock=self._clock)
             try:
                 result = checked_result(body(tx))

@@ -48,7 +48,7 @@ WHERE space_id = :space AND run = :run;
 SELECT run, token, status, changes, selection, created_at, settled_at FROM change_sets
 WHERE space_id = :space ORDER BY created_at DESC, run LIMIT :limit;
 
--- name: settle_change_set
+-- name: set_change_status
 -- Change the status of a change set, if it is still the expected one.
 UPDATE change_sets SET status = :status, settled_at = :now WHERE space_id = :space AND run = :run AND status = :was;
 

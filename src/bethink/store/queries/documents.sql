@@ -1,13 +1,17 @@
 -- columns: document
 id, version, valid_from, valid_to, parent_id, slug, title, description, body, created_at, author_kind,
-author_id, reason, token, run, origin, redacted;
+author_id, reason, token, run, origin, redacted, tags, metadata;
+
+-- columns: entry
+id, version, valid_from, valid_to, parent_id, slug, title, description, created_at, author_kind, author_id, reason, token,
+run, origin, redacted, tags, metadata;
 
 -- name: insert_document
 -- Write a version of a document.
 INSERT INTO documents (space_id, id, version, valid_from, parent_id, slug, title, description, body, created_at,
-                       author_kind, author_id, reason, token, run, origin)
+                       author_kind, author_id, reason, token, run, origin, tags, metadata)
 VALUES (:space, :id, :version, :at, :parent, :slug, :title, :description, :body, :created_at,
-        :author_kind, :author_id, :reason, :token, :run, :origin);
+        :author_kind, :author_id, :reason, :token, :run, :origin, :tags, :metadata);
 
 -- name: close_document
 -- End the current version, if it is the one that was read.
@@ -39,6 +43,12 @@ ORDER BY slug;
 -- name: list_documents
 -- Every document of a space as it was at a time, by id.
 SELECT document_columns() FROM documents
+WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
+ORDER BY id;
+
+-- name: list_document_entries
+-- The same without their texts.
+SELECT entry_columns() FROM documents
 WHERE space_id = :space AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
 ORDER BY id;
 
@@ -113,13 +123,13 @@ ORDER BY s.kind, s.source_id, s.number;
 -- name: thin_document
 -- Remove the text of versions that jobs wrote, up to one; their rows stay.
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = 'its text is no longer kept',
-    redacted = 1
+    redacted = 1, tags = '[]', metadata = '{}'
 WHERE space_id = :space AND id = :id AND version <= :version AND valid_to IS NOT NULL AND author_kind = 'job'
   AND redacted = 0;
 
 -- name: redact_document
 -- Remove the text of a past version; its row stays.
-UPDATE documents SET title = :mark, description = '', body = '', reason = '', redacted = 1
+UPDATE documents SET title = :mark, description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
 WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
 
 -- name: runs_of_document
@@ -129,29 +139,28 @@ UNION SELECT closed_run FROM documents WHERE space_id = :space AND id = :id AND 
 
 -- name: redact_versions
 -- Remove the text of every version of a document.
-UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
 WHERE space_id = :space AND id = :id AND redacted = 0;
 
 -- name: redact_resting_on
 -- Remove the text of every version that rests on one of these.
-UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
 WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
       AND s.version <= documents.version AND (s.last_version IS NULL OR s.last_version >= documents.version)
       AND s.source_id in_list(:ids)
 );
 
--- name: search_documents (sqlite)
--- Documents as they were at a time that share a word with the question, the best match first.
-SELECT document_columns(d) FROM documents_fts JOIN passages p ON p.row = documents_fts.rowid
-JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
-WHERE documents_fts MATCH :words AND p.space_id = :space
-  AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
-ORDER BY documents_fts.rank, d.id LIMIT :limit;
+-- name: document_versions_after
+-- For some versions of documents, the next version that existed at a time.
+SELECT pairs.id, pairs.number, min(d.version) AS following FROM pairs(:ids, :numbers)
+JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version > pairs.number AND d.valid_from <= :at
+GROUP BY pairs.id, pairs.number;
 
--- name: search_documents (postgres)
--- Documents as they were at a time that share a word with the question, the best match first.
-SELECT document_columns() FROM documents
-WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
-  AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
-ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;
+-- name: search_documents
+-- Some documents with their terms, as they were at a time.
+SELECT t.terms_packed AS terms, t.hits, t.doc, document_columns(d)
+FROM (SELECT doc, id, number, packed(terms) AS terms_packed, hits FROM terms WHERE doc in_list(:docs)) t
+JOIN documents d ON d.space_id = :space AND d.id = t.id AND d.version = t.number
+WHERE d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
+ORDER BY d.id;

@@ -47,31 +47,25 @@ SELECT fact_columns() FROM facts
 WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
 
--- name: search_facts (sqlite)
--- Facts known at a time that share a word with the question, the best match first.
-SELECT fact_columns(f) FROM facts_fts JOIN passages p ON p.row = facts_fts.rowid
-JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
-WHERE facts_fts MATCH :words AND p.space_id = :space
-  AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
-ORDER BY facts_fts.rank, f.id LIMIT :limit;
-
--- name: search_facts (postgres)
--- Facts known at a time that share a word with the question, the best match first.
-SELECT fact_columns() FROM facts
-WHERE space_id = :space AND words @@ to_tsquery('english', folded(:words))
-  AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
-ORDER BY ts_rank_cd(words, to_tsquery('english', folded(:words))) DESC, id LIMIT :limit;
+-- name: search_facts
+-- Some facts with their terms, if they were known at a time.
+SELECT t.terms_packed AS terms, t.hits, t.doc, fact_columns(f)
+FROM (SELECT doc, id, number, packed(terms) AS terms_packed, hits FROM terms WHERE doc in_list(:docs)) t
+JOIN facts f ON f.space_id = :space AND f.id = t.id AND f.version = t.number
+WHERE f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
+ORDER BY f.id;
 
 -- name: list_facts
 -- Every fact known at a time, oldest first.
 SELECT fact_columns() FROM facts
-WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at)
+WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) /*only(fact facts)*/
 ORDER BY recorded_at, id;
 
 -- name: page_facts
 -- The facts known at a time, ordered by id, after one.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
+  /*only(fact facts)*/
 ORDER BY id LIMIT :limit;
 
 -- name: facts_with_metadata (sqlite)
@@ -140,3 +134,37 @@ WHERE s.space_id = :space AND s.fact_id = :id;
 -- name: all_fact_sources
 -- The source messages of every fact of a space, in order.
 SELECT fact_id, session_id, number FROM fact_sources WHERE space_id = :space ORDER BY fact_id, session_id, number;
+
+-- name: facts_stated_by
+-- The facts learnt from some messages, or from whole sessions (number 0), as they were at a time, and what retired them,
+-- and so on to the last. Each fact is read once, however many messages lead to it.
+WITH RECURSIVE said AS (
+    SELECT DISTINCT s.session_id, s.number, s.fact_id FROM pairs(:ids, :numbers)
+    JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
+        AND s.number BETWEEN pairs.number AND CASE WHEN pairs.number = 0 THEN :no_limit ELSE pairs.number END
+), known (id, version) AS (
+    SELECT f.id, f.version FROM said JOIN facts f ON f.space_id = :space AND f.id = said.fact_id
+    WHERE f.recorded_at <= :at
+    UNION
+    SELECT n.id, n.version FROM known
+    JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version AND f.retired_at <= :at
+    JOIN facts n ON n.space_id = :space AND n.id = f.retired_by AND n.version = (
+        SELECT max(version) FROM facts WHERE space_id = :space AND id = f.retired_by AND recorded_at <= :at
+    )
+)
+SELECT f.id, f.version, f.content, f.subject, f.slot, f.valid_to, f.created_at, f.retired_at, f.retired_by,
+       said.session_id, said.number
+FROM known JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
+LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
+ORDER BY f.id, f.version, said.session_id, said.number;
+
+-- name: facts_standing_in
+-- The facts that held at a time in some slots, the newest last. Only a time in the past needs those retired since.
+SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
+WHERE space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots) AND slot IS NOT NULL
+  AND retired_at IS NULL AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
+UNION ALL
+SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
+WHERE :at < :no_limit AND space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots)
+  AND retired_at > :at AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
+ORDER BY recorded_at, id;

@@ -77,12 +77,12 @@ UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error 
     queued_at = CASE WHEN :status = 'queued' THEN :now ELSE queued_at END
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
--- name: settle_job
+-- name: cancel_job
 -- Cancel a job that was done otherwise; a claim on it is lost.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
 WHERE space_id = :space AND kind = :kind AND key = :key;
 
--- name: settle_forgotten_jobs
+-- name: cancel_forgotten_jobs
 -- The same for sessions without any messages left.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);

@@ -1,21 +1,21 @@
 -- name: insert_messages
 -- Insert a message under its number; without a time, it was said when it was stored.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
-                      is_error, metadata, origin, idempotency_key, trace_parent, said_at)
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags)
 VALUES (:space, :session, :number, :recorded_at, :role, :content, :name, :tool_calls, :tool_call_id,
-        :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at));
+        :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at), :tags);
 
 -- name: insert_messages_together (postgres)
 -- The same for many messages, with all rows as one JSON value.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
-                      is_error, metadata, origin, idempotency_key, trace_parent, said_at)
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags)
 SELECT r.space, r.session, r.number, r.recorded_at, r.role, r.content, r.name, CAST(r.tool_calls AS json),
        r.tool_call_id, r.is_error, CAST(r.metadata AS json), r.origin, r.idempotency_key, r.trace_parent,
-       COALESCE(r.said_at, r.recorded_at)
+       COALESCE(r.said_at, r.recorded_at), CAST(r.tags AS json)
 FROM json_to_recordset(:rows) AS r (
     space text, session text, number bigint, recorded_at bigint, role text, content text, name text,
     tool_calls text, tool_call_id text, is_error integer, metadata text, origin text, idempotency_key text,
-    trace_parent text, said_at bigint
+    trace_parent text, said_at bigint, tags text
 );
 
 -- name: find_keys
@@ -27,14 +27,14 @@ WHERE m.space_id = :space AND m.idempotency_key in_list(:keys);
 -- name: read_messages
 -- Messages of a session after a number, in order.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
-       idempotency_key, trace_parent, said_at, recorded_at
-FROM messages WHERE space_id = :space AND session_id = :session AND number > :after
+       idempotency_key, trace_parent, said_at, recorded_at, tags
+FROM messages WHERE space_id = :space AND session_id = :session AND number > :after /*only(message messages)*/
 ORDER BY number LIMIT :limit;
 
 -- name: read_last_messages
 -- The newest messages of a session, newest first.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
-       idempotency_key, trace_parent, said_at, recorded_at
+       idempotency_key, trace_parent, said_at, recorded_at, tags
 FROM messages WHERE space_id = :space AND session_id = :session
 ORDER BY number DESC LIMIT :limit;
 

@@ -1,6 +1,6 @@
 -- columns: session
 space_id, id, conversation_id, agent_id, ordinal, learns, created_at, ended_at, end_reason,
-last_number, invalidated_at, marked_at, marked_by, processed_until;
+last_number, invalidated_at, marked_at, marked_by, processed_until, tags, metadata;
 
 -- name: ensure_space
 -- Create a space at its first use.
@@ -39,6 +39,10 @@ INSERT INTO sessions (space_id, id, conversation_id, agent_id, ordinal, learns, 
 SELECT :space, :id, c.id, c.agent_id, :ordinal, :learns, :now
 FROM conversations c WHERE c.space_id = :space AND c.id = :conversation;
 
+-- name: label_session
+-- Replace the tags and the metadata of a session.
+UPDATE sessions SET tags = :tags, metadata = :metadata WHERE space_id = :space AND id = :id;
+
 -- name: find_session
 -- One session by its id.
 SELECT session_columns() FROM sessions WHERE space_id = :space AND id = :id;
@@ -69,6 +73,7 @@ LEFT JOIN session_memories l ON l.space_id = s.space_id AND l.session_id = s.id
 JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
 WHERE s.space_id = :space AND (CAST(:before AS text) = '' OR s.id < :before)
+  /*only(session s)*/
 ORDER BY s.id DESC LIMIT :limit;
 
 -- name: count_space
@@ -109,7 +114,11 @@ UPDATE sessions SET
 WHERE space_id = :space AND id = :id AND ended_at IS NULL
 RETURNING last_number, marked_at, (
     SELECT t.id FROM threads t WHERE t.space_id = sessions.space_id AND t.session_id = sessions.id
-) AS thread_id, rests;
+) AS thread_id, rests,
+    (SELECT p.key FROM spaces p WHERE p.id = :space) AS key,
+    (SELECT p.place FROM spaces p WHERE p.id = :space) AS place,
+    (SELECT max(i.doc) FROM terms i
+     WHERE i.doc < (((SELECT p.place FROM spaces p WHERE p.id = :space) + 1) << 34)) AS last_doc;
 
 -- name: mark_session
 -- Raise the mark of a session. It is never lowered, and never set on a session that is not learnt from.
@@ -130,10 +139,11 @@ UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, r
         WHEN :until > last_number THEN last_number ELSE :until END
 WHERE space_id = :space AND id = :id AND invalidated_at = :expected;
 
--- name: settle_purged
+-- name: clear_purged_marks
 -- Without messages there is nothing to learn: the session counts as processed up to its last number.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
-    processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END
+    processed_until = CASE WHEN last_number > 0 THEN last_number ELSE processed_until END,
+    tags = '[]', metadata = '{}'
 WHERE space_id = :space AND id in_list(:sessions);
 
 -- name: set_summary

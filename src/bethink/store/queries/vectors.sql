@@ -37,6 +37,27 @@ WHERE e.space_id = :space AND (
 ) IS NULL
 ORDER BY e.said_at DESC, e.kind, e.id, e.number DESC LIMIT :limit;
 
+-- name: recent_missing_vectors
+-- The newest messages of the newest sessions of a space that have no vector in an index; a session whose last message
+-- has one has nothing new.
+SELECT 'message' AS kind, m.session_id AS id, m.number, m.role, m.name, '' AS title, '' AS description,
+       m.content AS body, m.said_at
+FROM (
+    SELECT s.id, s.last_number FROM sessions s WHERE s.space_id = :space ORDER BY s.id DESC LIMIT :sessions
+) lately JOIN messages m ON m.space_id = :space AND m.session_id = lately.id AND m.number > lately.last_number - :limit
+WHERE (
+    SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = 'message'
+      AND v.id = lately.id AND v.number = lately.last_number AND v.part = 0
+) IS NULL AND (
+    SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = 'message'
+      AND v.id = m.session_id AND v.number = m.number AND v.part = 0
+) IS NULL AND m.role IN ('user', 'assistant', 'tool') AND m.origin <> 'memory'
+ORDER BY m.said_at DESC, m.session_id, m.number DESC LIMIT :limit;
+
+-- name: index_job
+-- Whether a space has been indexed as far as is known: then its job is done.
+SELECT status FROM jobs WHERE space_id = :space AND kind = :kind AND key = :key;
+
 -- name: count_vectors
 -- The number of texts of a space with vectors in an index, and without.
 SELECT (
@@ -91,11 +112,18 @@ ON CONFLICT (space_id, kind, id, number, part, index_id) DO UPDATE SET vector = 
 -- name: nearest_vectors (sqlite)
 -- All vectors of a space, to be compared with a question.
 SELECT kind, id, number, part, vector FROM vectors
-WHERE space_id = :space AND index_id = :index AND kind in_list(:kinds);
+WHERE space_id = :space AND index_id = :index AND kind in_list(:kinds) /*only(any vectors)*/;
 
 -- name: nearest_vectors (postgres)
 -- The vectors of a space that are closest to a question, the best first.
 SELECT kind, id, number, part, similarity FROM nearest_vectors(:space, :index, :question, :kinds, :limit);
+
+-- name: nearest_within (postgres)
+-- The same among what fits a filter, compared one by one: an HNSW index would look at the nearest and find none of them.
+SELECT v.kind, v.id, v.number, v.part, 1 - (v.vector <=> CAST(:question AS halfvec)) AS similarity FROM vectors v
+WHERE v.space_id = :space AND v.index_id = :index AND (CAST(:kinds AS text[]) IS NULL OR v.kind = ANY(:kinds))
+  /*only(any v)*/
+ORDER BY v.vector <=> CAST(:question AS halfvec) LIMIT :limit;
 
 -- name: any_open_session
 -- Whether a space may get messages without a job being queued for each.

@@ -3,24 +3,16 @@
 -- Times are microseconds since 1970, booleans are 0 and 1. The space is the first column of every key. json, not jsonb:
 -- JSON is returned byte for byte as it was written, as on SQLite. Row-level security is set up at the end.
 
--- Text is split into words as on SQLite: a URL or a path into its parts, and accents are ignored.
-CREATE FUNCTION folded(said text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN translate(
-    said,
-    '@/.:-_\ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿ',
-    '       AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyy'
-);
-
--- Text that is too long for a tsvector is cut.
-CREATE FUNCTION words_of(said text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN to_tsvector('english'::regconfig, folded(left(said, 100000)));
-
 -- ---------------------------------------- the log
 
 -- A space is the memory of one person or project: nothing is shared between spaces.
+-- place: its number in this database. key: what its words are hashed with, so that no index holds a word.
 CREATE TABLE spaces (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     shard integer NOT NULL,
-    created_at bigint NOT NULL
+    created_at bigint NOT NULL,
+    place bigint GENERATED ALWAYS AS IDENTITY,
+    key bytea NOT NULL DEFAULT decode(replace(gen_random_uuid()::text, '-', ''), 'hex')
 );
 
 -- The agents that speak in a space, in addition to its users.
@@ -76,6 +68,8 @@ CREATE TABLE sessions (
     marked_at bigint,
     marked_by text,
     rests integer NOT NULL DEFAULT 0,
+    tags json NOT NULL DEFAULT '[]',
+    metadata json NOT NULL DEFAULT '{}',
     PRIMARY KEY (space_id, id),
     UNIQUE (space_id, conversation_id, ordinal),
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
@@ -84,8 +78,6 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten.
--- There is no full-text index here or below: under row-level security it could not be used, as @@ is not leakproof.
--- A search reads the rows of its space.
 CREATE TABLE messages (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -102,7 +94,7 @@ CREATE TABLE messages (
     trace_parent text,
     said_at bigint NOT NULL,
     recorded_at bigint NOT NULL,
-    words tsvector GENERATED ALWAYS AS (words_of(coalesce(name, '') || ' ' || content)) STORED,
+    tags json NOT NULL DEFAULT '[]',
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (space_id);
@@ -200,7 +192,6 @@ CREATE TABLE session_memories (
     selected_source_updated_at bigint,
     said_from bigint,
     said_until bigint,
-    words tsvector GENERATED ALWAYS AS (words_of(summary || ' ' || raw_memory)) STORED,
     PRIMARY KEY (space_id, session_id),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 );
@@ -233,7 +224,6 @@ CREATE TABLE facts (
     model text,
     prompt text,
     extractor text,
-    words tsvector GENERATED ALWAYS AS (words_of(content)) STORED,
     PRIMARY KEY (space_id, id, version)
 ) PARTITION BY HASH (space_id);
 
@@ -280,7 +270,8 @@ CREATE TABLE documents (
         CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
         THEN 1 ELSE 0 END
     ) STORED,
-    words tsvector GENERATED ALWAYS AS (words_of(title || ' ' || description || ' ' || body)) STORED,
+    tags json NOT NULL DEFAULT '[]',
+    metadata json NOT NULL DEFAULT '{}',
     PRIMARY KEY (space_id, id, version)
 );
 
@@ -497,6 +488,93 @@ FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('session_memory', 'session_id',
 CREATE TRIGGER usage_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('document', 'id', 'g.version');
 
+-- ---------------------------------------- the index
+
+-- The words of every text that can be found, as hashes with the key of its space, and how often each occurs, one byte
+-- each. Under row-level security an index of words could not be used. This table needs none: it holds ids, times and
+-- hashes that only the key of their space gives a meaning, and that key is behind row-level security.
+-- doc: the place of its space, a number that grows within the space, and the kind, in one.
+-- at: when it was said, recorded or made. asks: whether it ends with a question mark.
+CREATE TABLE terms (
+    doc bigint NOT NULL,
+    space_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    at bigint NOT NULL,
+    length integer NOT NULL,
+    asks integer NOT NULL,
+    terms bigint[] NOT NULL,
+    hits bytea NOT NULL,
+    PRIMARY KEY (space_id, kind, id, number)
+);
+
+CREATE INDEX terms_doc ON terms (doc);
+-- A search reads the list of pending entries once for every word, so it is kept short.
+CREATE INDEX terms_terms ON terms USING gin (terms) WITH (gin_pending_list_limit = 64);
+
+-- Roughly how many texts of a space have each of its frequent hashes; blocks: how many blocks of texts were counted.
+CREATE TABLE term_counts (
+    space_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES spaces (id) ON DELETE CASCADE,
+    blocks bigint NOT NULL,
+    terms bytea NOT NULL,
+    counts bytea NOT NULL,
+    missed bytea NOT NULL
+);
+
+-- Terms are deleted with their text.
+CREATE FUNCTION forget_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format(
+        'DELETE FROM terms t USING gone g WHERE t.space_id = g.space_id AND t.kind = %L AND t.id = g.%I AND t.number = %s',
+        TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]
+    );
+    RETURN NULL;
+END
+$$;
+
+-- The same for a text that was changed. The change itself adds the terms of the new text.
+CREATE FUNCTION outdate_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    whose text;
+    which bigint := 0;
+BEGIN
+    IF TG_ARGV[0] IN ('message', 'session_memory') THEN
+        whose := OLD.session_id;
+    ELSE
+        whose := OLD.id;
+        which := OLD.version;
+    END IF;
+    IF TG_ARGV[0] = 'message' THEN
+        which := OLD.number;
+    END IF;
+    DELETE FROM terms t
+    WHERE t.space_id = OLD.space_id AND t.kind = TG_ARGV[0] AND t.id = whose AND t.number = which;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER terms_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('message', 'session_id', 'g.number');
+CREATE TRIGGER terms_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('fact', 'id', 'g.version');
+CREATE TRIGGER terms_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('session_memory', 'session_id', '0');
+CREATE TRIGGER terms_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('document', 'id', 'g.version');
+CREATE TRIGGER terms_outdated AFTER UPDATE OF name, content ON messages FOR EACH ROW
+WHEN ((OLD.name, OLD.content) IS DISTINCT FROM (NEW.name, NEW.content))
+EXECUTE FUNCTION outdate_terms('message');
+CREATE TRIGGER terms_outdated AFTER UPDATE OF content ON facts FOR EACH ROW
+WHEN (OLD.content IS DISTINCT FROM NEW.content)
+EXECUTE FUNCTION outdate_terms('fact');
+CREATE TRIGGER terms_outdated AFTER UPDATE OF summary, raw_memory ON session_memories FOR EACH ROW
+WHEN ((OLD.summary, OLD.raw_memory) IS DISTINCT FROM (NEW.summary, NEW.raw_memory))
+EXECUTE FUNCTION outdate_terms('session_memory');
+CREATE TRIGGER terms_outdated AFTER UPDATE OF title, description, body ON documents FOR EACH ROW
+WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
+EXECUTE FUNCTION outdate_terms('document');
+
 -- ---------------------------------------- the network
 
 -- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
@@ -547,7 +625,7 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
         'fact_sources', 'documents', 'document_references', 'document_sources', 'change_sets', 'threads',
-        'events', 'chunks', 'placements', 'states', 'ledger', 'ledger_items', 'usage'
+        'events', 'chunks', 'placements', 'states', 'ledger', 'ledger_items', 'usage', 'term_counts'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

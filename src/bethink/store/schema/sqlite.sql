@@ -6,11 +6,20 @@
 -- ---------------------------------------- the log
 
 -- A space is the memory of one person or project: nothing is shared between spaces.
+-- place: its number in this file. key: what its words are hashed with, so that no index holds a word.
 CREATE TABLE spaces (
     id TEXT NOT NULL PRIMARY KEY,
     shard INTEGER NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    place INTEGER,
+    key BLOB
 ) STRICT;
+
+CREATE UNIQUE INDEX spaces_place ON spaces (place);
+
+CREATE TRIGGER spaces_ai AFTER INSERT ON spaces BEGIN
+    UPDATE spaces SET place = (SELECT coalesce(max(place), 0) + 1 FROM spaces), key = randomblob(16) WHERE id = new.id;
+END;
 
 -- The agents that speak in a space, in addition to its users.
 CREATE TABLE agents (
@@ -64,6 +73,8 @@ CREATE TABLE sessions (
     marked_at INTEGER,
     marked_by TEXT,
     rests INTEGER NOT NULL DEFAULT 0,
+    tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
+    metadata TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(metadata)),
     PRIMARY KEY (space_id, id),
     UNIQUE (space_id, conversation_id, ordinal),
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
@@ -88,6 +99,7 @@ CREATE TABLE messages (
     trace_parent TEXT,
     said_at INTEGER NOT NULL,
     recorded_at INTEGER NOT NULL,
+    tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) STRICT;
@@ -263,6 +275,8 @@ CREATE TABLE documents (
         CASE WHEN author_kind = 'job' AND slug IN ('memory', 'consolidated', 'MEMORY.md', 'memory_summary.md')
         THEN 1 ELSE 0 END
     ) VIRTUAL,
+    tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
+    metadata TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(metadata)),
     PRIMARY KEY (space_id, id, version)
 ) STRICT;
 
@@ -475,149 +489,78 @@ CREATE TABLE api_keys (
     revoked_at INTEGER
 ) STRICT;
 
--- ---------------------------------------- full text
+-- ---------------------------------------- the index
 
--- Every indexed text has a row here, whose number the full-text index uses: VACUUM may renumber other tables.
-CREATE TABLE passages (
-    row INTEGER PRIMARY KEY,
+-- The words of every text that can be found, as hashes with the key of its space: 8 bytes each, and how often each
+-- occurs, one byte each. doc: the place of its space, a number that grows within the space, and the kind, in one.
+-- at: when it was said, recorded or made. asks: whether it ends with a question mark.
+CREATE TABLE terms (
+    doc INTEGER PRIMARY KEY,
     space_id TEXT NOT NULL,
     kind TEXT NOT NULL,
     id TEXT NOT NULL,
     number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    asks INTEGER NOT NULL,
+    terms BLOB NOT NULL,
+    hits BLOB NOT NULL,
     UNIQUE (space_id, kind, id, number)
 ) STRICT;
 
--- The indexed texts, cut to the length that is searched.
-CREATE VIEW message_texts AS
-SELECT p.row, coalesce(m.name, '') AS name, substr(m.content, 1, 100000) AS content
-FROM passages p JOIN messages m ON m.space_id = p.space_id AND m.session_id = p.id AND m.number = p.number
-WHERE p.kind = 'message';
-
-CREATE VIEW fact_texts AS
-SELECT p.row, substr(f.content, 1, 100000) AS content
-FROM passages p JOIN facts f ON f.space_id = p.space_id AND f.id = p.id AND f.version = p.number
-WHERE p.kind = 'fact';
-
-CREATE VIEW document_texts AS
-SELECT p.row, d.title, d.description, d.body
-FROM passages p JOIN documents d ON d.space_id = p.space_id AND d.id = p.id AND d.version = p.number
-WHERE p.kind = 'document';
-
-CREATE VIEW session_memory_texts AS
-SELECT p.row, substr(s.summary, 1, 100000) AS summary, substr(s.raw_memory, 1, 100000) AS raw_memory
-FROM passages p JOIN session_memories s ON s.space_id = p.space_id AND s.session_id = p.id
-WHERE p.kind = 'session_memory';
-
--- Without secure-delete, which in SQLite 3.54 leaves words of long texts behind: forgetting rebuilds the index.
-CREATE VIRTUAL TABLE messages_fts USING fts5 (
-    name, content, content = 'message_texts', content_rowid = 'row', tokenize = 'porter unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE facts_fts USING fts5 (
-    content, content = 'fact_texts', content_rowid = 'row', tokenize = 'porter unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE documents_fts USING fts5 (
-    title, description, body, content = 'document_texts', content_rowid = 'row',
-    tokenize = 'porter unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE session_memories_fts USING fts5 (
-    summary, raw_memory, content = 'session_memory_texts', content_rowid = 'row',
-    tokenize = 'porter unicode61 remove_diacritics 2'
+-- Which text has which hash, in hexadecimal digits.
+CREATE VIRTUAL TABLE terms_fts USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
 
--- Which word occurs in which row, and how often.
-CREATE VIRTUAL TABLE messages_words USING fts5vocab (messages_fts, instance);
-CREATE VIRTUAL TABLE facts_words USING fts5vocab (facts_fts, instance);
-CREATE VIRTUAL TABLE documents_words USING fts5vocab (documents_fts, instance);
-CREATE VIRTUAL TABLE session_memories_words USING fts5vocab (session_memories_fts, instance);
-
--- Triggers keep the full-text index up to date.
-CREATE TRIGGER messages_ai AFTER INSERT ON messages BEGIN
-    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'message', new.session_id, new.number);
-    INSERT INTO messages_fts (rowid, name, content)
-    VALUES (last_insert_rowid(), coalesce(new.name, ''), substr(new.content, 1, 100000));
+CREATE TRIGGER terms_ad AFTER DELETE ON terms BEGIN
+    DELETE FROM terms_fts WHERE rowid = old.doc;
 END;
 
-CREATE TRIGGER messages_ad AFTER DELETE ON messages BEGIN
-    INSERT INTO messages_fts (messages_fts, rowid, name, content)
-    SELECT 'delete', row, coalesce(old.name, ''), substr(old.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
-    DELETE FROM passages
-    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+-- Roughly how many texts of a space have each of its frequent hashes; blocks: how many blocks of texts were counted.
+CREATE TABLE term_counts (
+    space_id TEXT NOT NULL PRIMARY KEY REFERENCES spaces (id) ON DELETE CASCADE,
+    blocks INTEGER NOT NULL,
+    terms BLOB NOT NULL,
+    counts BLOB NOT NULL,
+    missed BLOB NOT NULL
+) STRICT;
+
+-- Terms are deleted with their text, and when it is changed. The change itself adds the terms of the new text.
+CREATE TRIGGER messages_terms_ad AFTER DELETE ON messages BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
 END;
 
-CREATE TRIGGER messages_au AFTER UPDATE OF name, content ON messages BEGIN
-    INSERT INTO messages_fts (messages_fts, rowid, name, content)
-    SELECT 'delete', row, coalesce(old.name, ''), substr(old.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
-    INSERT INTO messages_fts (rowid, name, content)
-    SELECT row, coalesce(new.name, ''), substr(new.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
+CREATE TRIGGER messages_terms_au AFTER UPDATE OF name, content ON messages
+WHEN old.name IS NOT new.name OR old.content IS NOT new.content BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
 END;
 
-CREATE TRIGGER facts_ai AFTER INSERT ON facts BEGIN
-    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'fact', new.id, new.version);
-    INSERT INTO facts_fts (rowid, content) VALUES (last_insert_rowid(), substr(new.content, 1, 100000));
+CREATE TRIGGER facts_terms_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER facts_ad AFTER DELETE ON facts BEGIN
-    INSERT INTO facts_fts (facts_fts, rowid, content)
-    SELECT 'delete', row, substr(old.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
-    DELETE FROM passages WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+CREATE TRIGGER facts_terms_au AFTER UPDATE OF content ON facts
+WHEN old.content IS NOT new.content BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER facts_au AFTER UPDATE OF content ON facts BEGIN
-    INSERT INTO facts_fts (facts_fts, rowid, content)
-    SELECT 'delete', row, substr(old.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
-    INSERT INTO facts_fts (rowid, content)
-    SELECT row, substr(new.content, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
+CREATE TRIGGER session_memories_terms_ad AFTER DELETE ON session_memories BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
 END;
 
-CREATE TRIGGER documents_ai AFTER INSERT ON documents BEGIN
-    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'document', new.id, new.version);
-    INSERT INTO documents_fts (rowid, title, description, body)
-    VALUES (last_insert_rowid(), new.title, new.description, new.body);
+CREATE TRIGGER session_memories_terms_au AFTER UPDATE OF summary, raw_memory ON session_memories
+WHEN old.summary IS NOT new.summary OR old.raw_memory IS NOT new.raw_memory BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
 END;
 
-CREATE TRIGGER documents_ad AFTER DELETE ON documents BEGIN
-    INSERT INTO documents_fts (documents_fts, rowid, title, description, body)
-    SELECT 'delete', row, old.title, old.description, old.body FROM passages
-    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
-    DELETE FROM passages WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
+CREATE TRIGGER documents_terms_ad AFTER DELETE ON documents BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER documents_au AFTER UPDATE OF title, description, body ON documents BEGIN
-    INSERT INTO documents_fts (documents_fts, rowid, title, description, body)
-    SELECT 'delete', row, old.title, old.description, old.body FROM passages
-    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
-    INSERT INTO documents_fts (rowid, title, description, body)
-    SELECT row, new.title, new.description, new.body FROM passages
-    WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
-END;
-
-CREATE TRIGGER session_memories_ai AFTER INSERT ON session_memories BEGIN
-    INSERT INTO passages (space_id, kind, id, number) VALUES (new.space_id, 'session_memory', new.session_id, 0);
-    INSERT INTO session_memories_fts (rowid, summary, raw_memory)
-    VALUES (last_insert_rowid(), substr(new.summary, 1, 100000), substr(new.raw_memory, 1, 100000));
-END;
-
-CREATE TRIGGER session_memories_ad AFTER DELETE ON session_memories BEGIN
-    INSERT INTO session_memories_fts (session_memories_fts, rowid, summary, raw_memory)
-    SELECT 'delete', row, substr(old.summary, 1, 100000), substr(old.raw_memory, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
-    DELETE FROM passages
-    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
-END;
-
-CREATE TRIGGER session_memories_au AFTER UPDATE OF summary, raw_memory ON session_memories BEGIN
-    INSERT INTO session_memories_fts (session_memories_fts, rowid, summary, raw_memory)
-    SELECT 'delete', row, substr(old.summary, 1, 100000), substr(old.raw_memory, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
-    INSERT INTO session_memories_fts (rowid, summary, raw_memory)
-    SELECT row, substr(new.summary, 1, 100000), substr(new.raw_memory, 1, 100000) FROM passages
-    WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+CREATE TRIGGER documents_terms_au AFTER UPDATE OF title, description, body ON documents
+WHEN old.title IS NOT new.title OR old.description IS NOT new.description OR old.body IS NOT new.body BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;
 END;
 
 -- ---------------------------------------- vectors

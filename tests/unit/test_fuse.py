@@ -1,68 +1,19 @@
-"""How candidates are weighed: every signal by itself, what they come to, and when nothing is good enough."""
+"""How signals become one ranking: what they come to together, and when nothing is good enough."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bethink.errors import Misconfigured
 from bethink.model.moments import Micros, from_micros
-from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
-from bethink.model.records import Origin
-from bethink.recall.choose import Ranked
+from bethink.model.recall import Fate, Ref, Signal, Use
+from bethink.recall.candidates import Candidates, Ranked
 from bethink.recall.dates import DateSpan
 from bethink.recall.question import ParsedQuestion, Term
-from bethink.recall.score import Ranker, ScoreInput, Weights
-from bethink.store.search import Match, Size, Text
-
-NOW = Micros(1_700_000_000_000_000)
-DAY = 86_400_000_000
-WEIGHTS = Weights()
-
-
-def a_message(number: int, session: str = "s") -> Ref:
-    return Ref(RefKind.MESSAGE, session, number)
-
-
-def a_fact(name: str) -> Ref:
-    return Ref(RefKind.FACT, name, 1)
-
-
-def asked(*words: str, **more: object) -> ParsedQuestion:
-    """A question in which every word is its own stem."""
-    terms = tuple(Term(word=word, stems=(place,), related=(), weight=1.0) for place, word in enumerate(words))
-    fields: dict[str, object] = {
-        "text": " ".join(words), "terms": terms, "stems": words, "quoted": (), "spans": (), "speaker": None,
-        "role": None, **more,
-    }  # fmt: skip
-    return ParsedQuestion(**fields)  # pyright: ignore[reportArgumentType]
-
-
-def match(ref: Ref, *hits: int, **more: object) -> Match:
-    fields: dict[str, object] = {"role": None, "name": None, "origin": "user", "at": NOW, "length": 40, **more}
-    return Match(ref=ref, hits=hits, **fields)  # pyright: ignore[reportArgumentType]
-
-
-def text(ref: Ref, said: str = "text", **more: object) -> Text:
-    fields: dict[str, object] = {"origin": Origin("user"), "at": NOW, **more}
-    return Text(ref=ref, text=said, **fields)  # pyright: ignore[reportArgumentType]
-
-
-def weighed(
-    question: ParsedQuestion,
-    matches: Sequence[Match],
-    *,
-    near: Mapping[Ref, float] | None = None,
-    usage: Mapping[Ref, Use] | None = None,
-    texts: Sequence[Text] = (),
-    passages: int = 1_000,
-) -> dict[Ref, Ranked]:
-    """Weigh candidates that are all there, and return them by name, the best first."""
-    found = ScoreInput(matches=matches, similarities=near or {}, size=Size(passages, 50), usage=usage or {})
-    scale = Ranker(question, found, WEIGHTS)
-    best = scale.best(1_000)
-    there = {ref: text(ref) for ref in best} | {each.ref: each for each in texts}
-    return {each.ref: each for each in scale.ranked(there, among=best, ranks=True)}
+from bethink.store.search import Match
+from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, text, weighed
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
@@ -115,8 +66,8 @@ def test_a_session_that_is_all_about_it_lifts_what_is_in_it() -> None:
     found = weighed(asked("x", "y"), [*here, *there])
 
     session = {ref.id: each.signals["session"] for ref, each in found.items()}
-    assert session["here"].normalised == 1.0
-    assert 0 < session["there"].normalised < 1
+    assert session["here"].normalised > 0.9
+    assert 0 < session["there"].normalised < 0.5
 
 
 def test_signals_add_up_to_the_score() -> None:
@@ -134,7 +85,7 @@ def test_signals_add_up_to_the_score() -> None:
     for each in found.values():
         assert each.score == pytest.approx(sum(signal.added for signal in each.signals.values()))
         assert 0 < each.score <= 1
-    assert first.score == 1, "what is beyond the scale is brought back onto it, part by part"
+    assert first.score > 0.8
     assert found[a_message(9, "t")].signals["speaker"].added < 0
     assert "usage" not in found[a_message(9, "t")].signals
 
@@ -187,7 +138,7 @@ def test_the_newer_and_the_used_of_two_equals_comes_first_by_a_little() -> None:
 
 def test_where_things_stand_now_is_told_by_the_newer_though_it_has_a_little_less() -> None:
     old, new = a_fact("old"), a_fact("new")
-    pair = [match(old, 1, length=40), match(new, 1, length=60)]
+    pair = [match(old, 1, length=400), match(new, 1, length=420)]
     texts = [text(old, at=NOW - 270 * DAY), text(new)]
 
     plain = weighed(asked("x"), pair, texts=texts)
@@ -206,11 +157,10 @@ def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(nea
     vectors = {answer: 0.5, a_fact("other"): 0.1} if near else {}
 
     def score(matches: Sequence[Match], *, answers: Sequence[Ref] = ()) -> dict[Ref, float]:
-        found = ScoreInput(matches=matches, similarities=vectors, size=Size(1_000, 50), answers=answers)
-        scale = Ranker(asked("x", "y", "z"), found, WEIGHTS)
-        best = scale.best(100)
-        there = {ref: text(ref, at=NOW + (900 * DAY if ref == question.ref else 0)) for ref in best}
-        return {each.ref: each.score for each in scale.ranked(there, among=best)}
+        known = found_of(matches, similarities=vectors, answers=answers)
+        later = text(question.ref, at=NOW + 900 * DAY)
+        weighed = ranked(asked("x", "y", "z"), known, texts=[later])
+        return {ref: each.score for ref, each in weighed.items()}
 
     alone, beside = score(held), score([*held, question])
     assert beside[answer] == pytest.approx(alone[answer])
@@ -220,43 +170,66 @@ def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(nea
     assert before not in answered
 
 
-def test_what_covers_too_little_of_the_question_is_not_relevant() -> None:
-    whole, part, common = a_fact("whole"), a_fact("part"), a_fact("common")
-    crowd = [match(a_fact(f"c{number}"), 0, 0, 0, 1) for number in range(900)]
+def test_one_stray_word_of_many_is_worth_little_and_not_as_much_as_all_of_them() -> None:
+    words = [f"w{number}" for number in range(6)]
 
-    found = weighed(asked("x", "y", "z", "the"), [match(whole, 1, 1, 1, 1), match(part, 1, 0, 0, 0),
-                                                  match(common, 0, 0, 0, 1), *crowd])  # fmt: skip
+    alone = weighed(asked(*words), [match(a_fact("stray"), 1, *[0] * 5)])[a_fact("stray")]
+    whole = weighed(asked(*words), [match(a_fact("whole"), *[1] * 6)])[a_fact("whole")]
 
-    assert found[whole].relevant
-    assert found[part].relevant
-    assert not found[common].relevant
+    assert alone.signals["words"].normalised < 0.1, "it is the best hit, and still it is weak"
+    assert whole.signals["words"].normalised > 0.9
+    assert alone.certainty < 0.5 < whole.certainty
 
 
-def test_where_nothing_comes_near_nothing_is_relevant() -> None:
-    words = [f"w{number}" for number in range(20)]
-    found = weighed(asked(*words), [match(a_fact("f"), 1, *[0] * 19)])
-    assert not found[a_fact("f")].relevant
+def test_what_only_stands_beside_a_match_is_unrelated_unless_it_answers_a_question() -> None:
+    found = weighed(asked("x"), [match(a_message(5), 1), match(a_message(5, "t"), 1, asks=True)])
 
-    assert weighed(asked(*words), [match(a_fact("f"), 1, *[0] * 19)], near={a_fact("f"): 0.5})[a_fact("f")].relevant
-    assert not weighed(asked(), [], near={a_fact("f"): 0.39})[a_fact("f")].relevant
-    assert weighed(asked(), [], near={a_fact("f"): 0.41, a_fact("g"): 0.1})[a_fact("f")].relevant
-    assert not weighed(asked(), [], near={a_fact("f"): 0.41, a_fact("g"): 0.1})[a_fact("g")].relevant
+    relevant = {ref for ref, each in found.items() if each.relevant}
+    assert relevant == {a_message(5), a_message(5, "t"), a_message(6, "t")}
+
+
+def test_a_text_as_far_from_the_question_as_any_other_is_unrelated() -> None:
+    found = weighed(asked(), [], near={a_fact("near"): 0.3, a_fact("far"): 0.05})
+
+    assert found[a_fact("near")].relevant
+    assert not found[a_fact("far")].relevant
+
+
+def test_a_message_that_only_asks_is_not_certain_at_all() -> None:
+    says, asks_it = a_message(1, "says"), a_message(1, "asks")
+    texts = [text(says, "x and y."), text(asks_it, "x and y?")]
+
+    found = weighed(asked("x", "y"), [match(says, 1, 1), match(asks_it, 1, 1)], texts=texts)
+
+    assert found[says].certainty > 0.5
+    assert found[asks_it].certainty == 0
+
+
+def test_what_leads_is_more_certain_than_one_of_many_alike() -> None:
+    crowd = {a_fact(f"c{number:02}"): 0.30 for number in range(40)}
+
+    leads = weighed(asked(), [], near={**crowd, a_fact("first"): 0.8})[a_fact("first")]
+    alike = weighed(asked(), [], near={**crowd, a_fact("first"): 0.31})[a_fact("first")]
+
+    assert leads.certainty > 0.5
+    assert alike.certainty < 0.2
 
 
 def test_a_long_text_covers_what_it_names_as_well_as_a_short_one() -> None:
-    found = weighed(asked("x", "y"), [match(a_fact("long"), 1, 1, length=100_000)])
+    long = text(a_fact("long"), "x y " * 25_000)
+    found = weighed(asked("x", "y"), [match(long.ref, 1, 1, length=100_000)], texts=[long])
 
-    assert found[a_fact("long")].relevant
+    assert found[long.ref].certainty > 0.4
 
 
 def test_a_word_that_only_says_when_needs_no_echo() -> None:
     when = Term(word="yesterday", stems=(1,), related=(), weight=1.0, dated=True)
     terms = (Term(word="x", stems=(0,), related=(), weight=1.0), when)
-    question = asked("x", "yesterday", terms=terms)
+    question, strict = asked("x", "yesterday", terms=terms), asked("x", "yesterday")
 
-    assert weighed(question, [match(a_fact("f"), 1, 0)], passages=1)[a_fact("f")].relevant
-    strict = asked("x", "yesterday")
-    assert not weighed(strict, [match(a_fact("f"), 1, 0), match(a_fact("g"), 1, 0)], passages=2)[a_fact("f")].relevant
+    dated, undated = (weighed(each, [match(a_fact("f"), 1, 0)])[a_fact("f")] for each in (question, strict))
+
+    assert dated.certainty > undated.certainty
 
 
 def test_what_no_longer_holds_moves_nothing_that_does() -> None:
@@ -272,14 +245,8 @@ def test_what_no_longer_holds_moves_nothing_that_does() -> None:
         assert [ref for ref in beside if ref in without] == list(without)
         for ref, each in without.items():
             assert beside[ref].score == pytest.approx(each.score)
-            assert beside[ref].relevant == each.relevant
+            assert beside[ref].certainty == pytest.approx(each.certainty)
         assert all((beside[each.ref].fate, beside[each.ref].because_of) == (Fate.SUPERSEDED, by) for each in gone)
-
-
-def test_only_what_is_gone_opens_no_gate() -> None:
-    found = weighed(asked("x"), [match(a_fact("g"), 1, fate=Fate.ENDED)])
-
-    assert not found[a_fact("g")].relevant
 
 
 def test_nothing_found_is_nothing_ranked() -> None:
@@ -312,3 +279,32 @@ def test_whatever_is_found_scores_are_between_0_and_1_and_places_are_places(
             assert 0 <= each.signals[name].normalised <= 1
         top = min(found.values(), key=lambda each: each.ranks[name])
         assert top.signals[name].raw == max(each.signals[name].raw for each in found.values())
+
+
+class Toy:
+    """A signal of another package: what it is told to say of each text."""
+
+    name = "toy"
+    weight = 0.5
+
+    def __init__(self, says: Sequence[float]) -> None:
+        self.says = list(says)
+
+    def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
+        return self.says
+
+
+@pytest.mark.parametrize(("says", "factor"), [(1.0, 1.5), (-1.0, 0.5), (0.0, 1.0), (99.0, 1.5)])
+def test_a_signal_of_another_package_is_a_factor_within_its_weight(says: float, factor: float) -> None:
+    alone = ranked(asked("x"), found_of([match(a_fact("a"), 1)]))[a_fact("a")]
+    beside = ranked(asked("x"), found_of([match(a_fact("a"), 1)]), extra=[Toy([says])])[a_fact("a")]
+
+    assert beside.score == pytest.approx(alone.score * factor)
+    assert beside.score == pytest.approx(sum(signal.added for signal in beside.signals.values()))
+    assert beside.signals.get("toy", Signal(0.0, 0.0, 0.0)).raw == says
+
+
+@pytest.mark.parametrize("says", [[], [0.5, 0.5], [float("nan")]])
+def test_a_signal_of_another_package_that_says_too_much_or_nothing_is_refused(says: list[float]) -> None:
+    with pytest.raises(Misconfigured, match="toy"):
+        ranked(asked("x"), found_of([match(a_fact("a"), 1)]), extra=[Toy(says)])

@@ -1,0 +1,95 @@
+"""The sets that recall is measured on: four of long conversations, MADial, and two that are kept with the benchmark."""
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks import sets
+from benchmarks.sets import Conversation, Question, Turn
+
+OWN = ("everyday", "tongues")
+"""Sets that need no folder of data."""
+LONG = ("locomo", "realtalk", "beam", "longmemeval")
+"""Sets of which one half tuned the weights."""
+SESSIONS = ("longmemeval",)
+"""Sets in which whole sessions are the evidence."""
+
+
+def load(name: str, data: Path) -> list[Conversation]:
+    """Read a set by its name. Raises `SystemExit` if its files are missing."""
+    try:
+        return SETS[name](data)
+    except FileNotFoundError as error:
+        raise SystemExit(f"no {name} under {data}: {error.filename} is missing") from error
+
+
+def _own(name: str, _: Path) -> list[Conversation]:
+    module = f"benchmarks.{name}"
+    if find_spec(module) is None:
+        raise SystemExit(f"there is no set {name} yet")
+    read = getattr(import_module(module), name)
+    tuned = {(each.id, question.id) for each in read("tune") for question in each.questions}
+    return [
+        replace(
+            each,
+            questions=tuple(
+                replace(
+                    question,
+                    id=f"{each.id}-{question.id}",
+                    language=each.id if name == "tongues" else question.language,
+                    odd=(each.id, question.id) in tuned,
+                )
+                for question in each.questions
+            ),
+        )
+        for each in read()
+    ]
+
+
+def _madial(language: str, data: Path) -> list[Conversation]:
+    with gzip.open(data / "madial" / f"madial-{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [_madial_chat(json.loads(line), language) for line in lines]
+
+
+def _madial_chat(record: Mapping[str, Any], language: str) -> Conversation:
+    """Read memories, and the turns of a talk that call them up: the question is such a turn, its answer has no text."""
+    turns = tuple(
+        Turn(
+            id=said["id"],
+            text=said["text"],
+            speaker=said["speaker"],
+            at=datetime.fromisoformat(said["at"]),
+            session=str(said["session"]),
+        )
+        for said in record["conversation"]
+    )
+    where = {turn.id: turn.session for turn in turns}
+    questions = tuple(
+        Question(
+            id=f"{record['id']}-{place}",
+            text=each["q"],
+            evidence=frozenset(each["evidence"]),
+            category=each["category"],
+            at=max(turn.at for turn in turns),
+            answer="",
+            evidence_sessions=frozenset(where[turn] for turn in each["evidence"]),
+            language=language,
+        )
+        for place, each in enumerate(record["questions"])
+    )
+    return Conversation(id=record["id"], turns=turns, questions=questions)
+
+
+SETS: Mapping[str, Callable[[Path], list[Conversation]]] = {
+    **{name: sets.SETS[name] for name in LONG},
+    "madial-en": partial(_madial, "en"),
+    "madial-zh": partial(_madial, "zh"),
+    **{name: partial(_own, name) for name in OWN},
+}

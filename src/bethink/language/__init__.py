@@ -1,0 +1,17 @@
+"""Words of any language: splits text, folds letters and stems words in the same way for both databases."""
+
+from bethink.language.analyse import asked_forms, asked_languages, counted, parts_of, terms_of
+from bethink.language.detect import detect
+from bethink.language.letters import MARKS, QUESTION_MARKS, is_unspaced
+
+__all__ = [
+    "MARKS",
+    "QUESTION_MARKS",
+    "asked_forms",
+    "asked_languages",
+    "counted",
+    "detect",
+    "is_unspaced",
+    "parts_of",
+    "terms_of",
+]

@@ -1,0 +1,47 @@
+"""Names that callers choose, as they are stored: a name that contains a secret is stored without it."""
+
+import re
+from collections.abc import Callable
+from hashlib import blake2b
+
+from bethink.extend import Redactor
+from bethink.model.checks import Bytes
+from bethink.model.records import MAX_CONVERSATION, checked_text
+from bethink.store import sessions
+from bethink.store.db import Tx
+
+_MADE = re.compile("(?:req|msg)_[0-9a-z]{26}(?::[0-9]{1,4})?")
+"""An idempotency key that we made ourselves: most messages have one, and looking for secrets takes a while."""
+
+
+def stored_name(name: str, redactor: Redactor) -> str:
+    """Return a name without its secrets; the same name always becomes the same.
+
+    A fingerprint of the whole name is added, so that two names that differ only in their secrets stay apart.
+    """
+    redacted = name if _MADE.fullmatch(name) else redactor.redact(name)
+    if redacted == name:
+        return name
+    fingerprint: Callable[[str], str] = getattr(redactor, "fingerprint", _fingerprint)
+    return f"{redacted}#{fingerprint(name)}"
+
+
+def _fingerprint(text: str) -> str:
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def checked_conversation(key: str) -> str:
+    """Return `key` if it can name a conversation, else raise `Invalid`."""
+    Bytes(MAX_CONVERSATION).check("conversation", checked_text(key, "a conversation"))
+    return key
+
+
+def stored_conversation(tx: Tx, *, space: str, agent: str, key: str, redactor: Redactor) -> str:
+    """Return the name under which a conversation is stored. Raises `Invalid` for a text that cannot name one.
+
+    Earlier versions stored names as they were: such a conversation keeps its name.
+    """
+    name = stored_name(checked_conversation(key), redactor)
+    if name == key or sessions.find_conversation(tx, space=space, agent=agent, key=key) is None:
+        return checked_conversation(name)
+    return key

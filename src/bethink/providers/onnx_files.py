@@ -1,0 +1,99 @@
+"""Finds the files of an ONNX model where exports and model hubs put them. It imports neither numpy nor onnxruntime."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bethink.errors import Misconfigured
+from bethink.providers.local_model import need, path_of, stamp
+from bethink.weights.manifest import MANIFEST, ModelManifest, read_manifest
+
+_HINT = (
+    "Use a folder with model.onnx and tokenizer.json, exported by sentence-transformers or from a model hub, "
+    "or a name that 'bethink models list' shows; nothing is downloaded for you."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxFiles:
+    """The files of a model, and how to run it."""
+
+    model: Path
+    tokenizer: Path
+    manifest: ModelManifest
+    threads: int
+
+    @property
+    def home(self) -> Path:
+        """The folder of the model, above `onnx`."""
+        return _home_of(self.model)
+
+    def name(self) -> str:
+        """Return a name that stands for the content of the files and for how they are used."""
+        # A large model stores its weights in a separate file.
+        weights = sorted(self.model.parent.glob(f"{self.model.name}[._]data"))
+        return f"onnx:{self.home.name}-{stamp(self.manifest.recipe, [self.model, *weights, self.tokenizer])}"
+
+
+def find_files(
+    folder: str | Path, *, plain: ModelManifest, given: ModelManifest | None, tokenizer: str | Path, threads: int
+) -> OnnxFiles:
+    """Find the files of a model with its manifest: the one given, else the one beside it, else a plain one.
+
+    Raises `Misconfigured` if a file or package is missing, or the model is for another task than the plain manifest's.
+    """
+    need("onnx", "numpy", "onnxruntime", "tokenizers")
+    model = _model_at(path_of(folder, hint=_HINT))
+    home = _home_of(model)
+    words = _tokenizer_at([path_of(tokenizer, hint=_HINT)] if tokenizer else [model.parent, home])
+    manifest = given or read_manifest(home)
+    if manifest is None:
+        _check_pooling(home)
+    elif manifest.task != plain.task:
+        raise Misconfigured(f"{home.name!r} is for the setting {manifest.task!r}.", hint="Name it there.")
+    return OnnxFiles(model=model, tokenizer=words, manifest=manifest or plain, threads=threads)
+
+
+def _model_at(path: Path) -> Path:
+    if path.is_file():
+        return path
+    for folder in (path, path / "onnx"):
+        found = sorted(folder.glob("*.onnx"))
+        plain = [file for file in found if file.name == "model.onnx"]
+        if len(found) > 1 and not plain:
+            names = ", ".join(file.name for file in found)
+            raise Misconfigured(
+                f"{folder.name!r} contains several models: {names}.", hint="Give the path of the one to use."
+            )
+        if found:
+            return (plain or found)[0]
+    raise Misconfigured(f"{path.name!r} does not contain model.onnx.", hint=_HINT)
+
+
+def _home_of(model: Path) -> Path:
+    return model.parent.parent if model.parent.name == "onnx" else model.parent
+
+
+def _tokenizer_at(paths: Sequence[Path]) -> Path:
+    for path in paths:
+        file = path / "tokenizer.json" if path.is_dir() else path
+        if file.is_file():
+            return file
+    raise Misconfigured(
+        f"{paths[0].name!r} does not contain tokenizer.json.",
+        hint="Put it there, or set embedder_tokenizer to its path.",
+    )
+
+
+def _check_pooling(home: Path) -> None:
+    file = home / "1_Pooling" / "config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8") if file.is_file() else "{}")
+        takes_the_mean = config.get("pooling_mode_mean_tokens", config.get("pooling_mode", "mean") == "mean")
+    except (ValueError, AttributeError) as error:
+        raise Misconfigured(f"cannot read 1_Pooling/config.json in {home.name!r}.", hint=_HINT) from error
+    if not takes_the_mean:
+        raise Misconfigured(
+            f"{home.name!r} does not use mean pooling.", hint=f'Put {MANIFEST} beside it, with "pooling": "cls".'
+        )

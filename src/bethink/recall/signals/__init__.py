@@ -1,0 +1,1 @@
+"""The signals of recall: each is one small class, and says one thing about every candidate."""

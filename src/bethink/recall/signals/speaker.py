@@ -1,0 +1,32 @@
+"""Whether a message was said by the one that the question is about."""
+
+from bethink.model.recall import RefKind
+from bethink.recall.candidates import Candidates
+from bethink.recall.question import ParsedQuestion
+from bethink.recall.tuning import Tuning
+from bethink.store.search import Match, Text
+
+
+class SpeakerSignal:
+    """1 if the question asks what this speaker said, -1 if it asks about another one, else 0."""
+
+    name = "speaker"
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.weight = tuning.speaker
+
+    def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
+        """Return 1, -1 or 0."""
+        if question.speaker is None and question.role is None:
+            return [0.0] * len(candidates.keys)
+        return candidates.each(lambda known: _aimed(question, known))
+
+
+def _aimed(question: ParsedQuestion, known: Match | Text) -> float:
+    if known.ref.kind is not RefKind.MESSAGE:
+        return 0.0
+    if question.speaker is not None and known.name is not None:
+        return 1.0 if known.name == question.speaker else -1.0
+    if question.role is not None and known.role in ("user", "assistant"):
+        return 1.0 if known.role == question.role else -1.0
+    return 0.0

@@ -1,0 +1,41 @@
+"""How similar a message is to the question, together with the messages directly before and after it."""
+
+from collections.abc import Mapping, Sequence
+
+from bethink.extend import Cosines
+from bethink.model.recall import RefKind
+from bethink.recall.candidates import Candidates, Key
+from bethink.recall.question import ParsedQuestion
+from bethink.recall.signals.vector import calibrated
+from bethink.recall.tuning import Tuning
+
+
+class WindowSignal:
+    """The mean similarity of a message and its neighbours: what is talked about takes more than one message."""
+
+    name = "window"
+
+    def __init__(self, tuning: Tuning, cosines: Cosines) -> None:
+        self.weight = tuning.window
+        self._tuning = tuning
+        self._cosines = cosines
+
+    def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
+        """Return the mean similarity."""
+        del question  # the database compared its vector
+        near = candidates.similarities
+        return [_mean(near, key) for key in candidates.keys]
+
+    def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
+        """Bring it onto the scale of the vectors."""
+        return calibrated(values, candidates, self._cosines, self._tuning)
+
+
+def _mean(near: Mapping[Key, float], key: Key) -> float:
+    kind, session, number = key
+    own = near.get(key, 0.0)
+    if kind is not RefKind.MESSAGE:
+        return own
+    sides = (near.get((kind, session, number - 1)), near.get((kind, session, number + 1)))
+    known = [own, *(side for side in sides if side is not None)]
+    return sum(known) / len(known)

@@ -1,0 +1,111 @@
+-- name: index_place
+-- Where the texts of a space are indexed, and the last of them.
+SELECT key, place, (SELECT max(t.doc) FROM terms t WHERE t.doc < ((spaces.place + 1) << 34)) AS last_doc
+FROM spaces WHERE id = :space;
+
+-- name: insert_terms (sqlite)
+-- Index a text.
+INSERT INTO terms (doc, space_id, kind, id, number, at, length, asks, terms, hits)
+VALUES (:doc, :space, :kind, :id, :number, :at, :length, :asks, :terms, :hits);
+
+-- name: insert_terms (postgres)
+-- Index a text.
+INSERT INTO terms (doc, space_id, kind, id, number, at, length, asks, terms, hits)
+VALUES (:doc, :space, :kind, :id, :number, :at, :length, :asks, CAST(:terms AS bigint[]), decode(:hits, 'hex'));
+
+-- name: insert_terms_together (postgres)
+-- The same for many texts, with all rows as one JSON value.
+INSERT INTO terms (doc, space_id, kind, id, number, at, length, asks, terms, hits)
+SELECT r.doc, r.space, r.kind, r.id, r.number, r.at, r.length, r.asks, r.terms, decode(r.hits, 'hex')
+FROM json_to_recordset(:rows) AS r (
+    doc bigint, space text, kind text, id text, number bigint, at bigint, length integer, asks integer,
+    terms bigint[], hits text
+);
+
+-- name: insert_terms_fts (sqlite)
+-- The same text in the index of hashes.
+INSERT INTO terms_fts (rowid, terms) VALUES (:doc, :terms);
+
+-- name: drop_terms
+-- Remove a text from the index, which is about to be indexed anew.
+DELETE FROM terms WHERE space_id = :space AND kind = :kind AND id = :id;
+
+-- name: terms_between
+-- The terms of some texts of a space.
+SELECT packed(terms) AS terms FROM terms WHERE doc >= :first AND doc < :end;
+
+-- name: read_term_counts
+-- How many texts of a space have each of its frequent terms.
+SELECT blocks, terms, counts, missed FROM term_counts WHERE space_id = :space;
+
+-- name: put_term_counts
+-- Replace these counts.
+INSERT INTO term_counts (space_id, blocks, terms, counts, missed)
+VALUES (:space, :blocks, :terms, :counts, :missed)
+ON CONFLICT (space_id) DO UPDATE SET blocks = excluded.blocks, terms = excluded.terms, counts = excluded.counts,
+    missed = excluded.missed;
+
+-- name: open_index
+-- Where the texts of a space are indexed, the last of them, and its frequent terms.
+SELECT s.key, s.place, (SELECT max(t.doc) FROM terms t WHERE t.doc < ((s.place + 1) << 34)) AS last_doc,
+       c.terms, c.counts, c.missed
+FROM spaces s LEFT JOIN term_counts c ON c.space_id = s.id WHERE s.id = :space;
+
+-- name: postings (sqlite)
+-- The texts of some kinds that match each of these, said, recorded or made by a time.
+SELECT CAST(a.key AS INTEGER) AS place, (
+    SELECT json_group_array(f.rowid) FROM terms_fts f
+    WHERE f.terms_fts MATCH a.value AND f.rowid & 3 IN (SELECT k.value FROM json_each(:kinds) k)
+      AND (:always = 1 OR EXISTS (SELECT 1 FROM terms t WHERE t.doc = f.rowid AND t.at <= :at)) /*only(rowid f)*/
+) AS docs
+FROM json_each(:spelt) a;
+
+-- name: postings (postgres)
+-- The texts of some kinds that have each of these pairs of hashes, said, recorded or made by a time.
+SELECT a.place - 1 AS place, CAST(ARRAY(
+    SELECT t.doc FROM terms t WHERE t.terms @> ARRAY[a.term, a.other] AND t.space_id = :space
+      AND (t.doc & 3) = ANY(CAST(:kinds AS bigint[])) AND t.at <= :at /*only(any t)*/
+) AS text) AS docs
+FROM unnest(CAST(:terms AS bigint[]), CAST(:others AS bigint[])) WITH ORDINALITY AS a (term, other, place);
+
+-- name: newest_postings (sqlite)
+-- The same for the newest texts of a space and one hash, newest first.
+SELECT f.rowid AS doc FROM terms_fts f
+WHERE f.terms_fts MATCH :spelt AND f.rowid >= :first AND f.rowid & 3 IN (SELECT k.value FROM json_each(:kinds) k)
+  AND (:always = 1 OR EXISTS (SELECT 1 FROM terms t WHERE t.doc = f.rowid AND t.at <= :at)) /*only(rowid f)*/
+ORDER BY f.rowid DESC LIMIT :limit;
+
+-- name: newest_postings (postgres)
+-- The same for the newest texts of a space and one hash, newest first. OFFSET 0 keeps the server from reading all
+-- texts that have the hash.
+SELECT n.doc FROM (
+    SELECT t.doc, t.terms, t.at FROM terms t WHERE t.doc >= :first AND t.doc <= :last ORDER BY t.doc DESC OFFSET 0
+) n
+WHERE n.terms @> ARRAY[CAST(:term AS bigint)] AND (n.doc & 3) = ANY(CAST(:kinds AS bigint[])) AND n.at <= :at
+  /*only(doc n)*/
+LIMIT :limit;
+
+-- name: list_all_spaces
+-- Every space, the oldest first.
+SELECT id FROM spaces ORDER BY created_at, id;
+
+-- name: page_message_texts
+-- The messages of a space that can be found, after one.
+SELECT session_id AS id, number, said_at AS at, name, content FROM messages
+WHERE space_id = :space AND (session_id, number) > (:after, :number) AND role <> 'system' AND origin <> 'memory'
+ORDER BY session_id, number LIMIT :limit;
+
+-- name: page_fact_texts
+-- The versions of the facts of a space, after one.
+SELECT id, version AS number, recorded_at AS at, content FROM facts
+WHERE space_id = :space AND (id, version) > (:after, :number) ORDER BY id, version LIMIT :limit;
+
+-- name: page_session_memory_texts
+-- The session memories of a space, after one.
+SELECT session_id AS id, 0 AS number, generated_at AS at, summary, raw_memory FROM session_memories
+WHERE space_id = :space AND session_id > :after AND :number = 0 ORDER BY session_id LIMIT :limit;
+
+-- name: page_document_texts
+-- The versions of the documents of a space that have a text, after one.
+SELECT id, version AS number, valid_from AS at, title, description, body FROM documents
+WHERE space_id = :space AND (id, version) > (:after, :number) AND redacted = 0 ORDER BY id, version LIMIT :limit;

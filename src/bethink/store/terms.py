@@ -1,0 +1,150 @@
+"""The index of words: every text is stored under keyed hashes of its terms, and found by the rarest of those asked for.
+
+A hash has a meaning only with the key of its space. So the texts that have a hash are texts of one space, and no word
+can be read from the index.
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from bethink.language import QUESTION_MARKS, counted
+from bethink.model.recall import RefKind
+from bethink.store import term_counts
+from bethink.store.db import Row, Tx
+from bethink.store.sql import Dialect
+
+SEARCHED = 100_000
+"""How many characters of a text are indexed; what follows cannot be found and has no weight."""
+
+KINDS = (RefKind.MESSAGE, RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
+_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_KIND_BITS = 2
+_SPACE_BITS = 34
+_MOST_HITS = 255
+_KEPT_HASHES = 20_000
+
+
+class Words(NamedTuple):
+    """What is indexed of a text: its length in bytes, whether it asks, and how often each term occurs."""
+
+    length: int
+    asks: bool
+    counts: Mapping[str, int]
+
+
+class Entry(NamedTuple):
+    """A text to index: what it is, when it was said, recorded or made, and its words."""
+
+    kind: RefKind
+    id: str
+    number: int
+    at: int
+    words: Words
+
+
+class IndexPlace(NamedTuple):
+    """Where the texts of a space are indexed, and with which key."""
+
+    key: bytes
+    start: int
+    """The place of the space in every `doc`."""
+    last: int
+    """The highest number that a text of the space has."""
+
+    def doc(self, number: int, kind: RefKind) -> int:
+        """Return the `doc` of a text."""
+        return self.start + (number << _KIND_BITS) + _CODES[kind]
+
+
+def words_of(text: str, *more: str) -> Words:
+    """Analyse a text; `more` are indexed with it, but do not count towards its length."""
+    size = len(text) if text.isascii() else len(text.encode(errors="replace"))
+    whole = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
+    return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), counted(whole))
+
+
+def place_of(tx: Tx, *, space: str) -> IndexPlace:
+    """Return where the texts of a space are indexed."""
+    row = tx.one("index_place", space=space)
+    assert row is not None  # noqa: S101 - the caller has created the space
+    return place_from(row)
+
+
+def place_from(row: Row) -> IndexPlace:
+    """Read a place from a row with `key`, `place` and `last_doc`."""
+    start = row["place"] << _SPACE_BITS
+    last = row["last_doc"]
+    return IndexPlace(row["key"], start, 0 if last is None or last < start else (last - start) >> _KIND_BITS)
+
+
+def put(tx: Tx, entries: Sequence[Entry], *, space: str, at: IndexPlace | None = None) -> None:
+    """Index texts. They are found at once, and removed from the index with their text."""
+    entries = [entry for entry in entries if entry.words.counts]
+    if not entries:
+        return
+    at = place_of(tx, space=space) if at is None else at
+    hashes = hashes_of(at.key)
+    rows = [_row(entry, at.doc(number, entry.kind), space, hashes) for number, entry in enumerate(entries, at.last + 1)]
+    if tx.dialect is Dialect.POSTGRES:
+        tx.insert("insert_terms", (_for_postgres(row) for row in rows))
+    else:
+        tx.insert("insert_terms", rows)
+        tx.insert("insert_terms_fts", ((row.doc, row.terms.hex(" ", 8)) for row in rows))
+    term_counts.fold(tx, space=space, start=at.start, shift=_KIND_BITS, before=at.last, last=at.last + len(entries))
+
+
+class Hashes(dict[str, bytes]):
+    """The keyed hashes of terms, made at their first use."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__()
+        self._keyed = blake2b(key=key, digest_size=8)
+
+    def __missing__(self, term: str) -> bytes:
+        if len(self) >= _KEPT_HASHES:
+            self.clear()
+        keyed = self._keyed.copy()
+        keyed.update(term.encode(errors="replace"))
+        self[term] = made = keyed.digest()
+        return made
+
+
+@lru_cache(maxsize=32)
+def hashes_of(key: bytes) -> Hashes:
+    """Return the hashes of a space."""
+    return Hashes(key)
+
+
+def number_of(digest: bytes) -> int:
+    """Return a hash as PostgreSQL stores it."""
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class _Row(NamedTuple):
+    doc: int
+    space: str
+    kind: str
+    id: str
+    number: int
+    at: int
+    length: int
+    asks: int
+    terms: bytes
+    hits: bytes
+
+
+def _row(entry: Entry, doc: int, space: str, hashes: Hashes) -> _Row:
+    kind, name, number, at, (length, asks, counts) = entry
+    try:
+        hits = bytes(counts.values())
+    except ValueError:
+        hits = bytes([min(times, _MOST_HITS) for times in counts.values()])
+    packed = b"".join([hashes[term] for term in counts])
+    return _Row(doc, space, str(kind), name, number, at, length, int(asks), packed, hits)
+
+
+def _for_postgres(row: _Row) -> tuple[object, ...]:
+    return (*row[:-2], list(struct.unpack(f">{len(row.hits)}q", row.terms)), row.hits.hex())

@@ -1,0 +1,120 @@
+"""The sets written for this project are what their notes say: counts, halves, evidence, real paraphrases."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from benchmarks.everyday import everyday
+from benchmarks.sets import Conversation, Question
+from benchmarks.tongues import tongues
+
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a about after ago all also always am an and any anybody anyone anything are as at be because been before being
+        both but by can could d did do does doesn doing don done down either else ever every everything for from get
+        gets getting go goes going gone got had has have having he her here hers him his how i if in into is isn it its
+        just let ll m made make makes many may me might mine more most much must my myself neither never no nor not now
+        of off on once one only or other our ours out over own re s say says shall she should since so some somebody
+        someone something still such t than that the their them then there these they thing things this those through
+        till to too under until up us ve very was we were what when where whether which while who whom whose why will
+        with without won would yes yet you your
+        """,
+    )
+)
+_ENDINGS = ("ational", "ations", "ation", "ingly", "ings", "ing", "ies", "ied", "ers", "edly", "est", "ed", "er", "es")
+_MORE_ENDINGS = ("ment", "ness", "ly", "ion", "al", "y", "e", "s")
+
+
+def stem(word: str) -> str:
+    for ending in (*_ENDINGS, *_MORE_ENDINGS):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word.removesuffix(ending)
+            break
+    word = word.removesuffix("i").removesuffix("e")
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
+
+
+def content(text: str) -> set[str]:
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    return {stem(word) for word in words if word not in _FUNCTION_WORDS}
+
+
+def shared(conversation: Conversation, question: Question) -> set[str]:
+    texts = [turn.text for turn in conversation.turns if turn.id in question.evidence]
+    return content(question.text) & content(" ".join(texts))
+
+
+def all_questions(conversations: list[Conversation]) -> list[tuple[Conversation, Question]]:
+    return [(each, question) for each in conversations for question in each.questions]
+
+
+def evidence_is_real(conversations: list[Conversation]) -> None:
+    for conversation in conversations:
+        ids = [turn.id for turn in conversation.turns]
+        assert len(set(ids)) == len(ids)
+        assert [turn.at for turn in conversation.turns] == sorted(turn.at for turn in conversation.turns)
+        for question in conversation.questions:
+            said = [turn for turn in conversation.turns if turn.id in question.evidence]
+            assert len(said) == len(question.evidence)
+            assert {turn.speaker for turn in said} <= {"user"}
+            assert bool(said) == (question.answer is not None)
+    ids = [question.id for _, question in all_questions(conversations)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_everyday_has_150_statements_asked_twice_and_60_questions_never_answered():
+    found = all_questions(everyday())
+    assert Counter(question.category for _, question in found) == {"direct": 150, "paraphrase": 150, "never": 60}
+    assert len(everyday()) == 10
+    assert sum(len(each.turns) for each in everyday()) >= 750
+
+
+def test_everyday_names_evidence_that_exists_and_none_for_what_was_never_said():
+    evidence_is_real(everyday())
+    for _, question in all_questions(everyday()):
+        assert question.answerable == (question.category != "never")
+
+
+def test_a_direct_question_of_everyday_shares_a_content_word_with_its_statement():
+    found = [pair for pair in all_questions(everyday()) if pair[1].category == "direct"]
+    assert not [question.text for conversation, question in found if not shared(conversation, question)]
+
+
+def test_a_paraphrase_of_everyday_shares_no_content_word_with_its_statement():
+    found = [pair for pair in all_questions(everyday()) if pair[1].category == "paraphrase"]
+    assert not {question.text: words for talk, question in found if (words := shared(talk, question))}
+
+
+def test_everyday_is_halved_by_conversation():
+    tune, report = everyday("tune"), everyday("report")
+    assert [each.id for each in everyday()][::2] == [each.id for each in tune]
+    assert [each.id for each in everyday()][1::2] == [each.id for each in report]
+
+
+@pytest.mark.parametrize(
+    "one", ["walks walked walking", "marry marries married", "stop stopped stopping", "plan plans"]
+)
+def test_the_forms_of_a_word_count_as_one(one: str):
+    assert len({stem(word) for word in one.split()}) == 1
+
+
+def test_tongues_asks_twenty_questions_in_each_of_twelve_languages_about_sixty_turns():
+    assert [each.id for each in tongues()] == ["zh", "ja", "ko", "de", "ru", "ar", "es", "hi", "fr", "pt", "tr", "en"]
+    for conversation in tongues():
+        assert len(conversation.turns) == 60
+        assert Counter(each.category for each in conversation.questions) == {"direct": 13, "reworded": 7}
+
+
+def test_tongues_names_evidence_that_exists():
+    evidence_is_real(tongues())
+    assert all(question.answerable for _, question in all_questions(tongues()))
+
+
+def test_tongues_is_halved_within_each_language():
+    for tune, report, whole in zip(tongues("tune"), tongues("report"), tongues(), strict=True):
+        assert len(tune.questions) == len(report.questions) == 10
+        assert {*tune.questions, *report.questions} == {*whole.questions}
+        assert tune.turns == report.turns == whole.turns

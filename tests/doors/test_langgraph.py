@@ -1,0 +1,125 @@
+"""An adapter does what LangGraph's own store in memory does: filters, namespaces, pages and search."""
+
+import os
+import random
+from typing import Any
+
+import pytest
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+
+import bethink
+from tests.doors.langgraph_store import BethinkStore
+
+FILTERS = 2_000 if os.environ.get("BETHINK_TEST_LONG") else 100
+ITEMS: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
+    (("docs",), "one", {"title": "A green tea", "rank": 2, "author": {"name": "Ann", "level": 3}, "open": True}),
+    (("docs",), "two", {"title": "A black tea", "rank": 10, "author": {"name": "Bo"}, "labels": ["x", "y"]}),
+    (("docs", "old"), "one", {"title": "The last coffee", "rank": 2.5, "open": False, "labels": ["y"]}),
+    (("docs", "old"), "three", {"title": "A teapot of clay", "author": {"name": "Ann", "level": 4}}),
+    (("notes", "docs"), "one", {"title": "Tea for two", "rank": 2, "open": True}),
+]
+VALUES: dict[str, list[Any]] = {
+    "title": ["A green tea", "Tea for two", "none"],
+    "rank": [2, 2.5, 10, -3],
+    "open": [True, False],
+    "labels": [["x", "y"], ["y"], []],
+    "author": [{"name": "Ann"}, {"name": "Ann", "level": 4}, {"level": {"$gte": 3}}, {"name": {"$ne": "Bo"}}],
+    "missing": ["x"],
+}
+
+
+@pytest.fixture
+async def stores(memory: bethink.Memory) -> tuple[BaseStore, BaseStore]:
+    """LangGraph's store and the adapter, with the same items."""
+    both = InMemoryStore(), BethinkStore(memory.space("alice"))
+    for store in both:
+        for namespace, key, value in ITEMS:
+            await store.aput(namespace, key, value)
+    return both
+
+
+async def found(store: BaseStore, prefix: tuple[str, ...] = (), **more: Any) -> list[tuple[Any, ...]]:
+    asked: dict[str, Any] = {"limit": 100, **more}
+    items = await store.asearch(prefix, **asked)
+    return [(item.namespace, item.key, item.value) for item in items]
+
+
+def key_of(item: tuple[Any, ...]) -> tuple[Any, ...]:
+    return item[0], item[1]
+
+
+async def test_an_item_is_put_read_replaced_and_deleted(stores: tuple[BaseStore, BaseStore]) -> None:
+    for store in stores:
+        first = await store.aget(("docs",), "one")
+        assert first is not None
+        await store.aput(("docs",), "one", {"title": "new"})
+        second = await store.aget(("docs",), "one")
+        assert second is not None
+        assert (second.value, second.namespace, second.key) == ({"title": "new"}, ("docs",), "one")
+        assert second.updated_at > first.updated_at
+        await store.adelete(("docs",), "one")
+        await store.adelete(("docs",), "never")
+        assert await store.aget(("docs",), "one") is None
+        assert ("docs",) in await store.alist_namespaces()
+
+
+@pytest.mark.parametrize("prefix", [(), ("docs",), ("docs", "old"), ("notes",), ("doc",), ("old",)])
+async def test_a_namespace_holds_what_is_below_it(stores: tuple[BaseStore, BaseStore], prefix: tuple[str, ...]) -> None:
+    theirs, ours = [sorted(await found(store, prefix), key=key_of) for store in stores]
+
+    assert ours == theirs
+
+
+async def test_pages_hold_everything_once(stores: tuple[BaseStore, BaseStore]) -> None:
+    for store in stores:
+        pages = [await found(store, ("docs",), limit=3, offset=offset) for offset in (0, 3, 6)]
+        assert list(map(len, pages)) == [3, 1, 0]
+        assert len({key_of(item) for page in pages for item in page}) == 4
+
+
+def a_filter(dice: random.Random) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in dice.sample(list(VALUES), dice.choice([1, 1, 2])):
+        value = dice.choice(VALUES[name])
+        if name == "rank" and dice.random() < 0.7:
+            found[name] = {dice.choice(["$gt", "$gte", "$lt", "$lte", "$eq", "$ne"]): value}
+        elif isinstance(value, str | bool) and dice.random() < 0.5:
+            found[name] = {dice.choice(["$eq", "$ne"]): value}
+        else:
+            found[name] = value
+    return found
+
+
+async def test_random_filters_find_what_the_store_of_langgraph_finds(stores: tuple[BaseStore, BaseStore]) -> None:
+    dice = random.Random(7)
+    compared = hits = 0
+    for _ in range(FILTERS):
+        wanted = a_filter(dice)
+        try:
+            theirs = sorted(await found(stores[0], filter=wanted), key=key_of)
+        except TypeError:
+            continue  # it cannot compare a missing number: ours does not find it
+        assert sorted(await found(stores[1], filter=wanted), key=key_of) == theirs, wanted
+        compared, hits = compared + 1, hits + bool(theirs)
+    assert compared > FILTERS // 2
+    assert hits > compared // 4
+
+
+async def test_a_missing_number_is_not_found_by_a_comparison(stores: tuple[BaseStore, BaseStore]) -> None:
+    assert {key_of(item) for item in await found(stores[1], filter={"rank": {"$gt": 0}})} == {
+        (("docs",), "one"), (("docs",), "two"), (("docs", "old"), "one"), (("notes", "docs"), "one"),
+    }  # fmt: skip
+
+
+async def test_a_search_is_ranked_within_its_namespace_and_its_filter(stores: tuple[BaseStore, BaseStore]) -> None:
+    store = stores[1]
+    items = await store.asearch(("docs",), query="green tea", limit=10)
+
+    assert (items[0].key, items[0].value["title"]) == ("one", "A green tea")
+    assert all(item.namespace[0] == "docs" for item in items)
+    assert [item.score for item in items] == sorted((item.score or 0 for item in items), reverse=True)
+    narrow = await store.asearch(("docs",), query="green tea", filter={"rank": {"$gte": 10}})
+    assert [item.key for item in narrow] == ["two"]
+    rest = await store.asearch(("docs",), query="tea", limit=1, offset=1)
+    assert len(rest) == 1

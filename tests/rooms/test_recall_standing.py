@@ -1,0 +1,338 @@
+"""One truth about now: what holds comes first, with its evidence; what it superseded comes later, and says so."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from bethink import Fact, Memory, Session
+from bethink.facts.reconcile import reconcile
+from bethink.model.documents import DocumentDraft
+from bethink.model.ids import new_id
+from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.records import FactKind, Origin, SourceMessage
+from bethink.store.db import Database, Tx
+from tests.conftest import FakeClock
+from tests.rooms.learn_kit import a_fact
+from tests.rooms.recall_kit import (
+    DAY,
+    assistant,
+    fates,
+    learnt,
+    message,
+    retire,
+    tell,
+    texts,
+    user,
+    with_vectors,
+    written,
+)
+from tests.rooms.test_consolidate import Life
+from tests.rooms.test_context import section
+from tests.rooms.vector_kit import index_all
+
+FACT = RefKind.FACT
+HOME = "Where do I live?"
+
+
+async def test_a_fact_that_does_not_fit_a_narrowed_question_is_not_brought_in(
+    memory: Memory, database: Database
+) -> None:
+    oslo = await tell(memory, user("I live in Oslo.", tags=("winter",)))
+    away = await tell(memory, "The rooms in Bergen have a view.")
+    await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
+    await learnt(database, "new", "Her rooms are in Bergen", SourceMessage(away.id, 1))
+    await retire(database, "old", by="new")
+
+    plain = await memory.space("alice").recall(HOME)
+    narrowed = await memory.space("alice").recall(HOME, tags=("winter",))
+
+    assert plain.items[0].ref == Ref(FACT, "new", 1), "it is brought in, though it shares no word with the question"
+    assert [(item.ref, item.superseded_by) for item in narrowed.items] == [(message(oslo, 1), Ref(FACT, "new", 1))]
+
+
+async def test_what_is_so_now_comes_first_and_what_was_so_says_what_superseded_it(
+    memory: Memory, database: Database
+) -> None:
+    oslo = await tell(memory, "I live in Oslo.")
+    bergen = await tell(memory, "I have moved, so now I live in Bergen with my two cats.")
+    await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
+    await learnt(database, "new", "User lives in Bergen", SourceMessage(bergen.id, 1))
+    await retire(database, "old", by="new")
+
+    found = await memory.space("alice").recall(HOME, explain=True)
+
+    now, before = found.items
+    assert now.ref == Ref(FACT, "new", 1)
+    assert (now.also, now.superseded_by) == ((message(bergen, 1),), None)
+    assert [each.source for each in now.excerpts] == [SourceMessage(bergen.id, 1)]
+    assert (before.ref, before.superseded_by) == (message(oslo, 1), now.ref)
+    assert now.score >= before.score
+    judged = {each.ref: (each.fate, each.because_of) for each in found.candidates}
+    assert judged[message(oslo, 1)] == (Fate.SHOWN, now.ref)
+    assert judged[message(bergen, 1)] == (Fate.DUPLICATE, now.ref)
+    assert judged[Ref(FACT, "old", 1)] == (Fate.SUPERSEDED, now.ref)
+    for each in found.candidates:
+        assert sum(signal.added for signal in each.signals.values()) == pytest.approx(each.score)
+
+
+async def test_what_superseded_a_message_is_brought_in_even_if_it_shares_no_word(
+    memory: Memory, database: Database
+) -> None:
+    session = await tell(memory, "My dentist is Dr. Lund.")
+    await learnt(database, "old", "The dentist is Dr. Lund", SourceMessage(session.id, 1))
+    await learnt(database, "new", "Teeth are Dr. Aas's business")
+    await retire(database, "old", by="new")
+
+    found = await memory.space("alice").recall("Who is my dentist?", explain=True)
+
+    assert [item.ref for item in found.items] == [Ref(FACT, "new", 1), message(session, 1)]
+    assert found.items[0].score == found.items[1].score
+    assert found.items[1].superseded_by == Ref(FACT, "new", 1)
+    assert [each.signals.keys() for each in found.candidates[:1]] == [{"supersedes"}]
+    for kinds in ([RefKind.MESSAGE], [RefKind.MESSAGE, RefKind.DOCUMENT]):
+        [only] = (await memory.space("alice").recall("Who is my dentist?", kinds=kinds)).items
+        assert (only.ref, only.superseded_by) == (message(session, 1), Ref(FACT, "new", 1))
+    narrowed = await memory.space("alice").recall("Who is my dentist?", origins=["assistant"])
+    assert not narrowed.items
+
+
+async def test_a_chain_is_followed_to_what_stands_and_as_of_a_day_to_what_stood_then(
+    memory: Memory, database: Database, clock: FakeClock
+) -> None:
+    session = await tell(memory, "I live in Oslo.")
+    await learnt(database, "1", "User lives in Oslo", SourceMessage(session.id, 1))
+    days = [clock.time]
+    for number, town in ((2, "Bergen"), (3, "Narvik"), (4, "Molde")):
+        clock.time += DAY
+        await learnt(database, str(number), f"User lives in {town}")
+        await retire(database, str(number - 1), by=str(number))
+        days.append(clock.time)
+    clock.time += DAY
+
+    for number, day in enumerate(days, start=1):
+        found = await memory.space("alice").recall(HOME, as_of=day)
+        assert found.items[0].ref == Ref(FACT, str(number), 1), day
+        assert [item.superseded_by for item in found.items[1:]] == [Ref(FACT, str(number), 1)] * (number > 1)
+
+
+async def test_a_correction_by_hand_supersedes_the_message_and_does_not_rest_on_it(
+    memory: Memory, database: Database
+) -> None:
+    session = await tell(memory, "I live in Oslo.")
+    fact = await learnt(database, "home", "User lives in Oslo", SourceMessage(session.id, 1))
+    await memory.space("alice").facts.save(Fact(id="home", content="User lives in Bergen", origin=fact.origin))
+
+    found = await memory.space("alice").recall(HOME)
+
+    now, before = found.items
+    assert (now.text, now.ref) == ("User lives in Bergen", Ref(FACT, "home", 2))
+    assert (now.also, now.excerpts, now.sources) == ((), (), ())
+    assert (before.ref, before.superseded_by) == (message(session, 1), now.ref)
+
+
+async def _say(memory: Memory, database: Database, text: str, statement: str, **more: object) -> Session:
+    """Say something and learn it, as extraction does."""
+    session = await tell(memory, user(text, said_at=more.get("created_at")))
+    fields: dict[str, object] = {"kind": FactKind.DETAIL, "origin": Origin("user"), "subject": "user", "slot": "home"}
+    fact = Fact(id=new_id("fct"), content=statement, **{**fields, **more})  # pyright: ignore[reportArgumentType]
+    sources = [SourceMessage(session.id, 1)]
+
+    def body(tx: Tx) -> None:
+        dated = replace(fact, created_at=fact.created_at or tx.now)
+        reconcile(tx, dated, space="alice", effect=fact.id, token=1, sources=sources)
+
+    await database.transact(body, space="alice")
+    return session
+
+
+async def test_what_was_learnt_too_late_is_superseded_by_what_holds_in_its_slot(
+    memory: Memory, database: Database, clock: FakeClock
+) -> None:
+    bergen = await _say(memory, database, "I live in Bergen.", "User lives in Bergen", created_at=clock.time - DAY)
+    before = clock.time - 9 * DAY
+    oslo = await _say(memory, database, "Oslo is where I live.", "User lives in Oslo", created_at=before)
+
+    found = await memory.space("alice").recall(HOME)
+
+    assert [item.text for item in found.items] == ["User lives in Bergen", "Oslo is where I live."]
+    assert found.items[0].also == (message(bergen, 1),)
+    assert (found.items[1].ref, found.items[1].superseded_by) == (message(oslo, 1), found.items[0].ref)
+
+
+async def test_who_moves_back_is_not_superseded_by_the_same_words(memory: Memory, database: Database) -> None:
+    for town in ("Oslo", "Bergen", "Oslo"):
+        await _say(memory, database, f"I live in {town}.", f"User lives in {town}")
+
+    found = await memory.space("alice").recall(HOME)
+
+    assert [(item.text, len(item.also)) for item in found.items] == [
+        ("User lives in Oslo", 2),
+        ("I live in Bergen.", 0),
+    ]
+    assert found.items[1].superseded_by == found.items[0].ref
+
+
+async def test_a_message_keeps_its_place_through_another_fact_that_still_stands(
+    memory: Memory, database: Database
+) -> None:
+    session = await tell(memory, "I live in Oslo, and I work at the library.")
+    source = SourceMessage(session.id, 1)
+    await learnt(database, "oslo", "User lives in Oslo", source)
+    await learnt(database, "work", "User works at the library", source)
+    await learnt(database, "bergen", "User lives in Bergen")
+    await retire(database, "oslo", by="bergen")
+
+    work = await memory.space("alice").recall("Where do I work?")
+    home = await memory.space("alice").recall(HOME)
+
+    assert [(item.ref.id, item.also) for item in work.items] == [("work", (message(session, 1),))]
+    assert [item.ref for item in home.items] == [Ref(FACT, "bergen", 1), message(session, 1)]
+
+
+async def test_what_else_a_message_says_is_not_pushed_aside_by_what_superseded_a_part_of_it(
+    memory: Memory, database: Database
+) -> None:
+    session = await tell(memory, "I live in Oslo. My favourite dish is fish soup.")
+    await learnt(database, "oslo", "User lives in Oslo", SourceMessage(session.id, 1))
+    await learnt(database, "bergen", "User lives in Bergen")
+    await retire(database, "oslo", by="bergen")
+
+    found = await memory.space("alice").recall("What is my favourite dish?")
+
+    assert [item.ref for item in found.items] == [message(session, 1)]
+    assert found.items[0].superseded_by == Ref(FACT, "bergen", 1)
+
+
+async def test_a_question_about_the_past_finds_what_was_so_then_first(
+    memory: Memory, database: Database, clock: FakeClock
+) -> None:
+    year = clock.time.year
+    session = await _say(
+        memory, database, "I live in Oslo.", "User lives in Oslo", created_at=clock.time.replace(month=3, day=5)
+    )
+    await _say(memory, database, "I live in Bergen.", "User lives in Bergen")
+
+    found = await memory.space("alice").recall(f"Where did I live in March {year}?")
+
+    assert (found.items[0].ref, found.items[0].superseded_by) == (message(session, 1), found.items[1].ref)
+
+
+async def test_what_an_assistant_repeated_is_superseded_with_it_but_not_what_is_said_anew(
+    memory: Memory, database: Database, clock: FakeClock
+) -> None:
+    oslo = await _say(memory, database, "I live in Oslo.", "User lives in Oslo")
+    echo = await tell(memory, assistant("You live, live, live in Oslo!"), assistant("You live in Oslo!"))
+    clock.time += DAY
+    await _say(memory, database, "I live in Bergen.", "User lives in Bergen")
+    marked = await memory.space("alice").recall("Where do you say that I live?")
+    clock.time += DAY
+    anew = await tell(memory, "I live in Oslo!")
+    found = await memory.space("alice").recall(HOME)
+
+    now, *others = marked.items
+    assert now.text == "User lives in Bergen"
+    [before] = [item for item in others if message(oslo, 1) in (item.ref, *item.also)]
+    assert {before.ref, *before.also} == {message(oslo, 1), message(echo, 2)}
+    assert before.superseded_by == now.ref
+    [new] = [item for item in found.items if message(anew, 1) in (item.ref, *item.also)]
+    assert (new.ref, new.superseded_by) == (message(anew, 1), None)
+
+
+async def test_three_copies_of_one_statement_are_one_item(memory: Memory, database: Database) -> None:
+    life = Life(database, memory)
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), summary="I live in Bergen.", raw="Bergen.")
+    again = await tell(memory, "I live in Bergen.")
+
+    found = await memory.space("alice").recall(HOME, explain=True)
+    block = await memory.space("alice").context(question=HOME)
+
+    [item] = found.items
+    assert (item.text, item.ref.kind) == ("User lives in Bergen", FACT)
+    assert message(again, 1) in item.also
+    assert sorted(ref.kind for ref in item.also) == [RefKind.MESSAGE, RefKind.MESSAGE, RefKind.SESSION_MEMORY]
+    assert {each.because_of for each in found.candidates if each.fate is Fate.DUPLICATE} == {item.ref}
+    assert block.text.count("Bergen") == 1
+
+
+async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
+    memory: Memory, database: Database, clock: FakeClock
+) -> None:
+    life = Life(database, memory)
+    home = {"slot": "home"}
+    notes = "User lives in Oslo. A bakery is next door, where the user buys rolls."
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), summary=notes, raw="Oslo.")
+    clock.time += DAY
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), summary="Moved.", raw="-")
+
+    found = await memory.space("alice").recall("Do I live next door to a bakery?")
+    block = await memory.space("alice").context()
+
+    by_kind = {item.ref.kind: item for item in found.items}
+    standing = next(item.ref for item in found.items if item.ref.kind is FACT)
+    assert by_kind[RefKind.SESSION_MEMORY].superseded_by == standing
+    [line] = [line for line in section(block, "Earlier sessions").splitlines() if "Oslo" in line]
+    assert "(partly superseded, memory, " in line
+    assert [item.superseded_by for item in block.items if "Oslo" in item.text] == [standing]
+    assert "superseded" not in section(block, "What is known")
+
+
+async def test_a_block_leaves_out_what_was_superseded_if_it_says_what_holds(memory: Memory, database: Database) -> None:
+    for town in ("Oslo", "Bergen"):
+        await _say(memory, database, f"I live in {town}.", f"User lives in {town}")
+
+    block = await memory.space("alice").context(question=HOME)
+
+    assert "Oslo" not in block.text
+    assert block.text.count("Bergen") == 1
+    assert "User lives in Bergen (user, " in section(block, "To the question")
+
+
+async def test_an_old_version_of_a_document_names_the_one_that_replaced_it(memory: Memory) -> None:
+    documents = memory.space("alice").documents
+    page = await written(memory, "home", "The house is in Oslo.")
+    for number, town in enumerate(("Bergen", "Narvik"), start=1):
+        draft = DocumentDraft(slug="home", title="Home", body=f"The house is in {town}.")
+        await documents.update(page.id, draft, number)
+
+    found = await memory.space("alice").recall("Where is the house?", explain=True)
+
+    def version(number: int) -> Ref:
+        return Ref(RefKind.DOCUMENT, page.id, number)
+
+    assert [item.ref for item in found.items] == [version(3)]
+    assert {each.ref: (each.fate, each.because_of) for each in found.candidates} == {
+        version(3): (Fate.SHOWN, None),
+        version(2): (Fate.SUPERSEDED, version(3)),
+        version(1): (Fate.SUPERSEDED, version(2)),
+    }
+
+
+async def test_with_vectors_and_a_reranker_what_holds_still_comes_first(memory: Memory, database: Database) -> None:
+    class Nostalgic:
+        name = "nostalgic"
+
+        async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
+            del question
+            return [float("Oslo" in text) for text in texts]
+
+    for town in ("Oslo", "Bergen"):
+        await _say(memory, database, f"I live in {town}.", f"User lives in {town}")
+    await index_all(database)
+
+    found = await with_vectors(database, reranker=Nostalgic()).space("alice").recall(HOME)
+
+    assert texts(found)[:2] == ["User lives in Bergen", "I live in Oslo."]
+    assert found.items[1].superseded_by == found.items[0].ref
+
+
+async def test_what_superseded_a_forgotten_fact_is_not_named(memory: Memory, database: Database) -> None:
+    oslo = await _say(memory, database, "I live in Oslo.", "User lives in Oslo")
+    bergen = await _say(memory, database, "I live in Bergen.", "User lives in Bergen")
+    standing = (await memory.space("alice").recall(HOME)).items[0].ref
+
+    await memory.space("alice").forget(standing)
+    found = await memory.space("alice").recall(HOME, explain=True)
+
+    assert {item.ref: item.superseded_by for item in found.items} == {message(oslo, 1): None, message(bergen, 1): None}
+    assert standing not in fates(found)
