@@ -80,12 +80,13 @@ MODULES: dict[str, Callable[[Settings, Clock], Database]] = {
 }
 
 
-def worker_from(
+def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are named
     settings: Settings,
     database: Database,
     *,
     redactor: Redactor,
     model: Model | None,
+    reader: Model | None = None,
     tokens: Tokens,
     embedder: Embedder | None = None,
     rest: "Rest | None" = None,
@@ -98,6 +99,7 @@ def worker_from(
     from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
     from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
+    from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
@@ -117,10 +119,13 @@ def worker_from(
     extractor = Extractor(
         database=database,
         model=model,
+        reader=reader,
         redactor=redactor,
         tokens=tokens,
         prices=prices,
         quiet=quiet,
+        zone=zone_of(settings.learning.time_zone),
+        held_flags=tuple(filter(None, map(str.strip, settings.learning.held_flags.split(",")))),
         post=post if settings.learning.write_transcripts and model is not None else None,
         slot=slot,
     )
@@ -234,12 +239,13 @@ def _worker(
     def make() -> "Worker":
         nonlocal last  # a model that is away stays away for every worker of this process
         rest = None if last is None else last.rest
-        model, embedder, unfit = _fit(providers)
+        model, reader, embedder, unfit = _fit(providers)
         last = worker_from(
             settings,
             database,
             redactor=redactor,
             model=model,
+            reader=reader,
             tokens=providers.tokens(),
             embedder=embedder,
             rest=rest,
@@ -250,19 +256,21 @@ def _worker(
     return make
 
 
-def _fit(providers: Providers) -> tuple[Model | None, Embedder | None, dict[JobKind, Misconfigured]]:
+def _fit(
+    providers: Providers,
+) -> tuple[Model | None, Model | None, Embedder | None, dict[JobKind, Misconfigured]]:
     """Make what a worker needs, and say which jobs must wait because a part of it cannot be made."""
     unfit: dict[JobKind, Misconfigured] = {}
-    model = embedder = None
+    model = reader = embedder = None
     try:
-        model = providers.model()
+        model, reader = providers.model(), providers.reader()
     except Misconfigured as error:
         unfit |= dict.fromkeys(set(JobKind) - {JobKind.INDEX}, error)
     try:
         embedder = providers.embedder()
     except Misconfigured as error:
         unfit[JobKind.INDEX] = error
-    return model, embedder, unfit
+    return model, reader, embedder, unfit
 
 
 def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named

@@ -1,6 +1,7 @@
 """Finds the models, embedders, rerankers and signals that the settings name: built-in, or from an installed package."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -42,6 +43,7 @@ class Providers:
         self._settings = settings
         self._tokens = tokens
         self._model = model
+        self._reader: Model | None = None
         self._embedder = embedder
         self._reranker: Reranker | None = None
         self._signals: Sequence[RecallSignal] | None = None
@@ -66,6 +68,16 @@ class Providers:
         if self._model is None:
             self._model = model_from(self._settings)
         return self._model
+
+    def reader(self) -> Model | None:
+        """Return the model of the second reading: the one named for it, or the one that learns; None for none."""
+        learning = self._settings.learning
+        if not learning.second_reading or not learning.second_model:
+            return self.model() if learning.second_reading else None
+        if self._reader is None:
+            model = replace(self._settings.model, name=learning.second_model)
+            self._reader = model_from(replace(self._settings, model=model))
+        return self._reader
 
     def embedder(self) -> Embedder | None:
         """Return the embedder, if one is named. Raises `Misconfigured` while something that it needs is missing."""

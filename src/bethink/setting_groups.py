@@ -63,6 +63,14 @@ class LearningSettings:
     """Learn from marked sessions in the background when a session opens."""
     daily_spend_cap: float = 5.0
     """Dollars a day (UTC) over all spaces; `inf` for no cap."""
+    second_reading: bool = True
+    """Let a model check each claim against the messages again; without it facts are only quoted."""
+    second_model: str = ""
+    """The model of the second reading, as `KIND:NAME`; empty for the model that learns."""
+    time_zone: str = "UTC"
+    """The time zone in which a model is told when something was said, such as Europe/Berlin."""
+    held_flags: str = "health,money,credential,child,doubtful"
+    """What a claim is marked with to be held for review, with commas between."""
     review: bool = False
     """Hold what a consolidation would change until it is approved."""
     write_transcripts: bool = False

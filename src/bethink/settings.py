@@ -30,7 +30,8 @@ _OWN_NAMES = {
     "learning.enabled": "learn", "learning.at_start": "learn_at_start", "learning.daily_spend_cap": "daily_spend_cap",
     "learning.review": "review", "learning.write_transcripts": "write_transcripts",
     "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",
-    "learning.artefacts_dir": "artefacts_dir",
+    "learning.artefacts_dir": "artefacts_dir", "learning.second_reading": "second_reading",
+    "learning.second_model": "second_model", "learning.time_zone": "time_zone", "learning.held_flags": "held_flags",
 }  # fmt: skip
 """Settings whose flat names are not their group and field."""
 _POSITIVE = (

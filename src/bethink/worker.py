@@ -224,6 +224,7 @@ class Worker:
                         self._answered = time.monotonic()
                         report.outcomes[learnt.outcome] += 1
                         report.settled += learnt.settled
+                        report.for_review += learnt.for_review
                         report.refused += learnt.refused
                 if scope.cancelled_caught:
                     report.lost += 1

@@ -8,7 +8,8 @@ from bethink.language import asked_forms
 from bethink.model.moments import Micros, from_micros
 from bethink.recall.dates import spans
 from bethink.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
-from bethink.recall.word_lists import forms, related_words, stop_words
+from bethink.language import stop_words
+from bethink.recall.word_lists import forms, related_words
 
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000

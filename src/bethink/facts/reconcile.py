@@ -1,51 +1,79 @@
-"""Reconciles a new fact with the known ones: it is merged, replaces one, or is added."""
+"""Reconciles a claimed fact with the known ones: it is merged, replaces or ends some, or is added."""
 
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
 from bethink.model.moments import EPOCH
-from bethink.model.records import Fact, SourceMessage
-from bethink.model.rules import overlap, rank, since
+from bethink.model.records import Fact
+from bethink.model.reviews import Change, ClaimedFact
+from bethink.model.rules import overlap, rank, since, tells
 from bethink.store import facts
 from bethink.store.db import Tx
+from bethink.store.facts import Support
 
 
 class Settlement(StrEnum):
-    """What happened to a new fact."""
+    """What happened to a claimed fact."""
 
     ADDED = "added"
     MERGED = "merged"
     KNOWN = "known"
     SUCCEEDED = "succeeded"
     OUTRANKED = "outranked"
+    DISPUTED = "disputed"
+    """It would change what someone more trusted said, or another person's wish. Nothing was stored."""
 
 
-def reconcile(tx: Tx, fact: Fact, *, space: str, effect: str, token: int, sources: list[SourceMessage]) -> Settlement:
-    """Store a fact, or add its sources to the fact that says the same. Nothing is overwritten, only retired.
+def reconcile(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: int) -> Settlement:
+    """Store a fact with its quotes, or add them to the fact that says the same. Nothing is overwritten, only retired.
 
     Of two facts that say the same, the one with the better origin stays, but an assistant's repetition proves nothing.
     Of two that contradict each other, the better origin stays, too; of equal origins, the later holds from its time on.
     """
-    same = _same(tx, fact, space=space)
+    fact, support = claimed.fact, Support(effect, claimed.fact.content, claimed.quotes)
+    named = [known for each in claimed.known if (known := facts.find(tx, space=space, fact_id=each)) is not None]
+    changes = claimed.change in (Change.REPLACES, Change.ENDS) and bool(named)
+    if changes and not all(_may_change(fact, known) for known in named):
+        return Settlement.DISPUTED
+    same = named[0] if claimed.change is Change.SAME and named else None if changes else _same(tx, fact, space=space)
     if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
         return Settlement.KNOWN
-    if same is not None and rank(fact.origin) == rank(same.origin):
-        facts.add_sources(tx, space=space, fact_id=same.id, sources=sources)
+    if same is not None and (rank(fact.origin) == rank(same.origin) or claimed.change is Change.SAME):
+        facts.add_support(tx, space=space, fact_id=same.id, support=support)
         return Settlement.MERGED
-    rivals = [same] if same is not None else _rivals(tx, fact, space=space)
-    later = {rival.id: until for rival in rivals if (until := _until(tx, fact, rival, space=space)) is not None}
+    rivals = named if changes else [same] if same is not None else _rivals(tx, fact, space=space)
+    later = {} if changes else {
+        rival.id: until for rival in rivals if (until := _until(tx, fact, rival, space=space)) is not None
+    }  # fmt: skip
     if later:
         fact = replace(fact, valid_to=min(later.values()))
-    facts.learn(tx, space=space, fact=fact, effect=effect, token=token, sources=sources)
+    facts.learn(tx, space=space, fact=fact, token=token, support=support)
     better = next((rival for rival in rivals if rank(rival.origin) > rank(fact.origin)), None)
     if better is not None:
         facts.retire(tx, space=space, fact_id=fact.id, by=better.id)
         return Settlement.OUTRANKED
     beaten = [rival for rival in rivals if rival.id not in later]
     for rival in beaten:
-        facts.retire(tx, space=space, fact_id=rival.id, by=fact.id)
+        _give_way(tx, rival, fact, space=space)
     return Settlement.SUCCEEDED if beaten else Settlement.ADDED
+
+
+def _give_way(tx: Tx, rival: Fact, fact: Fact, *, space: str) -> None:
+    """End a fact where another begins: at once, or on the day from which on the other holds."""
+    begins = fact.happened_from if fact.valid_from is None else fact.valid_from
+    if begins is not None and begins > tx.now:
+        facts.end(tx, space=space, fact=rival, at=begins, by=fact.id)
+    else:
+        facts.retire(tx, space=space, fact_id=rival.id, by=fact.id)
+
+
+def _may_change(fact: Fact, known: Fact) -> bool:
+    """Return whether a fact may change a known one: its source is as trusted, and a wish belongs to who has it."""
+    if rank(fact.origin) < rank(known.origin):
+        return False
+    same_person = known.speaker is None or fact.speaker is None or known.speaker.casefold() == fact.speaker.casefold()
+    return same_person or not tells(known.kind)
 
 
 def _same(tx: Tx, fact: Fact, *, space: str) -> Fact | None:

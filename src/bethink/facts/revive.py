@@ -1,10 +1,14 @@
 """Removes facts whose messages are gone, and revives the facts that those had retired."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
+from bethink.facts.reconcile import reconcile
+from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
 from bethink.model.records import Fact
+from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
 from bethink.store import facts
 from bethink.store.db import Tx
@@ -18,8 +22,10 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
     gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
+    again = [claimed for each in gone for claimed in _said_again(tx, each, space=space)]
     freed: list[Fact] = []
     for fact_id in gone:
+        tx.run("unend_facts", space=space, by=fact_id)
         heir = _heir(fact_id, successors)
         for row in tx.all("facts_retired_by", space=space, id=fact_id):
             if heir is not None:
@@ -29,11 +35,28 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
     for fact_id in gone:
         tx.run("delete_fact", space=space, id=fact_id)
         tx.run("delete_fact_sources", space=space, id=fact_id)
+        tx.run("delete_fact_quotes", space=space, id=fact_id)
     for fact in sorted(freed, key=_standing, reverse=True):
         _hold_again(tx, fact, space=space)
+    for effect, claimed in again:
+        reconcile(tx, claimed, space=space, effect=effect, token=0)
     if gone:
         tx.forgets = True
     return gone
+
+
+def _said_again(tx: Tx, fact_id: str, *, space: str) -> list[tuple[str, ClaimedFact]]:
+    """Return each other time that a fact was said, as a fact of its own in the words made of that time."""
+    learnt = facts.learnt_version(tx, space=space, fact_id=fact_id)
+    if learnt is None:
+        return []
+    return [
+        (
+            support.effect,
+            ClaimedFact(fact=replace(learnt, id=new_id("fct"), content=support.statement), quotes=support.quotes),
+        )
+        for support in facts.supports(tx, space=space, fact_id=fact_id)
+    ]
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:

@@ -5,9 +5,8 @@ from collections.abc import Collection
 
 from bethink.facts import revive
 from bethink.model.jobs import JobKind
-from bethink.model.proof import still_said
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, messages, sessions
+from bethink.store import facts, jobs, reviews, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -22,6 +21,7 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     removed = tx.run("forget_messages", space=space, sessions=gone)
+    reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
     return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
@@ -41,17 +41,18 @@ def forget_messages(
         removed += tx.run("forget_message", **named)
     if not removed:
         return None
+    reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
     return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
-    """Return those facts that lost a source and are not stated by the messages left to them."""
+    """Return those facts that lost a word of what they were first made of."""
     found: list[str] = []
     for fact_id in sorted(shaken):
-        learnt = facts.learnt_version(tx, space=space, fact_id=fact_id)
-        left = messages.behind_fact(tx, space=space, fact_id=fact_id)
-        if learnt is not None and left and not still_said(learnt, left):
+        first = facts.learnt_effect(tx, space=space, fact_id=fact_id)
+        whole = {support.effect for support in facts.supports(tx, space=space, fact_id=fact_id)}
+        if first is not None and first not in whole:
             found.append(fact_id)
     return found
 

@@ -3,15 +3,19 @@
 from bethink.language.analyse import asked_forms, asked_languages, counted, parts_of, terms_of
 from bethink.language.detect import detect
 from bethink.language.letters import MARKS, QUESTION_MARKS, is_unspaced
+from bethink.language.stop import STOP_LANGUAGES, all_stop_words, stop_words
 
 __all__ = [
     "MARKS",
     "QUESTION_MARKS",
+    "STOP_LANGUAGES",
+    "all_stop_words",
     "asked_forms",
     "asked_languages",
     "counted",
     "detect",
     "is_unspaced",
     "parts_of",
+    "stop_words",
     "terms_of",
 ]

@@ -41,10 +41,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnt:
-    """The result of a job: how many facts were added, merged and so on, and why others were refused."""
+    """The result of a job: how many facts were added, merged and so on, and why others are held or were refused."""
 
     outcome: Outcome
     settled: Counter[str] = field(default_factory=Counter[str])
+    for_review: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -108,6 +109,7 @@ class RunReport:
     claimed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
     settled: Counter[str] = field(default_factory=Counter[str])
+    for_review: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
     lost: int = 0
     scanned: int = 0

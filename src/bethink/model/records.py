@@ -272,6 +272,27 @@ class FactKind(StrEnum):
     PROCEDURE = "procedure"
 
 
+class Evidence(StrEnum):
+    """How it is known that a fact is true."""
+
+    QUOTED = "quoted"
+    """The words it rests on were found in the messages; nobody has judged what they mean."""
+    CONFIRMED = "confirmed"
+    """A second reading of the messages agreed that they say so."""
+    STATED = "stated"
+    """A person wrote or approved it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """The exact words of a message that a fact rests on; `context` if they are only needed to understand others."""
+
+    session_id: str
+    number: int
+    text: str
+    context: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
     """A message that a memory rests on."""
@@ -286,6 +307,8 @@ class Fact:
 
     `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
     names an attribute that has one value at a time, such as a home town: another value there retires this fact.
+    An event happened between `happened_from` and `happened_to` and stays true; `speaker` is whose word it is, `scope`
+    where a wish applies, and `flags` say why it needs care, such as `confidential`.
     The values of `metadata` are texts, so that facts can be found by them.
     """
 
@@ -302,6 +325,12 @@ class Fact:
     slot: str | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
+    happened_from: Moment | None = None
+    happened_to: Moment | None = None
+    speaker: str | None = None
+    scope: str | None = None
+    flags: tuple[str, ...] = ()
+    evidence: Evidence = field(default=Evidence.STATED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)
     retired_at: Moment | None = field(default=None, compare=False)
     retired_by: str | None = field(default=None, compare=False)
@@ -309,14 +338,16 @@ class Fact:
     made_by: "Maker | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("created_at", "valid_from", "valid_to"):
+        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
-        for name in ("tags", "entities"):
+        for name in ("tags", "entities", "flags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
         if type(self.kind) is not FactKind:
             object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
         if type(self.origin) is not Origin:
             object.__setattr__(self, "origin", Origin(self.origin))
+        if type(self.evidence) is not Evidence:
+            object.__setattr__(self, "evidence", any_of("evidence", (self.evidence,), Evidence)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
+from bethink.language import STOP_LANGUAGES, stop_words
 from bethink.recall.calendars import date_words, folded
-from bethink.recall.word_lists import LANGUAGES, stop_words
 
 _SCRIPTS = {
     "ru": re.compile("[\u0400-\u04ff]"),
@@ -72,7 +72,7 @@ def _languages_by_word() -> dict[str, dict[str, int]]:
     A word that is English as well, such as "an" and "week" in French, speaks for no other language more than for it.
     """
     votes: dict[str, dict[str, int]] = {}
-    for language in LANGUAGES:
+    for language in STOP_LANGUAGES:
         if language not in _SCRIPTS:
             for words, vote in ((stop_words(language), 2), (date_words(language), 3)):
                 for word in words:

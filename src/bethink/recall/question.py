@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from bethink.language import MARKS, asked_forms, asked_languages, is_unspaced, parts_of
+from bethink.language import MARKS, asked_forms, asked_languages, is_unspaced, parts_of, stop_words
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
 from bethink.recall.dates import MONTHS, DateSpan, times
 from bethink.recall.languages import SNOWBALL, languages_of
 from bethink.recall.tuning import TUNING
-from bethink.recall.word_lists import forms, related_words, stop_words, vague_words
+from bethink.recall.word_lists import forms, related_words, vague_words
 
 _MAX_WORDS = 24
 _MAX_CHARACTERS = 10_000

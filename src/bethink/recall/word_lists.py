@@ -4,18 +4,7 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-LANGUAGES = (
-    "en", "es", "fr", "pt", "de", "tr", "it", "nl", "sv", "da", "no", "fi", "hu", "ru", "ar", "hi", "ko", "ja", "zh",
-)  # fmt: skip
-"""The languages with a list of stop words. `tools/make_stop_words.py` says where they are from."""
-
 Groups = tuple[tuple[str, ...], ...]
-
-
-@cache
-def stop_words(language: str) -> frozenset[str]:
-    """Return words that say nothing about the topic of a question, without apostrophes; none for other languages."""
-    return frozenset(_list("stop_words", language).replace("'", "").casefold().split())
 
 
 @cache

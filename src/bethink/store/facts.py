@@ -12,7 +12,7 @@ from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact, FactKind, Maker, Origin, SourceMessage
+from bethink.model.records import Evidence, Fact, FactKind, Maker, Origin, Quote, SourceMessage
 from bethink.model.text import canonical_json
 from bethink.model.words import gist
 from bethink.store import jobs, terms
@@ -43,13 +43,85 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
 
 
-def learn(tx: Tx, *, space: str, fact: Fact, effect: str, token: int, sources: Iterable[SourceMessage]) -> None:
-    """Store a learnt fact with the messages it rests on. Its effect key ensures that it is stored once."""
-    _insert(tx, space=space, fact=fact, version=1, effect=effect, token=token)
-    add_sources(tx, space=space, fact_id=fact.id, sources=sources)
+class Support(NamedTuple):
+    """One time that something was said: the key of that learning, the statement made of it, and its quotes."""
+
+    effect: str
+    statement: str
+    quotes: tuple[Quote, ...]
 
 
-def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None, token: int | None) -> None:
+def learn(tx: Tx, *, space: str, fact: Fact, token: int, support: Support) -> None:
+    """Store a learnt fact with the words it rests on. The effect key of its support ensures that it is stored once."""
+    _insert(tx, space=space, fact=fact, version=1, effect=support.effect, token=token)
+    add_support(tx, space=space, fact_id=fact.id, support=support)
+
+
+def add_support(tx: Tx, *, space: str, fact_id: str, support: Support) -> None:
+    """Add another time that a fact was said."""
+    sources = {
+        (quote.session_id, quote.number): SourceMessage(quote.session_id, quote.number) for quote in support.quotes
+    }
+    add_sources(tx, space=space, fact_id=fact_id, sources=sources.values())
+    for place, quote in enumerate(support.quotes):
+        tx.run(
+            "insert_fact_quote",
+            space=space, fact=fact_id, support=support.effect, place=place, session=quote.session_id,
+            number=quote.number, text=quote.text, context=int(quote.context), statement=support.statement,
+            parts=len(support.quotes),
+        )  # fmt: skip
+
+
+def supports(tx: Tx, *, space: str, fact_id: str) -> list[Support]:
+    """Return each time a fact was said of which no quote is missing, the first one first."""
+    found: dict[str, list[Row]] = {}
+    for row in tx.all("fact_quotes", space=space, id=fact_id):
+        found.setdefault(row["support"], []).append(row)
+    whole = {effect: rows for effect, rows in found.items() if len(rows) == rows[0]["parts"]}
+    first = learnt_effect(tx, space=space, fact_id=fact_id)
+    return [
+        Support(effect, rows[0]["statement"], tuple(map(_quote_of, rows)))
+        for effect, rows in sorted(whole.items(), key=lambda each: (each[0] != first, each[0]))
+    ]
+
+
+def quotes_of(tx: Tx, *, space: str, fact_id: str) -> list[Quote]:
+    """Return the words that a learnt fact rests on."""
+    return [_quote_of(row) for row in tx.all("fact_quotes", space=space, id=fact_id)]
+
+
+def _quote_of(row: Row) -> Quote:
+    return Quote(
+        session_id=row["session_id"], number=row["number"], text=row["text"], context=bool(row["context"])
+    )  # fmt: skip
+
+
+def learnt_effect(tx: Tx, *, space: str, fact_id: str) -> str | None:
+    """Return the effect key of the learning that a fact was first stored by."""
+    row = tx.one("learnt_effect", space=space, id=fact_id)
+    return None if row is None else row["effect"]
+
+
+def end(tx: Tx, *, space: str, fact: Fact, at: datetime, by: str) -> None:
+    """Let a fact end at a time, as a new version that names what ends it."""
+    retire(tx, space=space, fact_id=fact.id, by=fact.id)
+    last = tx.one("last_fact_version", space=space, id=fact.id)
+    version = 1 if last is None else (last["version"] or 0) + 1
+    _insert(
+        tx, space=space, fact=replace(fact, valid_to=at), version=version, effect=None, token=None, ended_by=by
+    )  # fmt: skip
+
+
+def _insert(
+    tx: Tx,
+    *,
+    space: str,
+    fact: Fact,
+    version: int,
+    effect: str | None,
+    token: int | None,
+    ended_by: str | None = None,
+) -> None:
     made_by = fact.made_by
     tx.run(
         "insert_fact",
@@ -75,6 +147,13 @@ def _insert(tx: Tx, *, space: str, fact: Fact, version: int, effect: str | None,
         model=made_by and made_by.model,
         prompt=made_by and made_by.prompt,
         extractor=made_by and made_by.extractor,
+        evidence=fact.evidence,
+        speaker=fact.speaker,
+        scope=fact.scope,
+        happened_from=fact.happened_from,
+        happened_to=fact.happened_to,
+        flags=canonical_json(fact.flags),
+        ended_by=ended_by,
     )
     said = terms.words_of(fact.content)
     terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, to_micros(tx.now), said)], space=space)
@@ -156,6 +235,12 @@ def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
     return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
 
 
+def wishes(tx: Tx, *, space: str, kinds: list[str], limit: int) -> list[Fact]:
+    """Return what people want that holds now, the newest first."""
+    rows = tx.all("list_wishes", space=space, kinds=kinds, now=tx.now, limit=limit)
+    return [fact_of(row) for row in rows]
+
+
 def search(
     tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None, only: Filter | None = None
 ) -> list[Fact]:
@@ -216,7 +301,7 @@ def statements(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | 
     versions: dict[str, dict[int, str]] = {}
     for row in rows:
         versions.setdefault(row["id"], {})[row["version"]] = row["content"]
-    ends = {(row["id"], row["version"]): _end(row, newest, at) for row in rows if row["session_id"] is not None}
+    ends = {(row["id"], row["version"]): _end(row, newest, at, now) for row in rows if row["session_id"] is not None}
     over = [row for row in ends.values() if _is_gone(row, at) or _has_ended(row, now)]
     after = _standing_in(tx, over, space=space, at=at, now=now)
 
@@ -239,15 +324,21 @@ def statements(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | 
     ]
 
 
-def _end(row: Row, newest: dict[str, Row], at: int) -> Row:
-    """Follow a fact to the last that retired it; one that is missing was forgotten."""
+def _end(row: Row, newest: dict[str, Row], at: int, now: int) -> Row:
+    """Follow a fact to the last that retired or ended it; one that is missing was forgotten."""
     passed = {(row["id"], row["version"])}
-    while _is_gone(row, at) and row["retired_by"] in newest:
-        row = newest[row["retired_by"]]
+    while (following := _following(row, at, now)) in newest:
+        row = newest[following]
         if (row["id"], row["version"]) in passed:
             break
         passed.add((row["id"], row["version"]))
     return row
+
+
+def _following(row: Row, at: int, now: int) -> str:
+    if _is_gone(row, at):
+        return row["retired_by"] or ""
+    return (row["ended_by"] or "") if _has_ended(row, now) else ""
 
 
 def _standing_in(tx: Tx, over: list[Row], *, space: str, at: int, now: int) -> dict[tuple[str, str], Row]:
@@ -278,6 +369,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     """Remove all versions of a fact. What it had superseded stays retired, because it was no longer true."""
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
+    tx.run("delete_fact_quotes", space=space, id=fact_id)
     tx.forgets = True
 
 
@@ -290,6 +382,7 @@ def count(tx: Tx, *, space: str) -> int:
 def fact_of(row: Row) -> Fact:
     """Read a fact from its row."""
     maker = Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]) if row["model"] else None
+    unmarked = Evidence.QUOTED if maker is not None else Evidence.STATED  # it was stored before this was kept
     return Fact(
         id=row["id"],
         content=row["content"],
@@ -304,6 +397,12 @@ def fact_of(row: Row) -> Fact:
         slot=row["slot"],
         valid_from=from_micros_or_none(row["valid_from"]),
         valid_to=from_micros_or_none(row["valid_to"]),
+        happened_from=from_micros_or_none(row["happened_from"]),
+        happened_to=from_micros_or_none(row["happened_to"]),
+        speaker=row["speaker"],
+        scope=row["scope"],
+        flags=tuple(json.loads(row["flags"])),
+        evidence=Evidence(row["evidence"]) if row["evidence"] else unmarked,
         recorded_at=from_micros_or_none(row["recorded_at"]),
         retired_at=from_micros_or_none(row["retired_at"]),
         retired_by=row["retired_by"],

@@ -1,58 +1,41 @@
-"""Learn from a claimed session: read it, ask the model, record the answer, and apply it in one transaction."""
+"""Learn from a claimed session: ask a model, let its claims be read again, and apply them in one transaction."""
 
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta, tzinfo
+from typing import NamedTuple
 
-from anyio import CancelScope
-
-from bethink.errors import BadAnswer, Invalid, LostClaim
 from bethink.extend import Model, Redactor, Tokens
-from bethink.facts.reconcile import reconcile
-from bethink.learning.extraction import reading
-from bethink.learning.extraction.answer import SCHEMA, DraftFact, Extraction, loads, parse
-from bethink.learning.extraction.extractive import PROMPT as EXTRACTIVE
-from bethink.learning.extraction.extractive import extractive
+from bethink.learning.extraction import claims, reading, second
+from bethink.learning.extraction.apply import Result, apply
+from bethink.learning.extraction.asking import Asker, Prices
+from bethink.learning.extraction.gate import Gate
 from bethink.learning.extraction.idle import IdleRules, look
-from bethink.learning.extraction.proof import Proven, Refusal, prove
+from bethink.learning.extraction.judge import judge, readable
+from bethink.learning.extraction.notes import QUOTING, Notes, quoted
 from bethink.learning.model_use import one_line, prompt_budget, redacted
-from bethink.learning.prompts import prompt
 from bethink.logs import logger
-from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.model.ids import new_id
-from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome, Usage
-from bethink.model.moments import EPOCH, to_micros
-from bethink.model.records import Fact, Maker, SessionMemory, SourceMessage
-from bethink.model.rules import QUIET_CHECK
-from bethink.model.text import canonical_json
-from bethink.store import facts, jobs, learning, sessions
+from bethink.model.jobs import Claim, JobStatus, Learnt
+from bethink.model.moments import EPOCH
+from bethink.model.records import Maker
+from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
-from bethink.store.learning import Advanced
 
-EXTRACTOR = "1"
+EXTRACTOR = "2"
 """The version of the code that turns an answer into facts. A new version may learn a session again."""
 
-PROMPT = "extract-1"
-_ANSWER_TOKENS = 8_192
-_MOST_TOKENS = 10**9
+PROMPT = "extract-2"
+SECOND = "second-1"
+HELD_FLAGS = ("health", "money", "credential", "child", "doubtful")
+"""The flags that hold a claim until a person has looked at it."""
 _log = logger("learn")
 
+__all__ = ["EXTRACTOR", "PROMPT", "Extractor", "Prices"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """The price of a model, in dollars per million tokens."""
 
-    input: float = 1.0
-    output: float = 5.0
-
-    def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
-        """Return the usage of one answer, estimated at four characters per token if the model reports none."""
-        asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
-        if not asked + said:
-            asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
-        return Usage(1, asked, said, round(asked * self.input + said * self.output))
+class _Answered(NamedTuple):
+    content: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +46,12 @@ class Extractor:
     model: Model | None
     redactor: Redactor
     tokens: Tokens
+    reader: Model | None = None
+    """The model of the second reading; None for none."""
     prices: Prices = field(default_factory=Prices)
     quiet: IdleRules = field(default_factory=IdleRules)
+    zone: tzinfo = UTC
+    held_flags: Sequence[str] = HELD_FLAGS
     post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
     """Called in the transaction that stores the result, to pass on the transcript."""
     slot: int = 0
@@ -74,27 +61,20 @@ class Extractor:
 
         Raises `ModelError`, and `LostClaim` if another worker has taken over.
         """
-        budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
-        work = await self.database.transact(
-            lambda tx: reading.begin(tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}"),
-            space=claim.space,
-            read=True,
-        )
+        work = await self._begin(claim)
         if not work.prompt:
-            extraction, made_by = (
-                Extraction(raw_memory="", summary="", slug=""),
-                Maker(model="", prompt="", extractor=""),
-            )
-            return await self._apply(claim, work, extraction, made_by)
+            return await self._apply(claim, work, Result(made_by=Maker(model="", prompt="", extractor="")))
         if self.model is None:
-            made_by = Maker(model="none", prompt=EXTRACTIVE, extractor=EXTRACTOR)
-            return await self._apply(claim, work, self._redacted(extractive(work.whole)), made_by)
-        if work.recorded is not None:
-            recorded, name = work.recorded.content, work.recorded.model
-        else:
-            recorded, name = await self._ask(self.model, claim, work)
-        made_by = Maker(model=name, prompt=PROMPT, extractor=EXTRACTOR)
-        return await self._apply(claim, work, parse(recorded), made_by)
+            made_by = Maker(model="none", prompt=QUOTING, extractor=EXTRACTOR)
+            return await self._apply(claim, work, Result(made_by=made_by, notes=self._quoted(work)))
+        first = await self._first(self.model, claim, work)
+        answer = claims.parse(first.content)
+        gate = _gate(work, answer)
+        checked = [gate.check(each) for each in answer.claims]
+        verdicts = await self._verdicts(claim, work, readable(checked))
+        judged = judge(checked, verdicts, gate, held_flags=self.held_flags)
+        made_by = Maker(model=first.model, prompt=PROMPT, extractor=EXTRACTOR)
+        return await self._apply(claim, work, Result(made_by=made_by, judged=judged, answer=answer))
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         """Mark the session if it is idle and has something to learn; return whether it did."""
@@ -117,179 +97,74 @@ class Extractor:
 
         await self.database.transact(body, space=claim.space, repeatable=True)
 
-    async def _ask(self, model: Model, claim: Claim, work: reading.ExtractionInput) -> tuple[str, str]:
-        """Ask the model, twice if the first answer is unusable, and record the answer. Usage is always charged."""
-        call = ModelCall(
-            system=prompt(PROMPT).replace("{start}", str(work.start)),
-            prompt=redacted(self.redactor, work.prompt),
-            schema=SCHEMA,
-            schema_name="session_memory",
-            max_tokens=min(_ANSWER_TOKENS, model.window // 4),
+    async def _begin(self, claim: Claim) -> reading.ExtractionInput:
+        budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
+        return await self.database.transact(
+            lambda tx: reading.begin(
+                tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}", zone=self.zone
+            ),
+            space=claim.space,
+            read=True,
         )
-        taken = Usage()
-        try:
-            answer = await model.answer(call)
-            taken += self.prices.usage(call, answer)
-            try:
-                content = self._content(answer)
-            except BadAnswer as problem:
-                again = _again(call, problem)
-                answer = await model.answer(again)
-                taken += self.prices.usage(again, answer)
-                content = self._content(answer)
-        except BaseException:
-            if taken.calls:
-                with CancelScope(shield=True):
-                    await self.database.transact(
-                        lambda tx: jobs.charge(tx, claim, taken, slot=self.slot), space=claim.space
-                    )
-            raise
-        name = one_line(self.redactor, answer.model) or "unnamed"
-        await self.database.transact(
-            lambda tx: self._record(tx, claim, work, content=content, model=name, taken=taken), space=claim.space
-        )
-        return content, name
 
-    def _record(
-        self, tx: Tx, claim: Claim, work: reading.ExtractionInput, *, content: str, model: str, taken: Usage
-    ) -> None:
-        if not jobs.charge(tx, claim, taken, slot=self.slot):
-            return  # the usage counts for the day; applying the answer will fail, because the claim is lost
-        writer = learning.writer_for(tx, space=claim.space, agent_id=work.agent_id)
-        learning.record_answer(
-            tx, claim, run=work.run, content=content, agent_id=writer.id, model=model, prompt=PROMPT
+    async def _first(self, model: Model, claim: Claim, work: reading.ExtractionInput) -> _Answered:
+        """Return the extraction: recorded before, or asked for now."""
+        if work.recorded:
+            return _Answered(work.recorded[0], work.model)
+        asker = self._asker(claim, work)
+        content, name = await asker.ask_claims(model, work.prompt, lambda answer: _gate(work, answer), work.known)
+        return _Answered(content, name)
+
+    async def _verdicts(
+        self, claim: Claim, work: reading.ExtractionInput, read: Sequence[second.Checked]
+    ) -> list[second.Verdict] | None:
+        """Return what the second reading says about each claim, recorded before or asked for now; None for none."""
+        if self.reader is None:
+            return None
+        if not read:
+            return []
+        if len(work.recorded) > 1:
+            return second.parse(work.recorded[1], len(read))
+        shown = second.request(read, work.numbered, work.scene)
+        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, len(read))
+        return second.parse(content, len(read))
+
+    def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
+        return Asker(
+            database=self.database, redactor=self.redactor, prices=self.prices, slot=self.slot,
+            claim=claim, run=work.run, agent_id=work.agent_id,
         )  # fmt: skip
 
-    def _content(self, answer: ModelAnswer) -> str:
-        """Return a usable answer as it is stored: redacted, as canonical JSON. Raises `BadAnswer`."""
-        if answer.stop is Stop.REFUSED:
-            raise BadAnswer("the model refused to answer.")
-        if answer.stop is Stop.LENGTH:
-            raise BadAnswer("the answer was cut off; it must be shorter.")
-        try:
-            content = canonical_json(loads(answer.text), partial(redacted, self.redactor))
-        except Invalid:
-            raise BadAnswer("the answer is nested too deeply.") from None
-        parse(content)
-        return content
-
-    async def _apply(
-        self, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker
-    ) -> Learnt:
+    async def _apply(self, claim: Claim, work: reading.ExtractionInput, result: Result) -> Learnt:
         def body(tx: Tx) -> Learnt:
-            # Before the first query: this takes a while, and at this point blocks neither a lock nor the event loop.
-            proven, refused = prove(extraction.drafts, work.numbered, start=work.start, shown=work.shown)
-            refused[Refusal.MALFORMED] += extraction.malformed
-            learnt = apply(tx, claim, work, extraction, made_by=made_by, proven=proven, refused=refused)
+            learnt = apply(tx, claim, work, result)
             if self.post is not None and work.prompt:
                 self.post(tx, claim, work)
             return learnt
 
         learnt = await self.database.transact(body, space=claim.space)
         _log.info(
-            "learnt from %s up to %s: %s, facts %s, refused %s",
-            claim.key, work.until, learnt.outcome, dict(learnt.settled), dict(+learnt.refused),
+            "learnt from %s up to %s: %s, facts %s, held %s, refused %s",
+            claim.key, work.until, learnt.outcome, dict(learnt.settled), dict(learnt.for_review), dict(learnt.refused),
         )  # fmt: skip
         return learnt
 
-    def _redacted(self, extraction: Extraction) -> Extraction:
-        return Extraction(
-            raw_memory=redacted(self.redactor, extraction.raw_memory),
-            summary=redacted(self.redactor, extraction.summary),
-            slug=extraction.slug,
+    def _quoted(self, work: reading.ExtractionInput) -> Notes:
+        notes = quoted(work.whole)
+        return Notes(
+            raw_memory=redacted(self.redactor, notes.raw_memory),
+            summary=redacted(self.redactor, notes.summary),
+            slug=notes.slug,
         )
 
 
-def apply(
-    tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, *,
-    made_by: Maker, proven: list[Proven], refused: Counter[str],
-) -> Learnt:  # fmt: skip
-    """Store the results of a session and finish the claim, all or nothing.
-
-    Raises `LostClaim` if the token or the watermark shows that another worker was faster.
-    """
-    facts.lock(tx, space=claim.space)
-    left = _advance(tx, claim, work)
-    settled: Counter[str] = Counter()
-    cited = {number for each in proven for number in each.draft.sources}
-    existing = learning.existing(tx, space=claim.space, session_id=claim.key, numbers=sorted(cited))
-    # In the order they were said, not in that of the model: facts of one call share one time.
-    for index, each in enumerate(sorted(proven, key=lambda each: each.draft.sources[-1])):
-        if not set(each.draft.sources) <= existing:  # a source was purged meanwhile
-            refused[Refusal.NO_SOURCE] += 1
-            continue
-        sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
-        fact = _fact(each, work, claim, made_by)
-        effect = f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
-        settled[reconcile(tx, fact, space=claim.space, effect=effect, token=claim.token, sources=sources)] += 1
-    if _remember(tx, claim, work, extraction, made_by):
-        kind, key = JobKind.CONSOLIDATE, jobs.SPACE_KEY
-        jobs.queue(tx, space=claim.space, kind=kind, key=key, watermark=to_micros(work.updated_at))
-    outcome = Outcome.SUCCEEDED if settled or extraction.remembers else Outcome.SUCCEEDED_NO_OUTPUT
-    _finish(tx, claim, left, outcome=outcome, until=work.until)
-    return Learnt(outcome=outcome, settled=settled, refused=refused)
-
-
-def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
-    """Move the watermark, unless it changed since the snapshot. Return None if the session is gone."""
-    if not work.exists:
-        return None
-    left = learning.advance(tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until)
-    if left is None:
-        raise LostClaim(f"another worker has already learnt from session {claim.key}.")
-    return left
-
-
-def _finish(tx: Tx, claim: Claim, left: Advanced | None, *, outcome: Outcome, until: int) -> None:
-    """Finish the claim. An open session is checked again later. Raises `LostClaim`."""
-    status, due = JobStatus.DONE, None
-    if left is not None and left.invalidated_at is not None:
-        status, due = JobStatus.QUEUED, tx.now
-    elif left is not None and left.ended_at is None:
-        status, due = JobStatus.WAITING, tx.now + QUIET_CHECK
-    if not jobs.finish(tx, claim, status=status, outcome=outcome, due=due, attempts=0, watermark=until):
-        raise jobs.lost(claim)
-
-
-def _remember(tx: Tx, claim: Claim, work: reading.ExtractionInput, extraction: Extraction, made_by: Maker) -> bool:
-    if not extraction.remembers:
-        # If only the new part has nothing worth keeping, the memory of the earlier part stays.
-        return work.start == 0 and learning.drop_memory(tx, space=claim.space, session_id=claim.key)
-    memory = SessionMemory(
-        space=claim.space,
-        session_id=claim.key,
-        raw_memory=extraction.raw_memory,
-        summary=extraction.summary,
-        slug=extraction.slug,
-        until=work.until,
-        source_updated_at=work.updated_at,
-        generated_at=tx.now,
-        made_by=made_by,
+def _gate(work: reading.ExtractionInput, answer: claims.Answer) -> Gate:
+    named = {each for claim in answer.claims for each in claim.known}
+    return Gate(
+        work.numbered,
+        owner=work.scene.owner,
+        known=[fact.content for fact in work.known if fact.id in named],
+        start=work.start,
+        shown=work.shown,
+        suspicious=answer.suspicious,
     )
-    learning.put_memory(tx, memory, token=claim.token)
-    return True
-
-
-def _fact(each: Proven, work: reading.ExtractionInput, claim: Claim, made_by: Maker) -> Fact:
-    draft: DraftFact = each.draft
-    said = max(work.said_at(number) for number in draft.sources)
-    return Fact(
-        id=new_id("fct"),
-        content=draft.statement,
-        source=claim.key,
-        created_at=said,
-        kind=draft.kind,
-        origin=each.origin,
-        entities=draft.entities,
-        subject=draft.subject,
-        slot=draft.slot,
-        valid_from=draft.valid_from,
-        valid_to=draft.valid_to,
-        made_by=made_by,
-    )
-
-
-def _again(call: ModelCall, problem: BadAnswer) -> ModelCall:
-    # The broken answer is not included: a model that sees it tends to repeat it.
-    complaint = f"Your last answer could not be used: {problem} Answer again, with the JSON object only."
-    return replace(call, prompt=f"{call.prompt}\n\n{complaint}")

@@ -1,32 +1,35 @@
-"""Read the input of an extraction: the new records, the context before them, and an answer recorded earlier."""
+"""Read the input of an extraction: the new records, the context before them, what is known, and recorded answers."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from bethink.extend import Tokens
-from bethink.learning.extraction.transcript import entry, fitting, shortened
+from bethink.learning.extraction import request
+from bethink.learning.extraction.request import Scene
 from bethink.model.jobs import Claim
 from bethink.model.moments import EPOCH
-from bethink.model.records import Record
-from bethink.store import learning, ledger, messages, search, sessions
+from bethink.model.records import Fact, FactKind, Record, Role, SessionInfo
+from bethink.model.rules import tells
+from bethink.store import facts, learning, ledger, messages, search, sessions
 from bethink.store.db import Tx
-from bethink.store.learning import RecordedAnswer
 
 _NEW = 500
 _HEAD = 50
 _TAIL = 150
-_LEAST = 100
 _SHOWINGS = 50
-_FRAME = re.compile(r"</?(?:transcript|notes_so_far)[^<>]{0,50}>", re.IGNORECASE)
+_KNOWN = 30
+_WISHES = 15
+_LOOKED_UP = 4_000
+_WISH_KINDS = [str(kind) for kind in FactKind if tells(kind)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionInput:
     """A snapshot of a session to learn from: the records after `start` up to `until`, and earlier ones for context.
 
-    Later records are not lost: the watermark moves only to `until`.
+    Later records are not lost: the watermark moves only to `until`. `recorded` are the answers of models to this very
+    request that were stored but not applied: first the extraction, then the second reading.
     """
 
     exists: bool
@@ -37,9 +40,13 @@ class ExtractionInput:
     run: str = ""
     prompt: str = ""
     whole: Sequence[Record] = ()
-    recorded: RecordedAnswer | None = None
+    recorded: Sequence[str] = ()
+    model: str = ""
+    """The model that gave the recorded answers."""
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
+    known: Sequence[Fact] = ()
+    scene: Scene = field(default_factory=lambda: Scene(owner=None, conversation=""))
 
     def said_at(self, number: int) -> datetime:
         """Return when a record was said."""
@@ -47,7 +54,9 @@ class ExtractionInput:
         return record.message.said_at or record.recorded_at
 
 
-def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str) -> ExtractionInput:
+def begin(
+    tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: str, zone: tzinfo
+) -> ExtractionInput:  # fmt: skip
     """Take the snapshot. If the new records exceed the budget, take the first ones; the session stays marked."""
     session = sessions.find(tx, space=claim.space, session_id=claim.key)
     if session is None:
@@ -59,28 +68,32 @@ def begin(tx: Tx, claim: Claim, *, budget: int | None, tokens: Tokens, version: 
         return ExtractionInput(exists=True, start=start, until=max(start, until))
     new = messages.after(tx, space=claim.space, session_id=claim.key, number=start, limit=_NEW)
     until = new[-1].number if len(new) == _NEW else session.last_number
-    recorded = _recorded(tx, claim, start=start, until=until, version=version)
-    if recorded is not None:
-        new, until = [record for record in new if record.number <= recorded[1]], recorded[1]
+    run, model, last = _recorded(tx, claim, start=start, until=until, version=version)
+    if run:
+        new, until = [record for record in new if record.number <= last], last
     earlier = _earlier(tx, claim, start)
-    notes = learning.find_memory(tx, space=claim.space, session_id=claim.key) if start else None
+    scene = _scene(tx, session, [*earlier, *new], zone)
     share = None if budget is None else budget // 2 if earlier else budget
-    if share is not None and recorded is None:
-        new, until = _first(new, until, share, tokens)
+    if share is not None and not run:
+        new, until = _first(new, until, share, tokens, scene)
     if not new:
         return ExtractionInput(exists=True, start=start, until=until, agent_id=session.agent_id)
+    known = _known(tx, claim.space, new)
     return ExtractionInput(
         exists=True,
         start=start,
         until=until,
         agent_id=session.agent_id,
         updated_at=new[-1].recorded_at,
-        run=f"{version}:{start}-{until}",
-        prompt=_prompt(earlier, new, budget, tokens, notes="" if notes is None else notes.raw_memory),
+        run=run or f"{version}:{start}-{until}",
+        prompt=_prompt(earlier, new, known, scene, budget=budget, tokens=tokens),
         whole=[*earlier, *new],
-        recorded=None if recorded is None else recorded[0],
+        recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run) if run else (),
+        model=model,
         numbered={record.number: record for record in (*earlier, *new)},
         shown=_shown(tx, claim),
+        known=known,
+        scene=scene,
     )
 
 
@@ -91,14 +104,35 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
     return [text.text for text in search.texts(tx, space=claim.space, refs=refs, as_of=None).values()]
 
 
-def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[RecordedAnswer, int] | None:
-    """Return an answer about these records that was recorded but not applied, and its last record."""
+def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[str, str, int]:
+    """Return the run of answers about these records that were recorded but not applied, its model and last record."""
     for answer in learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=1):
         made_by, _, span = answer.run.partition(":")
         first, _, last = span.partition("-")
         if made_by == version and int(first) == start and start < int(last) <= until:
-            return answer, int(last)
-    return None
+            return answer.run, answer.model, int(last)
+    return "", "", 0
+
+
+def _scene(tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo) -> Scene:
+    names = dict.fromkeys(
+        record.message.name for record in records if record.message.role is Role.USER and record.message.name
+    )
+    # A space is often named after its owner; else the only person with a name is the one.
+    own = next((name for name in names if name and name.casefold() == session.space.casefold()), None)
+    owner = own or (next(iter(names)) if len(names) == 1 else None)
+    key = sessions.key_of(tx, space=session.space, conversation=session.conversation_id)
+    return Scene(owner=owner, conversation=key or "", zone=zone)
+
+
+def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
+    """Return what memory holds that bears on these records: what people want, and what shares words with them."""
+    said = "\n".join(record.message.content[:500] for record in new if record.message.role is not Role.TOOL)
+    wishes = facts.wishes(tx, space=space, kinds=_WISH_KINDS, limit=_WISHES)
+    likely = facts.search(tx, space=space, question=said[:_LOOKED_UP].replace('"', " "), limit=_KNOWN)
+    current = [fact for fact in likely if fact.valid_to is None or fact.valid_to > tx.now]
+    found = {fact.id: fact for fact in (*current[: _KNOWN - len(wishes)], *wishes)}
+    return sorted(found.values(), key=lambda fact: fact.id)  # in a stable order, for caches of prompts
 
 
 def _earlier(tx: Tx, claim: Claim, start: int) -> list[Record]:
@@ -109,29 +143,29 @@ def _earlier(tx: Tx, claim: Claim, start: int) -> list[Record]:
     return [*head, *(record for record in tail if record.number <= start)]
 
 
-def _first(new: list[Record], until: int, budget: int, tokens: Tokens) -> tuple[list[Record], int]:
+def _first(
+    new: list[Record], until: int, budget: int, tokens: Tokens, scene: Scene
+) -> tuple[list[Record], int]:  # fmt: skip
     taken: list[Record] = []
     for record in new:
-        budget -= tokens.count(entry(record)) + 2
+        budget -= tokens.count(request.line(record, scene)) + 2
         if taken and budget < 0:
             return taken, taken[-1].number
         taken.append(record)
     return taken, until
 
 
-def _prompt(earlier: Sequence[Record], new: Sequence[Record], budget: int | None, tokens: Tokens, *, notes: str) -> str:
-    recent = [text for text in map(entry, new) if text]
-    if not recent:
-        return ""
-    if budget is None:
-        return "\n\n".join(recent)
-    recent = [shortened(text, budget=max(100, budget // 2), tokens=tokens) for text in recent]
-    left = budget - sum(tokens.count(text) + 2 for text in recent)
-    before = [text for text in map(entry, earlier) if text]
-    if notes and left > _LEAST:
-        notes = shortened(notes, budget=left // 2, tokens=tokens)
-        left -= tokens.count(notes)
-    kept = fitting(before, budget=left, tokens=tokens) if before and left > 0 else []
-    body = _FRAME.sub("", "\n\n".join([*kept, *recent]))
-    header = f"<notes_so_far>\n{_FRAME.sub('', notes)}\n</notes_so_far>\n\n" if notes else ""
-    return f"{header}<transcript>\n{body}\n</transcript>"
+def _prompt(
+    earlier: Sequence[Record],
+    new: Sequence[Record],
+    known: Sequence[Fact],
+    scene: Scene,
+    *,
+    budget: int | None,
+    tokens: Tokens,
+) -> str:
+    if budget is None:  # without a model nothing is asked; it only matters whether there is anything to see
+        return "\n".join(text for record in new if (text := request.line(record, scene)))
+    head = "\n".join((request.about([*earlier, *new], scene), request.known(known)))
+    said = request.messages(earlier, new, scene, budget=max(100, budget - tokens.count(head)), tokens=tokens)
+    return f"{head}\n{said}" if said else ""

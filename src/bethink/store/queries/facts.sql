@@ -1,13 +1,16 @@
 -- columns: fact
 id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-created_at, recorded_at, retired_at, retired_by, model, prompt, extractor;
+created_at, recorded_at, retired_at, retired_by, model, prompt, extractor, evidence, speaker, scope, happened_from,
+happened_to, flags, ended_by;
 
 -- name: insert_fact
 -- Insert a fact. A learnt fact has an effect key, which is refused a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
-                   valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor)
+                   valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor,
+                   evidence, speaker, scope, happened_from, happened_to, flags, ended_by)
 VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
-        :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor);
+        :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor,
+        :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :ended_by);
 
 -- name: retire_fact
 -- Retire a fact: it can still be found as of an earlier time.
@@ -32,9 +35,12 @@ SELECT fact_columns() FROM facts WHERE space_id = :space AND id = :id ORDER BY v
 
 -- name: learnt_fact
 -- The version of a fact that was learnt from messages; later versions were written by hand.
-SELECT id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
-       created_at, recorded_at, retired_at, retired_by, model, prompt, extractor
-FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
+
+-- name: learnt_effect
+-- The effect key that a fact was first stored by.
+SELECT effect FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
 
 -- name: facts_saying
 -- Current facts that say the same with another spelling.
@@ -46,6 +52,12 @@ WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY rec
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
+
+-- name: list_wishes
+-- What people want that holds at a time, the newest first.
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND kind in_list(:kinds) AND origin = 'user' AND retired_at IS NULL
+  AND (valid_to IS NULL OR valid_to > :now) ORDER BY created_at DESC, id LIMIT :limit;
 
 -- name: search_facts
 -- Some facts with their terms, if they were known at a time.
@@ -108,6 +120,13 @@ UPDATE facts SET retired_by = :heir WHERE space_id = :space AND id = :id AND ver
 -- Revive a version of a fact that was retired by a removed fact without a successor.
 UPDATE facts SET retired_at = NULL, retired_by = NULL WHERE space_id = :space AND id = :id AND version = :version;
 
+-- name: unend_facts
+-- Let facts that a removed one ended last as long as before.
+UPDATE facts SET ended_by = NULL, valid_to = (
+    SELECT f.valid_to FROM facts f WHERE f.space_id = facts.space_id AND f.id = facts.id AND f.version = facts.version - 1
+)
+WHERE space_id = :space AND ended_by = :by AND retired_at IS NULL;
+
 -- name: delete_fact_sources
 -- Remove the sources of a fact.
 DELETE FROM fact_sources WHERE space_id = :space AND fact_id = :id;
@@ -147,13 +166,13 @@ WITH RECURSIVE said AS (
     WHERE f.recorded_at <= :at
     UNION
     SELECT n.id, n.version FROM known
-    JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version AND f.retired_at <= :at
-    JOIN facts n ON n.space_id = :space AND n.id = f.retired_by AND n.version = (
-        SELECT max(version) FROM facts WHERE space_id = :space AND id = f.retired_by AND recorded_at <= :at
-    )
+    JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
+        AND (f.retired_at <= :at OR f.ended_by IS NOT NULL)
+    JOIN facts n ON n.space_id = :space AND n.id = CASE WHEN f.retired_at <= :at THEN f.retired_by ELSE f.ended_by END
+        AND n.version = (SELECT max(version) FROM facts WHERE space_id = :space AND id = n.id AND recorded_at <= :at)
 )
 SELECT f.id, f.version, f.content, f.subject, f.slot, f.valid_to, f.created_at, f.retired_at, f.retired_by,
-       said.session_id, said.number
+       f.ended_by, said.session_id, said.number
 FROM known JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
 LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
 ORDER BY f.id, f.version, said.session_id, said.number;
@@ -168,3 +187,18 @@ SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
 WHERE :at < :no_limit AND space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots)
   AND retired_at > :at AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
 ORDER BY recorded_at, id;
+
+-- name: insert_fact_quote
+-- Add one of the quotes that support a fact, once.
+INSERT INTO fact_quotes (space_id, fact_id, support, place, session_id, number, text, context, statement, parts)
+VALUES (:space, :fact, :support, :place, :session, :number, :text, :context, :statement, :parts)
+ON CONFLICT (space_id, fact_id, support, place) DO NOTHING;
+
+-- name: fact_quotes
+-- The quotes of a fact, each time it was said after the other.
+SELECT support, place, session_id, number, text, context, statement, parts FROM fact_quotes
+WHERE space_id = :space AND fact_id = :id ORDER BY support, place;
+
+-- name: delete_fact_quotes
+-- Remove the quotes of a fact.
+DELETE FROM fact_quotes WHERE space_id = :space AND fact_id = :id;

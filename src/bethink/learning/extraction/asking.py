@@ -1,0 +1,195 @@
+"""Ask a model about one session: a usable answer is recorded before it is used, and every call is charged."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+from anyio import CancelScope
+
+from bethink.errors import BadAnswer, Invalid
+from bethink.extend import Model, Redactor
+from bethink.learning.extraction import claims, second
+from bethink.learning.extraction.answer import fields_of, loads
+from bethink.learning.extraction.gate import Gate
+from bethink.learning.extraction.request import short_id
+from bethink.learning.model_use import one_line, redacted
+from bethink.learning.prompts import prompt
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.jobs import Claim, Usage
+from bethink.model.records import Fact
+from bethink.model.text import canonical_json
+from bethink.store import jobs, learning
+from bethink.store.db import Database, Tx
+
+_CLAIMS_PROMPT = "extract-2"
+_SECOND_PROMPT = "second-1"
+_ANSWER_TOKENS = 8_192
+_SECOND_TOKENS = 4_096
+_MOST_TOKENS = 10**9
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """The price of a model, in dollars per million tokens."""
+
+    input: float = 1.0
+    output: float = 5.0
+
+    def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
+        """Return the usage of one answer, estimated at four characters per token if the model reports none."""
+        asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
+        if not asked + said:
+            asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
+        return Usage(1, asked, said, round(asked * self.input + said * self.output))
+
+
+@dataclass(slots=True, kw_only=True)
+class Asker:
+    """Asks on behalf of one claimed job. What its calls cost is charged even if their answers cannot be used."""
+
+    database: Database
+    redactor: Redactor
+    prices: Prices
+    claim: Claim
+    run: str
+    agent_id: str
+    slot: int = 0
+    _taken: Usage = field(default_factory=Usage, init=False)
+
+    async def ask_claims(
+        self, model: Model, text: str, gate: Callable[[claims.Answer], Gate], known: Sequence[Fact]
+    ) -> tuple[str, str]:
+        """Ask for the claims of a session and record them; return them, and the name of the model.
+
+        Claims with quotes that are not in their messages are asked for once more, naming these quotes.
+        """
+        call = ModelCall(
+            system=prompt(_CLAIMS_PROMPT),
+            prompt=redacted(self.redactor, text),
+            schema=claims.SCHEMA,
+            schema_name="claims",
+            max_tokens=min(_ANSWER_TOKENS, model.window // 4),
+        )
+
+        async def ask() -> tuple[str, str]:
+            content, name = await self._usable(model, call, claims.parse)
+            content = await self._quoted_again(model, call, content, gate)
+            return canonical_json(_with_ids(loads(content), known)), name
+
+        content, name = await self._charged(ask())
+        await self._record(content, name, _CLAIMS_PROMPT, position=0)
+        return content, name
+
+    async def ask_verdicts(self, model: Model, text: str, count: int) -> str:
+        """Ask for the second reading of some claims, record it and return it."""
+        call = ModelCall(
+            system=prompt(_SECOND_PROMPT),
+            prompt=redacted(self.redactor, text),
+            schema=second.SCHEMA,
+            schema_name="verdicts",
+            max_tokens=min(_SECOND_TOKENS, model.window // 4),
+        )
+        content, name = await self._charged(self._usable(model, call, lambda text: second.parse(text, count)))
+        await self._record(content, name, _SECOND_PROMPT, position=1)
+        return content
+
+    async def _usable(
+        self, model: Model, call: ModelCall, parse: Callable[[str], object]
+    ) -> tuple[str, str]:  # fmt: skip
+        """Ask, twice if the first answer is unusable. Returns the answer as it is stored, and the model's name."""
+        answer = await self._answer(model, call)
+        try:
+            content = self._content(answer, parse)
+        except BadAnswer as problem:
+            # The broken answer is not included: a model that sees it tends to repeat it.
+            complaint = f"Your last answer could not be used: {problem} Answer again, with the JSON object only."
+            answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
+            content = self._content(answer, parse)
+        return content, one_line(self.redactor, answer.model) or "unnamed"
+
+    async def _quoted_again(
+        self, model: Model, call: ModelCall, content: str, gate: Callable[[claims.Answer], Gate]
+    ) -> str:
+        """Ask once more for the claims whose quotes are not in their messages, and put them in place of these."""
+        tree = loads(content)
+        found = gate(claims.parse(content))
+        kept: list[object] = []
+        missing: list[claims.DraftQuote] = []
+        for entry in tree["claims"]:
+            draft = claims.draft(entry)
+            gone = [] if draft is None else found.missing(draft)
+            missing += gone
+            if not gone:
+                kept.append(entry)
+        if not missing:
+            return content
+        named = "\n".join(f"[{quote.message}] {quote.text}" for quote in missing[:_NAMED])
+        complaint = (
+            f"These quotes are not in their messages:\n{named}\nAnswer again with those claims only, their quotes "
+            "copied character for character, and leave out what you cannot quote."
+        )
+        answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
+        try:
+            again = loads(self._content(answer, claims.parse))["claims"]
+        except BadAnswer:
+            return content  # the gate refuses them, and says why
+        return json.dumps({**tree, "claims": [*kept, *again]}, ensure_ascii=False)
+
+    async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
+        answer = await model.answer(call)
+        self._taken += self.prices.usage(call, answer)
+        return answer
+
+    def _content(self, answer: ModelAnswer, parse: Callable[[str], object]) -> str:
+        """Return a usable answer as it is stored: redacted, as canonical JSON. Raises `BadAnswer`."""
+        if answer.stop is Stop.REFUSED:
+            raise BadAnswer("the model refused to answer.")
+        if answer.stop is Stop.LENGTH:
+            raise BadAnswer("the answer was cut off; it must be shorter.")
+        try:
+            content = canonical_json(loads(answer.text), partial(redacted, self.redactor))
+        except Invalid:
+            raise BadAnswer("the answer is nested too deeply.") from None
+        parse(content)
+        return content
+
+    async def _record(self, content: str, model: str, name: str, *, position: int) -> None:
+        taken, self._taken = self._taken, Usage()
+
+        def body(tx: Tx) -> None:
+            if not jobs.charge(tx, self.claim, taken, slot=self.slot):
+                return  # the usage counts for the day; applying the answer will fail, because the claim is lost
+            writer = learning.writer_for(tx, space=self.claim.space, agent_id=self.agent_id)
+            learning.record_answer(
+                tx, self.claim, run=self.run, content=content, agent_id=writer.id, model=model, prompt=name,
+                position=position,
+            )  # fmt: skip
+
+        await self.database.transact(body, space=self.claim.space)
+
+    async def _charged(self, asking: Awaitable[tuple[str, str]]) -> tuple[str, str]:
+        """Wait for answers; if they cannot be used, charge for the calls all the same."""
+        try:
+            return await asking
+        except BaseException:
+            taken, self._taken = self._taken, Usage()
+            if taken.calls:
+                with CancelScope(shield=True):
+                    await self.database.transact(
+                        lambda tx: jobs.charge(tx, self.claim, taken, slot=self.slot), space=self.claim.space
+                    )
+            raise
+
+
+def _with_ids(tree: dict[str, Any], known: Sequence[Fact]) -> dict[str, Any]:
+    """Replace the short ids of known facts by their own: a recorded answer must mean the same facts later."""
+    ids = {short_id(place): fact.id for place, fact in enumerate(known)}
+    for entry in tree["claims"]:
+        named = fields_of(entry).get("known")
+        if isinstance(named, list):
+            texts = [name for name in cast("list[object]", named) if isinstance(name, str)]
+            entry["known"] = [ids[name] for name in texts if name in ids]
+    return tree

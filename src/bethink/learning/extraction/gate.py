@@ -1,0 +1,244 @@
+"""The gate: what code can tell about a claim. Its quotes must exist, and whose words they are decides what it may be.
+
+What the words mean is left to a second reading. A claim is refused, held for a person, or doubted: then it needs the
+second reading to stand.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bethink.learning.extraction.claims import DraftClaim, DraftQuote
+from bethink.learning.extraction.grounding import Ground, foreign_numbers
+from bethink.model.framing import own_words
+from bethink.model.records import FactKind, Origin, Quote, Record, Role
+from bethink.model.rules import lowest, rank, tells
+from bethink.model.words import key_words, negated, stem, words_of
+
+_SPACES = re.compile(r"\s+")
+_SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
+_LONGEST = 100_000
+_OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
+OWNER = "owner"
+
+
+class Reason(StrEnum):
+    """Why a claim does not stand."""
+
+    MALFORMED = "malformed"
+    NO_QUOTE = "no_quote"
+    NOT_NEW = "not_new"
+    NOT_A_PERSONS_WORD = "not_a_persons_word"
+    TOOLS_WORD = "tools_word"
+    SUSPICIOUS = "suspicious"
+    ECHO = "echo"
+    ASSISTANT_ONLY = "assistant_only"
+    NOT_THEIR_OWN = "not_their_own"
+    FOREIGN_NAME = "foreign_name"
+    FOREIGN_NUMBER = "foreign_number"
+    FLAGGED = "flagged"
+    OUTRANKED = "outranked"
+    DENIED = "denied"
+    SOMEBODY_ELSES = "somebody_elses"
+    QUOTED_OR_SUPPOSED = "quoted_or_supposed"
+    NO_LONGER = "no_longer"
+    UNCLEAR = "unclear"
+
+
+class Force(StrEnum):
+    """What a problem does to a claim."""
+
+    REFUSES = "refuses"
+    HOLDS = "holds"
+    DOUBTS = "doubts"
+    """It holds the claim, unless a second reading finds that it was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a claim: one word for it, and what exactly."""
+
+    reason: Reason
+    detail: str
+    force: Force = Force.REFUSES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A claim whose quotes were looked up: their exact words, the least trusted origin, and whose word it is."""
+
+    claim: DraftClaim
+    quotes: tuple[Quote, ...]
+    origin: Origin
+    speaker: str
+    problem: Problem | None = None
+
+
+class Gate:
+    """Checks the claims that were drawn from one conversation."""
+
+    def __init__(
+        self,
+        records: Mapping[int, Record],
+        *,
+        owner: str | None = None,
+        known: Sequence[str] = (),
+        start: int = 0,
+        shown: Sequence[str] = (),
+        suspicious: Collection[int] = (),
+    ) -> None:
+        self._records = records
+        self._owner = owner
+        self._start = start
+        self._suspicious = suspicious
+        self._known = known
+        self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
+        names = [name for each in records.values() if (name := each.message.name)]
+        self._ground = Ground([*self._texts.values(), *names, owner or "", *known])
+        self._people = {OWNER, "user", "the user", *map(str.casefold, filter(None, [owner, *self._speakers()]))}
+        self._shown = [_key_stems(part) for text in shown for part in _SENTENCE.split(text)]
+
+    def missing(self, claim: DraftClaim) -> list[DraftQuote]:
+        """Return the quotes of a claim that are not in their messages."""
+        return [quote for quote in claim.quotes if not is_in(plain(quote.text), self._texts.get(quote.message, ""))]
+
+    def check(self, claim: DraftClaim) -> Checked:
+        """Look up the quotes of a claim, and return it with the gravest problem that code can see, if there is one."""
+        missing = self.missing(claim)
+        found = [quote for quote in claim.quotes if quote not in missing and quote.message in self._records]
+        words = [self._records[quote.message] for quote in found if not quote.context]
+        origins = [Origin(record.message.origin or "import") for record in words]
+        checked = Checked(
+            claim=claim,
+            quotes=tuple(
+                Quote(
+                    session_id=self._records[quote.message].session_id, number=quote.message, text=quote.text,
+                    context=quote.context,
+                )
+                for quote in found
+            ),
+            origin=lowest(origins) if origins else Origin("import"),
+            speaker=self._speaker(words[-1]) if words else "",
+        )  # fmt: skip
+        problem = self._unfounded(claim, missing, words) or self._unowned(claim, checked, words)
+        problem = problem or self._foreign(claim.statement, claim)
+        return checked if problem is None else _with(checked, problem)
+
+    def foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
+        """Return the name or number in another wording of a claim that stands nowhere."""
+        return self._foreign(statement, claim)
+
+    def is_person(self, name: str) -> bool:
+        """Return whether a name is that of the owner or of a person in the conversation."""
+        return name.casefold() in self._people
+
+    def _unfounded(self, claim: DraftClaim, missing: Sequence[DraftQuote], words: Sequence[Record]) -> Problem | None:
+        if missing:
+            listed = "; ".join(f"[{quote.message}] {quote.text[:80]}" for quote in missing[:3])
+            return Problem(Reason.NO_QUOTE, f"not in its message: {listed}")
+        if not any(record.number > self._start for record in words):
+            return Problem(Reason.NOT_NEW, "no quote that proves it is from a new message")
+        odd = [record.number for record in words if record.number in self._suspicious and not _is_person(record)]
+        if odd:
+            return Problem(Reason.SUSPICIOUS, f"message {odd[0]} tries to write memory")
+        if words and all(record.message.role is Role.ASSISTANT for record in words) and self._echoes(claim):
+            return Problem(Reason.ECHO, "the assistant repeats what memory showed it")
+        return None
+
+    def _unowned(self, claim: DraftClaim, checked: Checked, words: Sequence[Record]) -> Problem | None:
+        """Return what is wrong with whose words they are."""
+        origin, kind = checked.origin, claim.kind
+        if kind is not None and tells(kind):
+            foreign = next((record for record in words if not _is_person(record)), None)
+            if foreign is not None:
+                return Problem(Reason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words")
+        of_person = self.is_person(claim.about)
+        if rank(origin) < rank(Origin("import")):
+            if kind in _OF_PEOPLE:
+                return Problem(Reason.TOOLS_WORD, f"only {origin} says so, and only people decide")
+            if of_person:
+                return Problem(Reason.TOOLS_WORD, f"only {origin} says so about {claim.about}", Force.HOLDS)
+        if origin == "assistant" and of_person and not any(map(_is_person, words)):
+            return Problem(Reason.ASSISTANT_ONLY, f"only the assistant says so about {claim.about}", Force.HOLDS)
+        if claim.stance == "said" and of_person and self._is_anothers(claim.about, words):
+            return Problem(Reason.NOT_THEIR_OWN, f"it is {checked.speaker}'s word, not {claim.about}'s", Force.DOUBTS)
+        return None
+
+    def _foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
+        quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
+        said = [self._texts[record.number] for record in quoted]
+        years = {(record.message.said_at or record.recorded_at).year for record in quoted}
+        dates = (*claim.happened, claim.since, claim.until)
+        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, years=years)
+        if numbers:
+            return Problem(Reason.FOREIGN_NUMBER, f"nobody said {', '.join(numbers[:3])}", Force.DOUBTS)
+        names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
+        if names:
+            return Problem(Reason.FOREIGN_NAME, f"nobody said {', '.join(names[:3])}", Force.DOUBTS)
+        return None
+
+    def _echoes(self, claim: DraftClaim) -> bool:
+        wanted = {stem(word) for word in key_words(claim.statement)}
+        return bool(wanted) and any(
+            wanted <= stems and denies == negated(claim.statement) for stems, denies in self._shown
+        )
+
+    def _is_anothers(self, about: str, words: Sequence[Record]) -> bool:
+        """Return whether other people than the one it is about say so. Nobody but the owner may lack a name."""
+        owned = {OWNER, "user", "the user", (self._owner or OWNER).casefold()}
+        whose = owned if about.casefold() in owned else {about.casefold()}
+        people = [self._speaker(record).casefold() for record in words if _is_person(record)]
+        return bool(people) and not whose.intersection(people)
+
+    def _speaker(self, record: Record) -> str:
+        message = record.message
+        if message.role is Role.USER:
+            return message.name or self._owner or OWNER
+        return message.name or str(message.role)
+
+    def _speakers(self) -> list[str]:
+        return [self._speaker(record) for record in self._records.values() if _is_person(record)]
+
+
+def plain(text: str) -> str:
+    """Return a text as quotes are compared: composed letters, and one space for any white space."""
+    return _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
+def is_in(quote: str, text: str) -> bool:
+    """Return whether a quote is in a text and neither begins nor ends inside a word."""
+    begin = text.find(quote)
+    while quote and begin >= 0:
+        end = begin + len(quote)
+        if not _splits(text, begin) and not _splits(text, end):
+            return True
+        begin = text.find(quote, begin + 1)
+    return False
+
+
+def _splits(text: str, place: int) -> bool:
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
+
+
+def _is_person(record: Record) -> bool:
+    return record.message.role is Role.USER and record.message.origin == "user"
+
+
+def _about(name: str) -> str:
+    return "" if name.casefold() in (OWNER, "user", "the user") else name
+
+
+def _key_stems(text: str) -> tuple[frozenset[str], bool]:
+    words = words_of(text)
+    return frozenset((*words, *map(stem, words))), negated(text)
+
+
+def _with(checked: Checked, problem: Problem) -> Checked:
+    return Checked(
+        claim=checked.claim, quotes=checked.quotes, origin=checked.origin, speaker=checked.speaker, problem=problem
+    )  # fmt: skip

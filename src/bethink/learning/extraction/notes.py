@@ -1,0 +1,71 @@
+"""The memory of a session: made of the claims that stand, and without a model of what the user wrote."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bethink.learning.extraction.answer import slugged
+from bethink.model.framing import unframed
+from bethink.model.records import Record, Role
+
+QUOTING = "extractive-1"
+"""The name of the prompt that is none: sessions are quoted."""
+_LINE = 200
+_LINES = 40
+_MAX_RAW = 30_000
+_MAX_SUMMARY = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """What is remembered of a whole session; empty texts for nothing."""
+
+    raw_memory: str = ""
+    summary: str = ""
+    slug: str = ""
+
+    @property
+    def remembers(self) -> bool:
+        """Whether there is anything to remember."""
+        return bool(self.raw_memory and self.summary)
+
+
+def noted(statements: Sequence[str], *, title: str, slug: str, before: str) -> Notes:
+    """Make the memory of a session of what was claimed and stands, after what was noted `before`."""
+    lines = dict.fromkeys([*before.splitlines(), *(f"- {statement}" for statement in statements)])
+    kept = list(lines)
+    while kept and sum(map(len, kept)) + len(kept) > _MAX_RAW:
+        kept.pop(0)
+    said = [line.removeprefix("- ") for line in kept]
+    if not said:
+        return Notes()
+    return Notes(raw_memory="\n".join(kept), summary=_summary(title, said), slug=slug or slugged(title))
+
+
+def quoted(records: Sequence[Record]) -> Notes:
+    """Make the memory of a session by quoting the user. Of a long session it keeps both ends."""
+    said = [
+        " ".join(unframed(record.message.content).split())
+        for record in records
+        if record.message.role is Role.USER and record.message.origin == "user"
+    ]
+    said = [text if len(text) <= _LINE else f"{text[: _LINE - 1]}…" for text in said if text]
+    if not said:
+        return Notes()
+    kept = said if len(said) <= _LINES else [*said[: _LINES // 2], "…", *said[-_LINES // 2 :]]
+    last = f" Last: {said[-1]}" if len(said) > 1 else ""
+    return Notes(
+        raw_memory="\n".join(f"- {text}" for text in kept),
+        summary=f"The user wrote {len(said)} message{'s' if len(said) > 1 else ''}. First: {said[0]}{last}",
+        slug=slugged(" ".join(said[0].split()[:5])),
+    )
+
+
+def _summary(title: str, said: Sequence[str]) -> str:
+    """Return the title and as many whole statements as fit."""
+    text = f"{title}." if title else ""
+    for statement in said:
+        longer = f"{text} {statement}".strip()
+        if text and len(longer) > _MAX_SUMMARY:
+            break
+        text = longer
+    return text

@@ -1,0 +1,105 @@
+"""The second reading: claims and the messages they quote are shown to a model again, which judges what they mean."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from bethink.errors import BadAnswer
+from bethink.learning.extraction.answer import fields_of, loads
+from bethink.learning.extraction.gate import Checked, Reason
+from bethink.learning.extraction.request import Scene, line
+from bethink.model.framing import inert, tagged
+from bethink.model.records import Record
+from bethink.model.text import JsonObject
+
+VERDICTS = (Reason.DENIED, Reason.SOMEBODY_ELSES, Reason.QUOTED_OR_SUPPOSED, Reason.NO_LONGER, Reason.UNCLEAR)
+_LONGEST = 200
+_MAX_STATEMENT = 1_000
+_TEXT: JsonObject = {"type": "string"}
+_OTHER: JsonObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["claim", "verdict", "because"],
+    "properties": {"claim": _TEXT, "verdict": {"enum": [str(each) for each in VERDICTS]}, "because": _TEXT},
+}
+_FIXED: JsonObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["claim", "statement"],
+    "properties": {"claim": _TEXT, "statement": _TEXT},
+}
+SCHEMA: JsonObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["said", "others", "fixed"],
+    "properties": {
+        "said": {"type": "array", "items": _TEXT},
+        "others": {"type": "array", "items": _OTHER},
+        "fixed": {"type": "array", "items": _FIXED},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reader found: None for said, with the corrected sentence if there is one, or why it does not stand."""
+
+    reason: Reason | None
+    because: str = ""
+    fixed: str | None = None
+
+
+def request(claims: Sequence[Checked], records: Mapping[int, Record], scene: Scene) -> str:
+    """Write the request: the quoted messages with their neighbours, and the claims. No notes, nothing else."""
+    quoted = {quote.number for checked in claims for quote in checked.quotes}
+    around = {number + step for number in quoted for step in (-1, 0, 1)}
+    shown = [text for number in sorted(around) if number in records and (text := line(records[number], scene))]
+    lines = [_claim(place, checked) for place, checked in enumerate(claims)]
+    return "\n".join(["<messages>", *shown, "</messages>", "<claims>", *lines, "</claims>"])
+
+
+def parse(text: str, count: int) -> list[Verdict]:
+    """Read the verdicts on `count` claims; a claim without one is unclear. Raises `BadAnswer`."""
+    tree = loads(text)
+    said, others, fixed = tree.get("said"), tree.get("others"), tree.get("fixed", [])
+    if not isinstance(said, list) or not isinstance(others, list) or not isinstance(fixed, list):
+        raise BadAnswer("the answer must have the lists said, others and fixed.")
+    accepted = {each for each in cast("list[object]", said) if isinstance(each, str)}
+    rejected = {name: fields for name, fields in map(_named, cast("list[object]", others)) if name}
+    corrected = {name: _sentence(fields.get("statement")) for name, fields in map(_named, cast("list[object]", fixed))}
+    return [_verdict(short_id(place), accepted, rejected, corrected) for place in range(count)]
+
+
+def short_id(place: int) -> str:
+    """Return the id by which a request names a claim."""
+    return f"c{place + 1}"
+
+
+def _verdict(
+    name: str, said: set[str], others: Mapping[str, Mapping[str, object]], fixed: Mapping[str, str | None]
+) -> Verdict:
+    if name in others:  # a claim in both lists is not said beyond doubt
+        verdict, because = others[name].get("verdict"), others[name].get("because")
+        reason = Reason(cast("str", verdict)) if verdict in VERDICTS else Reason.UNCLEAR
+        return Verdict(reason, inert(because, limit=_LONGEST) if isinstance(because, str) else "")
+    if name not in said:
+        return Verdict(Reason.UNCLEAR, "the second reading says nothing about it")
+    return Verdict(None, fixed=fixed.get(name))
+
+
+def _named(entry: object) -> tuple[str, Mapping[str, object]]:
+    fields = fields_of(entry)
+    name = fields.get("claim")
+    return (name if isinstance(name, str) else ""), fields
+
+
+def _sentence(value: object) -> str | None:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return text if 0 < len(text) <= _MAX_STATEMENT and not tagged(text) else None
+
+
+def _claim(place: int, checked: Checked) -> str:
+    claim = checked.claim
+    numbers = ", ".join(str(number) for number in dict.fromkeys(quote.number for quote in checked.quotes))
+    kind = "note" if claim.kind is None else str(claim.kind)
+    return f"{short_id(place)} about {inert(claim.about) or 'nobody'}, {kind}, [{numbers}]: {inert(claim.statement)}"

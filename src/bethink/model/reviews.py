@@ -1,0 +1,61 @@
+"""Claims that were not believed at once: held for a person to decide, or refused, each with its reason."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from bethink.model.records import Fact, Quote
+
+
+class ReviewStatus(StrEnum):
+    """What became of a claim that was not believed at once."""
+
+    HELD = "held"
+    """It waits for a person."""
+    REFUSED = "refused"
+    """It was not believed; a person may still approve it."""
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class Change(StrEnum):
+    """What a claim means for what is already known."""
+
+    NEW = "new"
+    SAME = "same"
+    """It says a known fact again."""
+    REPLACES = "replaces"
+    """It stands in the place of known facts."""
+    ENDS = "ends"
+    """Known facts end, with nothing in their place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedFact:
+    """A fact as it was claimed: with the words it rests on, and what it means for the facts it names by id."""
+
+    fact: Fact
+    quotes: tuple[Quote, ...]
+    change: Change = Change.NEW
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A claim with the reason why it was not believed at once, and what was decided about it.
+
+    `reason` is one word of a fixed list, `detail` says what exactly was wrong, and `fact_id` names the fact that an
+    approved claim became.
+    """
+
+    id: str
+    status: ReviewStatus
+    reason: str
+    detail: str
+    claim: ClaimedFact
+    session_id: str
+    created_at: datetime
+    decided_at: datetime | None = field(default=None, compare=False)
+    decided_by: str | None = field(default=None, compare=False)
+    note: str | None = field(default=None, compare=False)
+    fact_id: str | None = field(default=None, compare=False)

@@ -1,0 +1,46 @@
+-- columns: review
+id, status, reason, detail, claim, session_id, created_at, decided_at, decided_by, note, fact_id;
+
+-- name: insert_review
+-- Keep a claim that was not believed, once.
+INSERT INTO reviews (space_id, id, status, reason, detail, claim, session_id, created_at, effect)
+VALUES (:space, :id, :status, :reason, :detail, :claim, :session, :now, :effect)
+ON CONFLICT (space_id, effect) DO NOTHING;
+
+-- name: insert_review_source
+-- A message that a claim under review quotes.
+INSERT INTO review_sources (space_id, review_id, session_id, number) VALUES (:space, :review, :session, :number)
+ON CONFLICT (space_id, review_id, session_id, number) DO NOTHING;
+
+-- name: find_review
+-- One claim under review.
+SELECT review_columns() FROM reviews WHERE space_id = :space AND id = :id;
+
+-- name: list_reviews
+-- Claims under review, the newest first.
+SELECT review_columns() FROM reviews
+WHERE space_id = :space AND status in_list(:statuses) AND (created_at < :before OR (created_at = :before AND id < :after))
+ORDER BY created_at DESC, id DESC LIMIT :limit;
+
+-- name: decide_review
+-- Record what was decided about a claim, unless it was decided before.
+UPDATE reviews SET status = :status, decided_at = :now, decided_by = :by, note = :note, fact_id = :fact
+WHERE space_id = :space AND id = :id AND decided_at IS NULL;
+
+-- name: forget_reviews_of_messages
+-- Remove the claims that quote some messages of a session, and those of the session that quote nothing at all.
+DELETE FROM reviews WHERE space_id = :space AND id IN (
+    SELECT review_id FROM review_sources WHERE space_id = :space AND session_id = :session AND number in_list(:numbers)
+) OR (space_id = :space AND session_id = :session AND NOT EXISTS (
+    SELECT 1 FROM review_sources s WHERE s.space_id = :space AND s.review_id = reviews.id
+));
+
+-- name: forget_reviews_of_sessions
+-- Remove the claims that quote some sessions, and those that were drawn from them.
+DELETE FROM reviews WHERE space_id = :space AND (session_id in_list(:sessions) OR id IN (
+    SELECT review_id FROM review_sources WHERE space_id = :space AND session_id in_list(:sessions)
+));
+
+-- name: count_reviews
+-- The number of claims under review, by status.
+SELECT status, count(*) AS count FROM reviews WHERE space_id = :space GROUP BY status ORDER BY status;

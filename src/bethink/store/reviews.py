@@ -1,0 +1,111 @@
+"""Claims under review: kept with their quotes, and gone with the first message they quote."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from bethink.model.ids import new_id
+from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.records import Fact, Maker, Quote
+from bethink.model.reviews import Change, ClaimedFact, Review, ReviewStatus
+from bethink.model.text import canonical_json
+from bethink.store.db import NO_LIMIT, Row, Tx
+
+_UNSTORED = ("recorded_at", "retired_at", "retired_by", "version")
+
+
+def put(tx: Tx, claim: ClaimedFact, *, space: str, status: ReviewStatus, reason: str, detail: str, effect: str) -> str:
+    """Keep a claim that was not believed, and return its id. Its effect key ensures that it is kept once."""
+    review = new_id("rev")
+    kept = tx.run(
+        "insert_review",
+        space=space, id=review, status=status, reason=reason, detail=detail, claim=_written(claim),
+        session=claim.fact.source, effect=effect, now=tx.now,
+    )  # fmt: skip
+    for quote in claim.quotes if kept else ():
+        tx.run(
+            "insert_review_source", space=space, review=review, session=quote.session_id, number=quote.number
+        )  # fmt: skip
+    return review
+
+
+def find(tx: Tx, *, space: str, review_id: str) -> Review | None:
+    """Return a claim under review, if there is one."""
+    row = tx.one("find_review", space=space, id=review_id)
+    return None if row is None else _review_of(row)
+
+
+def listed(
+    tx: Tx, *, space: str, statuses: Iterable[ReviewStatus], limit: int, after: Review | None = None
+) -> list[Review]:
+    """Return claims under review, the newest first, after one."""
+    rows = tx.all(
+        "list_reviews",
+        space=space, statuses=[str(status) for status in statuses], limit=limit,
+        before=NO_LIMIT if after is None else after.created_at, after="" if after is None else after.id,
+    )  # fmt: skip
+    return [_review_of(row) for row in rows]
+
+
+def decide(
+    tx: Tx, *, space: str, review_id: str, status: ReviewStatus, by: str, note: str | None, fact_id: str | None
+) -> bool:
+    """Record what a person decided. Returns False if it was decided before."""
+    return tx.run(
+        "decide_review", space=space, id=review_id, status=status, by=by, note=note, fact=fact_id, now=tx.now
+    ) == 1  # fmt: skip
+
+
+def forget_messages(tx: Tx, *, space: str, session_id: str, numbers: Collection[int]) -> None:
+    """Remove the claims that quote one of these messages."""
+    if tx.run("forget_reviews_of_messages", space=space, session=session_id, numbers=sorted(numbers)):
+        tx.forgets = True
+
+
+def forget_sessions(tx: Tx, *, space: str, sessions: list[str]) -> None:
+    """Remove the claims that quote one of these sessions."""
+    if tx.run("forget_reviews_of_sessions", space=space, sessions=sessions):
+        tx.forgets = True
+
+
+def counts(tx: Tx, *, space: str) -> dict[ReviewStatus, int]:
+    """Count the claims under review by status."""
+    return {ReviewStatus(row["status"]): row["count"] for row in tx.all("count_reviews", space=space)}
+
+
+def _written(claim: ClaimedFact) -> str:
+    fact = {name: value for name, value in asdict(claim.fact).items() if name not in _UNSTORED}
+    times = {name: value.isoformat() for name, value in fact.items() if isinstance(value, datetime)}
+    quotes = [asdict(quote) for quote in claim.quotes]
+    return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.known})
+
+
+def _claim_of(text: str) -> ClaimedFact:
+    tree: Mapping[str, Any] = json.loads(text)
+    known = {field.name for field in fields(Fact)}
+    fact = {name: value for name, value in tree["fact"].items() if name in known}
+    fact["made_by"] = Maker(**fact["made_by"]) if fact.get("made_by") else None
+    return ClaimedFact(
+        fact=Fact(**fact),
+        quotes=tuple(Quote(**quote) for quote in tree["quotes"]),
+        change=Change(tree["change"]),
+        known=tuple(tree["known"]),
+    )
+
+
+def _review_of(row: Row) -> Review:
+    return Review(
+        id=row["id"],
+        status=ReviewStatus(row["status"]),
+        reason=row["reason"],
+        detail=row["detail"],
+        claim=_claim_of(row["claim"]),
+        session_id=row["session_id"],
+        created_at=from_micros(row["created_at"]),
+        decided_at=from_micros_or_none(row["decided_at"]),
+        decided_by=row["decided_by"],
+        note=row["note"],
+        fact_id=row["fact_id"],
+    )
