@@ -1,4 +1,4 @@
-"""What the gate of code lets through: claims with exact quotes, true and false, in ten languages.
+"""What the gate of code lets through: claims with exact quotes, true and false, in eleven languages.
 
 The gate judges no meaning. So it must let nearly every true claim through, and refuse what needs no reader: quotes that
 are not there, names and numbers that nobody said, and wishes that are not a person's word. False claims of the other
