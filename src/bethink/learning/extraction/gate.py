@@ -169,9 +169,9 @@ class Gate:
     def _foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
         said = [self._texts[record.number] for record in quoted]
-        years = {(record.message.said_at or record.recorded_at).year for record in quoted}
+        year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, years=years)
+        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
         if numbers:
             return Problem(Reason.FOREIGN_NUMBER, f"nobody said {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
