@@ -24,6 +24,12 @@ _SHORTEST_STEM = 3
 _CASE_ENDING = 3
 
 
+def capitalised(statement: str) -> list[str]:
+    """Return the capitalised words of a statement that are not function words, in lower case."""
+    words = (match[0] for match in _WORD.finditer(unicodedata.normalize("NFKC", statement)) if match[0][0].isupper())
+    return [part for word in words for part in words_in(word) if part not in _may_have()]
+
+
 class Ground:
     """The words of a conversation, read once for any number of statements to check."""
 
