@@ -57,8 +57,8 @@ class MemoryTestService:
             tests = [self._cut_all(each) for each in request.tests]
         else:
             tests = await self._database.transact(lambda tx: _chosen(tx, space, request), space=space, read=True)
-        searcher = self._searcher()
-        return [judged(each, (await searcher.recall(space, _question(each))).items) for each in tests]
+        found = await self._searcher().answer_each(space, [_question(each) for each in tests])
+        return [judged(test, answer.items) for test, answer in zip(tests, found, strict=True)]
 
     def _cut_all(self, test: MemoryTest) -> MemoryTest:
         # What is stored was redacted the same way, so a test that names a secret still finds its mark there.
