@@ -14,6 +14,7 @@ import anyio
 
 from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
+from bethink.model.moments import moment
 
 GOAL = 2.0
 _FIRST_DAY = date(2026, 1, 13)
@@ -69,8 +70,9 @@ def questions() -> list[MemoryTest]:
     return [
         MemoryTest(
             question=question,
-            as_of=day.isoformat(),  # pyright: ignore[reportArgumentType] - a record reads it as a day
-            **{"must" if day >= date.fromisoformat(said) else "must_not": (text,)},
+            as_of=moment(day),
+            must=(text,) if day >= date.fromisoformat(said) else (),
+            must_not=(text,) if day < date.fromisoformat(said) else (),
         )
         for said, question, text in asked
         for day in _DAYS
@@ -95,7 +97,7 @@ async def measured(folder: Path, rounds: int) -> tuple[float, float, list[Memory
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="how often to run all tests; the best counts")
+    parser.add_argument("--rounds", type=int, default=5, help="how often to run all tests; the best counts")
     parser.add_argument("--failed", action="store_true", help="print every test that failed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

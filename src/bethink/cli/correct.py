@@ -17,7 +17,7 @@ from bethink.errors import Invalid, NotFound, Stale
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.model.recall import Ref
+    from bethink.model.recall import Ref, RefKind
 
 app = typer.Typer()
 
@@ -85,16 +85,29 @@ async def _keep_test(ctx: CommandContext, result: Result, suggested: Suggestion 
         ctx.note("note: no memory test was added, because the texts differ in nothing that could come back")
         return replace(result, data={**result.data, "test": None})
     tests = ctx.space.tests
-    kept = await tests.add(suggested.question, must=suggested.must, must_not=suggested.must_not, about=ref)
+    kept = await tests.add(
+        suggested.question, must=suggested.must, must_not=suggested.must_not, kinds=_asked_kinds(ref), about=ref
+    )
     [done] = await tests.run(only=[kept.id])
     lines = [*result.lines, OutputLine(f"memory test {kept.id}:"), *result_lines(done)]
     return replace(result, data={**result.data, "test": done}, lines=lines)
+
+
+def _asked_kinds(ref: "Ref") -> "tuple[RefKind, ...]":
+    """Return the kinds of memory that a correction reaches.
+
+    What a fact replaces is marked as superseded, wherever it was said. A document leaves its messages as they are.
+    """
+    from bethink.model.recall import RefKind  # noqa: PLC0415
+
+    return (RefKind.DOCUMENT,) if ref.kind is RefKind.DOCUMENT else tuple(RefKind)
 
 
 def _command(ctx: CommandContext, suggested: Suggestion, ref: "Ref") -> str:
     words = ["bethink", "test", "add", suggested.question]
     words += [word for text in suggested.must for word in ("--must", text)]
     words += [word for text in suggested.must_not for word in ("--must-not", text)]
+    words += ["--kind", "document"] if ref.kind == "document" else []
     words += ["--about", ref]
     for name in ("space", "config", "database"):
         given = getattr(ctx.options, name)

@@ -74,6 +74,8 @@ class MemoryTestResult:
 
 def check_test(test: MemoryTest) -> None:
     """Raise `Invalid` for a test that could not fail, could not pass, or is about something that has no versions."""
+    if not test.question.strip():
+        raise InvalidField("question", "is empty.", hint="Write what you would ask.")
     if not test.must and not test.must_not:
         raise Invalid("a memory test expects nothing.", hint="Give a text for must or must_not.")
     for name in ("must", "must_not"):
