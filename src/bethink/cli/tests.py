@@ -30,16 +30,20 @@ _LIST_HINT = "Run 'bethink test list' to see the tests and their ids."
 
 
 class _RunsByDefault(TyperGroup):
-    """A group whose command `run` may be left out: `bethink test --json` runs the tests."""
+    """A group with a command that may be left out: `bethink test --json` runs the tests."""
+
+    default = "run"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
-            args = ["run", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 
+_ABOUT = "Run memory tests: questions with what must and must not come back. 'bethink test' alone runs all of them."
+
 app = typer.Typer()
-tests = typer.Typer(cls=_RunsByDefault, help="Run memory tests: questions with what must and must not come back.")
+tests = typer.Typer(cls=_RunsByDefault, help=_ABOUT)
 app.add_typer(tests, name="test")
 
 File = Annotated[str | None, typer.Option(metavar="FILE", help="Run the tests of a JSON Lines file; - reads stdin.")]
