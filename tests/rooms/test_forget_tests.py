@@ -1,6 +1,7 @@
 """What becomes of memory tests when something is forgotten: one that was made from it goes, others are named."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ async def test_a_test_that_was_made_from_a_fact_goes_with_its_text(
     await alice.tests.add("What else?", must=["tea"], test_id="other")
     await about(memory, "fact:f1:1")
     kept = await by_hand(memory)
-    what = {
+    what: dict[str, dict[str, Any]] = {
         "fact": {"ref": "fact:f1:1"},
         "message": {"ref": message(session, 1)},
         "session": {"session_id": session.id},
@@ -71,6 +72,18 @@ async def test_a_test_stays_while_its_fact_does(memory: Memory, database: Databa
 
     assert (gone.tests, gone.tests_naming) == (0, ())
     assert {test.id for test in await memory.space("alice").tests.all()} == {kept.id, other.id}
+
+
+async def test_a_test_by_hand_is_named_for_what_was_learnt_from_the_message_too(
+    memory: Memory, database: Database
+) -> None:
+    session = await tell(memory, "Tulips, always tulips.")
+    await learnt(database, "f1", "I like tulips", SourceMessage(session.id, 1))
+    kept = await by_hand(memory)
+
+    gone = await memory.space("alice").forget(message(session, 1))
+
+    assert (gone.facts, gone.tests_naming) == (1, (kept.id,))
 
 
 async def test_a_filter_names_each_test_once(memory: Memory) -> None:
@@ -145,9 +158,9 @@ async def test_a_test_that_is_replaced_or_removed_leaves_no_byte(
 ) -> None:
     tests = memory.space("alice").tests
     await tests.add(WHICH, must=[FLOWER], test_id="a")
-    await tests.add(WHICH, must=[FLOWER], test_id="b")
-
     await tests.add(WHICH, must=["tea"], test_id="a")
-    await tests.remove("b")
+    assert_no_byte_left(target, superuser_dsn)
 
+    await tests.add(WHICH, must=[FLOWER], test_id="b")
+    await tests.remove("b")
     assert_no_byte_left(target, superuser_dsn)
