@@ -365,6 +365,21 @@ def _threads(local: Local) -> Handlers:
     )
 
 
+def _tests(local: Local) -> Handlers:
+    from bethink.model.verbs import tests  # noqa: PLC0415 - see above
+    from bethink.recall.memory_tests import MemoryTestService  # noqa: PLC0415
+
+    parts = local.parts
+    found = MemoryTestService(parts.database, searcher=parts.searcher, redactor=parts.redactor)
+    return (
+        Handlers()
+        .on(tests.ADD_TEST, found.add)
+        .on(tests.LIST_TESTS, found.all)
+        .on(tests.REMOVE_TEST, found.remove)
+        .on(tests.RUN_TESTS, found.run)
+    )
+
+
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
@@ -379,5 +394,6 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "facts": _facts,
     "documents": _documents,
     "threads": _threads,
+    "tests": _tests,
 }
 """What makes the functions for a verb, by its name or else by its handle."""

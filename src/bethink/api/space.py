@@ -47,6 +47,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
 
 
@@ -73,6 +74,13 @@ class Space(SpaceHandle):
         from bethink.api.threads import Threads  # noqa: PLC0415 - as above
 
         return Threads(self._backend, self._space)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+
+        return MemoryTests(self._backend, self._space)
 
     async def remember(
         self,

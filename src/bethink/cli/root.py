@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("versions", "List the versions of a document or a fact."),
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
+    "test": ("tests", "Run memory tests: questions with what must and must not come back."),
     "restore": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
