@@ -41,6 +41,7 @@ _CLASSES = {
     "threads": ("Threads", "Handle", "The working memory of a space."),
     "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
     "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
+    "webhooks": ("Webhooks", "Handle", "The webhooks that are told of changes."),
 }
 _ALSO = {
     "session": ("space.recall", "space.context", "space.shown", "space.forget"),
@@ -166,7 +167,7 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in ("memory", "sessions", "facts", "documents", "threads", "service"):
+    for name in ("memory", "sessions", "facts", "documents", "threads", "changes", "service"):
         found = sys.modules[f"bethink.model.verbs.{name}"]
         for constant, value in vars(found).items():
             if value is verb:

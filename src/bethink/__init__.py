@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
     from bethink.model.calls import ModelAnswer, ModelCall
+    from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
     from bethink.model.moments import moment
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
@@ -51,6 +53,7 @@ __all__ = [
     "Lineage",
     "LiveHistory",
     "Memory",
+    "MemoryChange",
     "Message",
     "Mode",
     "ModelAnswer",
@@ -74,6 +77,7 @@ __all__ = [
     "conversation_key",
     "load_settings",
     "moment",
+    "verify_webhook",
 ]
 
 _HOMES = {
@@ -88,6 +92,7 @@ _HOMES = {
     "bethink.log.live": ("LiveHistory",),
     "bethink.memory": ("Memory",),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
+    "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
@@ -95,6 +100,7 @@ _HOMES = {
         "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
         "conversation_key",
     ),
+    "bethink.model.webhooks": ("verify_webhook",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

@@ -172,6 +172,26 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesSettings:
+    """The list of changes."""
+
+    keep_days: int = 30
+    """Days after which a worker removes a change, and what was noted of its deliveries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    """How changes are sent to webhooks."""
+
+    allow_private: bool = False
+    """Send to addresses of this machine and of private networks, too."""
+    timeout: float = 15.0
+    """Seconds that a receiver has to answer."""
+    give_up_days: float = 3.0
+    """Days of failure after which a webhook is disabled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """What one agent may have of its own."""
 

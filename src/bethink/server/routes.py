@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,6 +21,7 @@ from bethink.server.middleware import HANDLED
 from bethink.server.openapi import described
 from bethink.server.problems import refused
 from bethink.server.slashes import unescaped
+from bethink.server.streams import waited
 
 PREFIX = "/v1"
 _WITHOUT_BODY = ("GET", "DELETE")
@@ -55,7 +57,8 @@ def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awa
             handled["space"] = checked_name(space, "a space")
         asked = await read(verb, request, names, context)
         with context.tracing.of(verb, space or "", request.headers.get("traceparent"), asked) as traced:
-            result = await context.backend.run(verb, space or "", asked)
+            call = partial(context.backend.run, verb, space or "", asked)
+            result = await (waited(call, context, key.prefix) if getattr(asked, "wait", 0) else call())
             handled["count"] = traced.count(result)
         return Response(codec.encode_result(verb, result), verb.status, media_type=media_type)
 
