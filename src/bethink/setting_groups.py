@@ -169,6 +169,8 @@ class ServerSettings:
     """Requests that a key may make at once after a pause."""
     max_concurrency: int = 256
     """Requests at work at a time; more are refused with 503."""
+    max_wait: float = 60.0
+    """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
     "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
     "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
-    "server_rate", "server_burst", "server_max_concurrency", "changes_keep_days", "webhooks_timeout",
+    "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
     "webhooks_give_up_days",
 )  # fmt: skip
 

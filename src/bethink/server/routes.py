@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
@@ -57,12 +58,18 @@ def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awa
             handled["space"] = checked_name(space, "a space")
         asked = await read(verb, request, names, context)
         with context.tracing.of(verb, space or "", request.headers.get("traceparent"), asked) as traced:
-            call = partial(context.backend.run, verb, space or "", asked)
-            result = await (waited(call, context, key.prefix) if getattr(asked, "wait", 0) else call())
+            result = await _carry_out(verb, space or "", asked, context, key.prefix)
             handled["count"] = traced.count(result)
         return Response(codec.encode_result(verb, result), verb.status, media_type=media_type)
 
     return endpoint
+
+
+async def _carry_out(verb: Verb[Any, Any], space: str, asked: Any, context: Context, key: str) -> Any:
+    if not getattr(asked, "wait", 0):
+        return await context.backend.run(verb, space, asked)
+    asked = replace(asked, wait=min(asked.wait, context.options.max_wait))
+    return await waited(partial(context.backend.run, verb, space, asked), context, key)
 
 
 async def _read_query(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
