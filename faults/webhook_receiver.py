@@ -55,7 +55,11 @@ class _Handler(BaseHTTPRequestHandler):
     dice: random.Random
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        wanted = int(self.headers.get("content-length", 0))
+        body = self.rfile.read(wanted)
+        if len(body) < wanted:  # whoever sent it was killed in the middle: neither ours nor a forgery
+            self.close_connection = True
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
             verify_webhook(self.secret, headers, body, now=time.time())
