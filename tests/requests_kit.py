@@ -9,7 +9,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
-from bethink.model.verbs import documents, facts, memory, service, sessions, tests, threads
+from bethink.model.verbs import changes, documents, facts, memory, service, sessions, tests, threads
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
 
@@ -126,6 +126,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (tests.REMOVE_TEST, tests.TestRequest(test_id="tea/1 ä")),
     (tests.RUN_TESTS, tests.RunTestsRequest(
         only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), as_of=NOON, created_at=NOON),))),
+    (changes.CHANGES, changes.ChangesRequest(after=7, limit=3, wait=0.01)),
+    (changes.LEARNT, changes.LearntRequest(wait=0.01, **_SESSION)),
+    (changes.CREATE_WEBHOOK, changes.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),
+    (changes.LIST_WEBHOOKS, Empty()),
+    (changes.DELETE_WEBHOOK, changes.WebhookRequest(webhook_id="whk_1")),
+    (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),

@@ -42,6 +42,7 @@ _CLASSES = {
     "tests": ("MemoryTests", "Handle", "The memory tests of a space."),
     "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
     "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
+    "webhooks": ("Webhooks", "Handle", "The webhooks that are told of changes."),
 }
 _ALSO = {
     "session": ("space.recall", "space.context", "space.shown", "space.forget"),

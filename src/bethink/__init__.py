@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
     from bethink.model.calls import ModelAnswer, ModelCall
+    from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
     from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
@@ -53,6 +55,7 @@ __all__ = [
     "Lineage",
     "LiveHistory",
     "Memory",
+    "MemoryChange",
     "MemoryTest",
     "MemoryTestResult",
     "MemoryTests",
@@ -79,6 +82,7 @@ __all__ = [
     "conversation_key",
     "load_settings",
     "moment",
+    "verify_webhook",
 ]
 
 _HOMES = {
@@ -94,6 +98,7 @@ _HOMES = {
     "bethink.log.live": ("LiveHistory",),
     "bethink.memory": ("Memory",),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
+    "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),
     "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
@@ -102,6 +107,7 @@ _HOMES = {
         "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
         "conversation_key",
     ),
+    "bethink.model.webhooks": ("verify_webhook",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

@@ -3,7 +3,7 @@
 Written by tools/make_sync.py; change the async source and run it again.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
 from bethink.api.tests import MemoryTests as AsyncMemoryTests
 from bethink.api.threads import Threads as AsyncThreads
+from bethink.api.webhooks import Webhooks as AsyncWebhooks
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.log.history import History as AsyncHistory
@@ -24,6 +25,7 @@ from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.jobs import Audit, Job, JobKind, RunReport
@@ -45,6 +47,7 @@ from bethink.model.records import (
 )
 from bethink.model.relearning import Relearning
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.settings import Settings
@@ -1186,6 +1189,20 @@ class Session(Blocking[AsyncSession]):
         """
         return self._run(lambda: self._inner.cited(answer))
 
+    def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
+        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
+
+        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
+        whether it was worth the wait.
+
+        Args:
+            wait: For how many seconds to wait at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.learnt(wait=wait))
+
     def recall(
         self,
         question: str,
@@ -1340,6 +1357,17 @@ class Space(Blocking[AsyncSpace]):
     def working(self) -> "WorkingMemory":
         """Return the working memory with its queue, locks and observers. It needs a database in this process."""
         return WorkingMemory(self._inner.working(), self._loop)
+
+    def follow(self, *, after: int | None = None) -> Iterator[MemoryChange]:
+        """Yield each change of the space, in order, as it is made: `async for change in space.follow()`. It never ends.
+
+        Args:
+            after: The number of the last change that was seen; 0 for all that are kept. Without it, from now on.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return self._each(self._inner.follow(after=after))
 
     @property
     def facts(self) -> "Facts":
@@ -1750,6 +1778,21 @@ class Space(Blocking[AsyncSpace]):
         """
         return Session(self._run(lambda: self._inner.get_session(session_id)), self._loop)
 
+    def changes(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> list[MemoryChange]:
+        """List what changed in the space, in order: kinds and refs, never a text.
+
+        Go on with the number of the last one as `after`. With `wait`, it returns as soon as something changes.
+
+        Args:
+            after: Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones.
+            limit: How many changes to return at most.
+            wait: For how many seconds to wait for a change if there is none.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return self._run(lambda: self._inner.changes(after=after, limit=limit, wait=wait))
+
 
 class Spaces(Blocking[AsyncSpaces]):
     """Several spaces, asked together: one ranking, one budget."""
@@ -1916,6 +1959,52 @@ class Keys(Blocking[AsyncKeys]):
         return self._run(lambda: self._inner.revoke(prefix))
 
 
+class Webhooks(Blocking[AsyncWebhooks]):
+    """The webhooks that are told of changes."""
+
+    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
+        """Create a webhook. Its secret is returned here and can never be read again.
+
+        It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.
+
+        Args:
+            url: The address that changes are sent to: `https://…`, or `http://…`.
+            space: The space whose changes are sent; those of all spaces, if left out.
+
+        Raises:
+            Invalid: if the address is none that may be called.
+        """
+        return self._run(lambda: self._inner.create(url, space=space))
+
+    def all(self) -> list[WebhookInfo]:
+        """List all webhooks, the oldest first, with those that were disabled."""
+        return self._run(lambda: self._inner.all())
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries. A request that is on its way still arrives.
+
+        Args:
+            webhook_id: The webhook.
+
+        Raises:
+            NotFound: if there is no such webhook.
+        """
+        return self._run(lambda: self._inner.delete(webhook_id))
+
+    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
+        """List what was sent to a webhook, the last tried first: when, how often, and what it answered.
+
+        Args:
+            webhook_id: The webhook.
+            space: Only those of this space.
+            limit: How many deliveries to return at most.
+
+        Raises:
+            NotFound: if there is no such webhook.
+        """
+        return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
+
+
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
 
@@ -1935,7 +2024,8 @@ class Memory(BlockingOwner[AsyncMemory]):
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes.
+        It waits for what this process has already begun in the background, but not for other processes. What
+        changed is then sent to webhooks, unless `only` is given.
 
         Args:
             only: Only these kinds of jobs.
@@ -1946,6 +2036,11 @@ class Memory(BlockingOwner[AsyncMemory]):
     def keys(self) -> "Keys":
         """The API keys that give callers of a server access to this memory."""
         return Keys(self._inner.keys, self._loop)
+
+    @property
+    def webhooks(self) -> "Webhooks":
+        """The webhooks that are told of changes."""
+        return Webhooks(self._inner.webhooks, self._loop)
 
     def space(self, name: str) -> "Space":
         """Return a handle on a space. A space is created when something is first stored in it.

@@ -83,6 +83,7 @@ class Things:
             "ref": self.ref,
             "run": "run_1",
             "prefix": "000000000000",
+            "webhook_id": "whk_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 
@@ -133,6 +134,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "threads.fork": {"at": 1},
     "tests.add": {"question": "figs?", "must": ["figs"]},
     "keys.create": {"name": "new", "scopes": ["read"]},
+    "session.learnt": {"wait": 0},
+    "webhooks.create": {"url": "https://93.184.215.14/hook"},
 }
 """A body that fits, by the name of the verb."""
 

@@ -34,6 +34,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "MemoryTest",
         "MemoryTestResult",
         "MemoryTests",
+        "MemoryChange",
         "Message",
         "Mode",
         "ModelAnswer",
@@ -57,6 +58,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "conversation_key",
         "load_settings",
         "moment",
+        "verify_webhook",
     ]
 
 

@@ -33,6 +33,7 @@ HANDLES: dict[str, str] = {
     "facts": "bethink.api.facts:Facts", "documents": "bethink.api.documents:Documents",
     "threads": "bethink.api.threads:Threads", "keys": "bethink.api.keys:Keys",
     "tests": "bethink.api.tests:MemoryTests",
+    "webhooks": "bethink.api.webhooks:Webhooks",
 }  # fmt: skip
 KNOWN_BY_THE_HANDLE = {"session": {"session_id"}}
 

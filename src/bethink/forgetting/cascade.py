@@ -6,8 +6,9 @@ from collections.abc import Collection
 from bethink.facts import revive
 from bethink.forgetting import naming
 from bethink.model.jobs import JobKind
+from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, relearnings, reviews, sessions
+from bethink.store import changes, facts, jobs, relearnings, reviews, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -78,6 +79,8 @@ def _forget_derived(
     tx.forgets = True
     named = naming.tests_naming(tx, lambda: naming.texts_of_lost_facts(tx, unsaid, space=space), space=space)
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=gone)
+    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=lost)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(
         messages=removed,
@@ -95,6 +98,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=[session_id])
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
@@ -107,6 +111,7 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
     named = naming.tests_naming(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
     facts.delete(tx, space=space, fact_id=fact_id)
+    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
     touched = forget_resting_on(tx, space=space, gone=[fact_id])
     return Forgotten(facts=1, documents=touched, tests_naming=named)
 
@@ -122,6 +127,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     if not touched:
         return None
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -134,6 +140,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     if held is None or not tx.run("forget_space", space=space):
         return None
     tx.forgets = True
+    changes.forget(tx, space=space)
     return held
 
 
@@ -150,15 +157,16 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     """
     # A running writer may have read it: it loses its claim, and the run starts over.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
-    touched = tx.run("redact_resting_on", space=space, ids=gone)
+    touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=gone)]
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(touched)))
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
         tx.run("clear_selection", space=space)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
-    return touched
+    return len(touched)
 
 
 def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:

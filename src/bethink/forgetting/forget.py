@@ -9,11 +9,12 @@ from bethink.extend import Redactor
 from bethink.forgetting import cascade, naming
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
+from bethink.model.changes import ChangeKind
 from bethink.model.filters import Filter
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.verbs.memory import ForgetRequest
-from bethink.store import consolidation, documents, facts, fitting, memory_tests, sessions, threads
+from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, sessions, threads
 from bethink.store.db import Database, Tx
 
 
@@ -133,6 +134,7 @@ def _forget_version(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
             hint="Only past versions can be forgotten: to forget the current one, write a new version first.",
         )
     consolidation.forget_text(tx, space=space, document_id=ref.id)
+    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_FORGOTTEN, ref=ref)
     return Forgotten(documents=1)
 
 

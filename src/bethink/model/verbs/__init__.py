@@ -14,6 +14,7 @@ def __getattr__(name: str) -> object:
     if name != "VERBS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from bethink.model.verbs import (  # noqa: PLC0415
+        changes,
         documents,
         facts,
         memory,
@@ -24,6 +25,6 @@ def __getattr__(name: str) -> object:
         threads,
     )
 
-    modules = (memory, relearning, sessions, facts, documents, threads, tests, service)
+    modules = (memory, relearning, sessions, facts, documents, threads, tests, changes, service)
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found
