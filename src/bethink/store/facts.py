@@ -115,6 +115,7 @@ def end(tx: Tx, *, space: str, fact: Fact, at: datetime, by: str) -> None:
     _insert(
         tx, space=space, fact=replace(fact, valid_to=at), version=version, effect=None, token=None, ended_by=by
     )  # fmt: skip
+    changes.record(tx, space=space, kind=ChangeKind.FACT_ENDED, ref=Ref(RefKind.FACT, fact.id, version))
 
 
 def _insert(
