@@ -13,7 +13,7 @@ from bethink.worker import RunReport
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 
-HOME: dict[str, object] = {"slot": "home_town", "subject": "user"}
+HOME: dict[str, object] = {"slot": "home_town"}
 
 
 @pytest.fixture

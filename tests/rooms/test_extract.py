@@ -22,7 +22,7 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
 ) -> None:
     await marked(memory, session, "Hello!", "I moved to Bergen in May.")
     told = answer(
-        a_fact("User moved to Bergen", 2, entities=["Bergen"], slot="home_town", valid_from="2026-05"),
+        a_fact("User moved to Bergen", 2, about="Bergen", slot="home_town", since="2026-05"),
         raw="# Notes\n\nThe user moved.",
         summary="The user moved to Bergen.",
         slug="Moving to Bergen!",

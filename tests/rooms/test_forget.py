@@ -33,8 +33,8 @@ def clever(call: ModelCall) -> str:
     if call.schema_name == "document_calls":
         return DONE
     if BIRD not in call.prompt:
-        return answer(raw="likes tea", summary="tea")
-    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2), raw=f"keeps a {BIRD}")
+        return answer(a_note("likes tea"))
+    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2))
 
 
 async def learnt(memory: bethink.Memory, database: Database) -> bethink.Session:

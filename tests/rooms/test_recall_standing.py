@@ -241,7 +241,7 @@ async def test_what_an_assistant_repeated_is_superseded_with_it_but_not_what_is_
 
 async def test_three_copies_of_one_statement_are_one_item(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), summary="I live in Bergen.", raw="Bergen.")
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), title="I live in Bergen", note="Bergen.")
     again = await tell(memory, "I live in Bergen.")
 
     found = await memory.space("alice").recall(HOME, explain=True)
@@ -261,9 +261,9 @@ async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
     life = Life(database, memory)
     home = {"slot": "home"}
     notes = "User lives in Oslo. A bakery is next door, where the user buys rolls."
-    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), summary=notes, raw="Oslo.")
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), title=notes, note="Oslo.")
     clock.time += DAY
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), summary="Moved.", raw="-")
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), title="Moved", note="-")
 
     found = await memory.space("alice").recall("Do I live next door to a bakery?")
     block = await memory.space("alice").context()

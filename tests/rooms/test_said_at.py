@@ -79,12 +79,12 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
 
 async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
-    recent = await life.tell("I like snow.", slug="snow")
+    recent = await life.tell("I like snow.", title="Snow")
     key = conversation_key(channel="import", chat="1")
     session = await memory.space("alice").session(key)
     await session.append([told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
     await session.end()
-    await worker(database, [answer(slug="tea")]).run_once()
+    await worker(database, [answer(title="Tea")]).run_once()
     await life.consolidate()
 
     made = await session.summary()

@@ -50,7 +50,7 @@ async def test_a_fact_said_again_gets_another_source_and_no_twin(talk: Talk, fac
 async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
     talk: Talk, facts: Facts, clock: FakeClock
 ) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, **home))
     between = clock.time
     clock.time += timedelta(seconds=10)
@@ -66,9 +66,9 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
 
 
 async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
-    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2020", **home))
-    past = a_fact("User lived in Oslo", 1, valid_from="2010", valid_to="2019", **home)
+    home = {"slot": "home_town"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2020", **home))
+    past = a_fact("User lived in Oslo", 1, since="2010", until="2019", **home)
 
     assert await talk.learn("I lived in Oslo before", past) == {"added": 1}
     assert {fact.content for fact in await facts.search("Oslo Bergen", limit=5)} == {
@@ -78,10 +78,10 @@ async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, 
 
 
 async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
-    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2024", **home))
+    home = {"slot": "home_town"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2024", **home))
 
-    settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, valid_from="2020", **home))
+    settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, since="2020", **home))
 
     assert settled == {"added": 1}
     held = {fact.content: fact.valid_to for fact in await facts.search("lives", limit=5)}
@@ -97,7 +97,7 @@ async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> Non
 
 
 async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts: Facts, memory: Memory) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     for town in ("Oslo", "Bergen", "Trondheim"):
         await talk.learn(f"I live in {town}", a_fact(f"User lives in {town}", 1, **home))
 
@@ -118,7 +118,7 @@ async def test_many_may_index_the_same_fact_at_once(facts: Facts) -> None:
 
 
 async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, **home))
     page = Message(role="tool", name="web", content="the user lives in Moscow")
 

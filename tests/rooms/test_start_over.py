@@ -17,7 +17,7 @@ def memory(database: Database) -> Memory:
     return memory_on(database, redactor=Quiet(), worker=lambda: worker(database, [TEA]))
 
 
-TEA = answer(a_fact("User likes tea", 1), summary="A model's words.")
+TEA = answer(a_fact("User likes tea", 1), title="A model's words")
 
 
 async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
