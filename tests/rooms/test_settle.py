@@ -89,7 +89,7 @@ async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Ta
 
 
 async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> None:
-    day = {"kind": "event", "valid_from": "2026-05-01", "valid_to": "2026-05-01"}
+    day = {"kind": "event", "happened": "2026-05-01"}
     for _ in range(3):
         await talk.learn("I married on 1 May 2026", a_fact("User married on 1 May 2026", 1, **day))
 
@@ -122,18 +122,28 @@ async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> N
     await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, **home))
     page = Message(role="tool", name="web", content="the user lives in Moscow")
 
-    assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {"outranked": 1}
+    assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {}, "it is held for a person"
     assert [fact.content for fact in await facts.search("lives", limit=5)] == ["User lives in Bergen"]
 
 
-async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
-    page = Message(role="tool", name="web", content="the user lives in Bergen")
-    await talk.learn(page, a_fact("User lives in Bergen", 1))
+async def test_what_a_tool_says_of_a_thing_gives_way_to_what_a_user_says_of_it(talk: Talk, facts: Facts) -> None:
+    berth = {"slot": "berth", "about": "The Fram"}
+    await talk.learn("The Fram lies in Bergen", a_fact("The Fram lies in Bergen", 1, **berth))
+    page = Message(role="tool", name="web", content="The Fram lies in Moscow")
 
-    assert await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1)) == {"succeeded": 1}
+    assert await talk.learn(page, a_fact("The Fram lies in Moscow", 1, **berth)) == {"outranked": 1}
+    assert [fact.content for fact in await facts.search("lies", limit=5)] == ["The Fram lies in Bergen"]
+
+
+async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
+    page = Message(role="tool", name="web", content="The Fram lies in Bergen")
+    claim = a_fact("The Fram lies in Bergen", 1, about="The Fram")
+    await talk.learn(page, claim)
+
+    assert await talk.learn("The Fram lies in Bergen", claim) == {"succeeded": 1}
     [fact] = await facts.search("Bergen", limit=5)
     assert fact.origin == "user"
-    assert await talk.learn(page, a_fact("User lives in Bergen", 1)) == {"known": 1}
+    assert await talk.learn(page, claim) == {"known": 1}
     assert len(await facts.sources(fact.id)) == 1, "a tool's echo is no further source"
 
 

@@ -128,7 +128,7 @@ async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tr
     assert tree["~/memory/drinks"].body == "Tea, green."
     assert "~/memory/consolidated/MEMORY.md" in tree, "what the writer left out is added"
     assert "selected 1, added 1, retained 0, removed 0" in model.calls[0].prompt
-    assert f"- [added] {first.id}: I like tea." in model.calls[0].prompt
+    assert f"- [added] {first.id}: Talk 1. User likes tea I like tea." in model.calls[0].prompt
     assert "Removed, to be forgotten:\n- none" in model.calls[0].prompt
     assert "It came to:\n# Memory" in model.calls[1].prompt
 
