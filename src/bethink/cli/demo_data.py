@@ -182,7 +182,7 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
         ),
     ),
 }
-"""What the scripted model claims of a session, besides notes. Two claims are wrong, so that you see what becomes of them."""
+"""What the scripted model claims of a session, besides notes. Two claims are wrong, to show what becomes of them."""
 
 _STORY = """
 2026-01-05 08:10 home

@@ -154,6 +154,10 @@ class Gate:
             foreign = next((record for record in words if not _is_person(record)), None)
             if foreign is not None:
                 return Problem(Reason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words")
+            around = (self._records[quote.number] for quote in checked.quotes if quote.context)
+            text = next((record for record in around if _is_text(record)), None)
+            if text is not None:  # a person may mean it, or a page that a person asked to have read
+                return Problem(Reason.TOOLS_WORD, f"it takes message {text.number} to say what is wanted", Force.HOLDS)
         of_person = self.is_person(claim.about)
         if rank(origin) < rank(Origin("import")):
             if kind in _OF_PEOPLE:
@@ -227,6 +231,11 @@ def _splits(text: str, place: int) -> bool:
 
 def _is_person(record: Record) -> bool:
     return record.message.role is Role.USER and record.message.origin == "user"
+
+
+def _is_text(record: Record) -> bool:
+    """Return whether a message is what a tool or a document says."""
+    return rank(Origin(record.message.origin or "import")) < rank(Origin("import"))
 
 
 def _about(name: str) -> str:
