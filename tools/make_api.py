@@ -166,8 +166,8 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in ("memory", "sessions", "facts", "documents", "threads", "service"):
-        found = sys.modules[f"bethink.model.verbs.{name}"]
+    for name in [name for name in sys.modules if name.startswith("bethink.model.verbs.")]:
+        found = sys.modules[name]
         for constant, value in vars(found).items():
             if value is verb:
                 return constant, found.__name__

@@ -41,6 +41,7 @@ from bethink.model.records import (
     SessionMemory,
     SourceMessage,
 )
+from bethink.model.relearning import Relearning
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -1535,6 +1536,41 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if there is no such space.
         """
         return self._run(lambda: self._inner.consolidate())
+
+    def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
+
+    def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return self._run(lambda: self._inner.apply_relearning(relearning_id))
+
+    def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return self._run(lambda: self._inner.undo_relearning(relearning_id))
 
     def session(
         self,

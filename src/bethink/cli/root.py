@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
     "restore": ("versions", "Restore an earlier version of a document."),
+    "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
     "facts": ("lists", "List the facts of a space, by id."),
     "sessions": ("lists", "List the sessions of a space, newest first."),

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from bethink.facts import revive
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, reviews, sessions
+from bethink.store import facts, jobs, relearnings, reviews, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -136,6 +136,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     touched = tx.run("redact_resting_on", space=space, ids=gone)
     tx.forgets = True
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
         tx.run("clear_selection", space=space)

@@ -7,11 +7,12 @@ second reading to stand.
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from bethink.language.letters import words_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
-from bethink.learning.extraction.grounding import Ground, foreign_numbers
+from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
 from bethink.model.records import FactKind, Origin, Quote, Record, Role
 from bethink.model.rules import lowest, rank, tells
@@ -95,6 +96,7 @@ class Gate:
         self._suspicious = suspicious
         self._known = known
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
+        self._words = {number: frozenset(words_in(text)) for number, text in self._texts.items()}
         names = [name for each in records.values() if (name := each.message.name)]
         self._ground = Ground([*self._texts.values(), *names, owner or "", *known])
         self._people = {OWNER, "user", "the user", *map(str.casefold, filter(None, [owner, *self._speakers()]))}
@@ -124,7 +126,7 @@ class Gate:
         )  # fmt: skip
         problem = self._unfounded(claim, missing, words) or self._unowned(claim, checked, words)
         problem = problem or self._foreign(claim.statement, claim)
-        return checked if problem is None else _with(checked, problem)
+        return replace(checked, quotes=(*checked.quotes, *self._named_elsewhere(claim)), problem=problem)
 
     def foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
         """Return the name or number in another wording of a claim that stands nowhere."""
@@ -173,15 +175,29 @@ class Gate:
     def _foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
         said = [self._texts[record.number] for record in quoted]
-        years = {(record.message.said_at or record.recorded_at).year for record in quoted}
+        year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, years=years)
+        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
         if numbers:
             return Problem(Reason.FOREIGN_NUMBER, f"nobody said {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
         if names:
             return Problem(Reason.FOREIGN_NAME, f"nobody said {', '.join(names[:3])}", Force.DOUBTS)
         return None
+
+    def _named_elsewhere(self, claim: DraftClaim) -> list[Quote]:
+        """Return where else the names of a statement stand that the quoted messages lack: it rests on these, too."""
+        quoted = {quote.message for quote in claim.quotes}
+        here = {word for number in quoted for word in self._words.get(number, ())}
+        found: dict[int, Quote] = {}
+        for name in capitalised(claim.statement):
+            if name in here:
+                continue
+            number = next((each for each in sorted(self._words, reverse=True) if name in self._words[each]), None)
+            if number is not None and number not in quoted:
+                record = self._records[number]
+                found[number] = Quote(session_id=record.session_id, number=number, text=name, context=True)
+        return list(found.values())
 
     def _echoes(self, claim: DraftClaim) -> bool:
         wanted = {stem(word) for word in key_words(claim.statement)}
@@ -245,9 +261,3 @@ def _about(name: str) -> str:
 def _key_stems(text: str) -> tuple[frozenset[str], bool]:
     words = words_of(text)
     return frozenset((*words, *map(stem, words))), negated(text)
-
-
-def _with(checked: Checked, problem: Problem) -> Checked:
-    return Checked(
-        claim=checked.claim, quotes=checked.quotes, origin=checked.origin, speaker=checked.speaker, problem=problem
-    )  # fmt: skip

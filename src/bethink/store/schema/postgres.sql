@@ -303,6 +303,21 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
+-- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
+-- an applied one must restore, as ids.
+CREATE TABLE relearnings (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    model text NOT NULL,
+    counts json NOT NULL,
+    proposal json,
+    undo json,
+    created_at bigint NOT NULL,
+    applied_at bigint,
+    PRIMARY KEY (space_id, id)
+);
+
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
@@ -683,9 +698,9 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'documents', 'document_references',
-        'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements', 'states', 'ledger',
-        'ledger_items', 'usage', 'term_counts'
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'documents',
+        'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
+        'states', 'ledger', 'ledger_items', 'usage', 'term_counts'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name
