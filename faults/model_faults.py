@@ -193,16 +193,17 @@ def _unsaid(scene: Scene) -> Line:
 
 
 def _launders(scene: Scene) -> Line:
-    """Make an order of what a tool said, alone or together with what others said."""
+    """Make an order of what a tool said, alone, together with what others said, or only to be understood."""
     tools = [line for line in scene.new if line.speaker == _TOOL] or [Shown(1, _TOOL, "nothing")]
     others = [quote(line.number, line.text) for line in scene.new if line.speaker != _TOOL]
     kinds = ("preference", "instruction", "procedure", "decision", "goal")
     some = scene.dice.sample(others, min(len(others), 1))
-    return answer([
-        claim(line.text, quote(line.number, line.text), *some, kind=scene.dice.choice(kinds)) for line in tools
-    ] + [
-        claim(line.text, quote(line.number, line.text, "context"), *others, kind="instruction") for line in tools
-    ])  # fmt: skip
+    orders: list[Claim] = []
+    for line in tools:
+        kind, about = scene.dice.choice(kinds), scene.dice.choice((OWNER, ""))
+        orders.append(claim(line.text, quote(line.number, line.text), *some, kind=kind, about=about))
+        orders.append(claim(line.text, *others, quote(line.number, line.text, "context"), kind="instruction"))
+    return answer(orders)
 
 
 def _orders(scene: Scene) -> Line:

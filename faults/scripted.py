@@ -108,8 +108,6 @@ def says_so(prompt: str) -> Callable[[Claimed], bool]:
 
 
 def taken_in(prompt: str) -> Callable[[Claimed], bool]:
-    """Return a judge that reads well, but believes everyone about everything."""
+    """Return a judge that believes the first message that is quoted, whoever says it and whatever about."""
     said = {line.number: line.text for line in shown_lines(prompt)}
-    return lambda each: (
-        each.about in (OWNER, NOBODY) and any(said.get(number) == each.statement for number in each.numbers)
-    )
+    return lambda each: each.about in (OWNER, NOBODY) and said.get(each.numbers[0]) == each.statement
