@@ -91,13 +91,17 @@ def worker_from(
     rest: "Rest | None" = None,
     unfit: Mapping[JobKind, Misconfigured] | None = None,
 ) -> "Worker":
-    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait."""
+    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
+
+    Without a model, learning is left to the one that the database names, if any.
+    """
     # Imported here: a process that only appends need not load what learns.
     from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learning.documents.runs import Runs  # noqa: PLC0415
     from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
     from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
+    from bethink.learning.learner import Learner  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
@@ -143,7 +147,10 @@ def worker_from(
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    return Worker(database, handlers, options, rest=rest, unfit=unfit)
+    learner = None
+    if JobKind.EXTRACT not in (unfit or {}):
+        learner = Learner(database, settings.model.name if model is None else model.name)
+    return Worker(database, handlers, options, rest=rest, unfit=unfit, learner=learner)
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:

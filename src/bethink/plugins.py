@@ -145,7 +145,7 @@ def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
 
 
 def _model_named(settings: Settings) -> "_Named[Model] | None":
-    if not settings.model.name:
+    if settings.model.name in ("", "none"):
         return None
     provider, _, name = settings.model.name.partition(":")
     make = _MODELS.get(provider) or _registered("bethink.models", provider)

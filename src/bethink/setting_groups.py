@@ -18,7 +18,7 @@ class ModelSettings:
     """The model that learns."""
 
     name: str = ""
-    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none."""
+    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none; `none` to quote where a model learnt."""
     base_url: str = field(default="", repr=False)
     """The address of the model; empty for the provider's own."""
     api_key: str = field(default="", repr=False)

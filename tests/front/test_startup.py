@@ -99,7 +99,7 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
         await until(asked)
 
     assert "bethink-startup" not in thread_names()
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, model=ScriptedModel(willing), redactor=Quiet(), learn_at_start=False) as memory:
         report = await memory.learn()
     assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learnt from, and its space settled"
 

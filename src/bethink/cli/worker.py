@@ -2,15 +2,12 @@
 
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
-from bethink.cli.lists import all_sessions, all_spaces
 from bethink.cli.terminal import OutputLine, many
-from bethink.errors import Misconfigured
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
@@ -68,15 +65,11 @@ async def worker(
     ctx: CommandContext,
     *,
     once: Annotated[bool, typer.Option("--once", help="Run the jobs that are due, then exit.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Learn again, with the model, from sessions that were only quoted.")
-    ] = False,
 ) -> Result:
-    """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM."""
-    if again:
-        if not ctx.target.settings.model.name:
-            raise Misconfigured("--again needs a model.", hint="Name one in the setting 'model'.")
-        ctx.note(f"queued {many(await _learn_again(ctx.memory), 'session')} to learn from again")
+    """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
+
+    Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
+    """
     if once:
         report = await learn_all(ctx.memory)
         return Result(data=report, lines=run_lines(report))
@@ -86,19 +79,6 @@ async def worker(
     return Result(data={"stopped_by": stopped_by})
 
 
-async def _learn_again(memory: "Memory") -> int:
-    """Queue every session, in all spaces, that was only quoted. Returns how many."""
-    count = 0
-    async for name in all_spaces(memory):
-        space = memory.space(name)
-        for entry in await all_sessions(space):
-            session = await space.get_session(entry.session.id)
-            made = await session.summary()
-            if made is not None and made.made_by.quotes:
-                count += await session.retry()
-    return count
-
-
 async def learn_all(memory: "Memory") -> "RunReport":
     """Run jobs until none is due or something stands in the way, and sum up the reports."""
     from bethink.model.jobs import RunReport  # noqa: PLC0415
@@ -106,10 +86,7 @@ async def learn_all(memory: "Memory") -> "RunReport":
     total = RunReport()
     while True:
         report = await memory.learn()
-        for each in fields(RunReport):
-            if each.name != "held":
-                setattr(total, each.name, getattr(total, each.name) + getattr(report, each.name))
-        total.held = report.held
+        total.add(report)
         if not report.claimed:
             return total
 

@@ -33,17 +33,25 @@ def await_quiet(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
 
 
 def claim(
-    tx: Tx, *, kind: JobKind, worker: str, lease: timedelta, limit: int, tried_first: bool = False
+    tx: Tx,
+    *,
+    kind: JobKind,
+    worker: str,
+    lease: timedelta,
+    limit: int,
+    tried_first: bool = False,
+    space: str | None = None,
 ) -> list[Claim]:
-    """Claim jobs that are due, in any space, for the duration of `lease`; each gets a token above all before.
+    """Claim jobs that are due, in any space or in one, for the duration of `lease`; each gets a token above all before.
 
     A job that was tried before is claimed alone: if it kills its worker, no other jobs are lost with it.
     """
     rows: list[Row] = []
     for tried in (tried_first, not tried_first):
         rows = rows or tx.all(
-            "claim_jobs",
+            "claim_jobs" if space is None else "claim_jobs_in",
             kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=1 if tried else limit, tried=int(tried),
+            space=space,
         )  # fmt: skip
     claims = [
         Claim(
@@ -65,9 +73,10 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
     return tx.one("any_due", kind=kind, now=tx.now) is not None
 
 
-def quiet(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str]]:
-    """Return space and key of sessions without a queued job that are to be checked now."""
-    return [(row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=kind, now=tx.now, limit=limit)]
+def quiet(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+    """Return space and key of sessions without a queued job that are to be checked now, of all spaces or of one."""
+    query = "list_quiet" if space is None else "list_quiet_in"
+    return [(row["space_id"], row["key"]) for row in tx.all(query, kind=kind, now=tx.now, limit=limit, space=space)]
 
 
 def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
@@ -165,6 +174,28 @@ def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:
 def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
     """Return space and id of marked sessions in all spaces, the oldest mark first."""
     return [(row["space_id"], row["key"]) for row in tx.all("list_marked", kind=JobKind.EXTRACT, limit=limit)]
+
+
+def note_quoted(tx: Tx, *, space: str, session_id: str, start: int) -> None:
+    """Record that a session was only quoted after a record. Quoting it further keeps the first such record."""
+    tx.run("note_quoted", space=space, kind=JobKind.EXTRACT, key=session_id, start=start)
+
+
+def quoted(tx: Tx, *, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+    """Return space and id of sessions that were only quoted, of all spaces or of one, the oldest first."""
+    query = "list_quoted" if space is None else "list_quoted_in"
+    rows = tx.all(query, space=space, kind=JobKind.EXTRACT, limit=limit)
+    return [(row["space_id"], row["key"]) for row in rows]
+
+
+def take_quoted(tx: Tx, *, space: str, session_id: str) -> int | None:
+    """Return after which record a session was only quoted, and forget it; None if it was not."""
+    named = {"space": space, "kind": JobKind.EXTRACT, "key": session_id}
+    row = tx.one("find_quoted", **named)
+    if row is None:
+        return None
+    tx.run("forget_quoted", **named)
+    return row["quoted_from"]
 
 
 def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:

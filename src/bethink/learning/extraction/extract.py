@@ -75,6 +75,10 @@ class Extractor:
         Raises `ModelError`, and `LostClaim` if another worker has taken over.
         """
         budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
+        if self.model is not None:  # what was only quoted so far is learnt from with the rest
+            await self.database.transact(
+                lambda tx: learning.start_over(tx, space=claim.space, session_id=claim.key), space=claim.space
+            )
         work = await self.database.transact(
             lambda tx: reading.begin(tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}"),
             space=claim.space,
@@ -209,7 +213,7 @@ def apply(
     Raises `LostClaim` if the token or the watermark shows that another worker was faster.
     """
     facts.lock(tx, space=claim.space)
-    left = _advance(tx, claim, work)
+    left = _advance(tx, claim, work, quoted=made_by.quotes)
     settled: Counter[str] = Counter()
     cited = {number for each in proven for number in each.draft.sources}
     existing = learning.existing(tx, space=claim.space, session_id=claim.key, numbers=sorted(cited))
@@ -230,11 +234,13 @@ def apply(
     return Learnt(outcome=outcome, settled=settled, refused=refused)
 
 
-def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
+def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput, *, quoted: bool) -> Advanced | None:
     """Move the watermark, unless it changed since the snapshot. Return None if the session is gone."""
     if not work.exists:
         return None
-    left = learning.advance(tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until)
+    left = learning.advance(
+        tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until, quoted=quoted
+    )
     if left is None:
         raise LostClaim(f"another worker has already learnt from session {claim.key}.")
     return left
