@@ -197,12 +197,17 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     if settings.redaction.enabled or redactor is not None:
         redact_logs(cut)
     worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
+    background = None
+    if worker is not None and settings.learning.at_start:
+        kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
+        quiet = settings.learning.after if providers.has_model else None
+        background = Background(worker, database, kinds=kinds, learn_after=quiet)
     parts = Parts(
         database=database,
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
-        background=Background(worker) if worker is not None and settings.learning.at_start else None,
+        background=background,
         engine=engine,
         compactor=compactor,
         max_history_len=settings.max_history_len,

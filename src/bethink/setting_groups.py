@@ -60,7 +60,9 @@ class LearningSettings:
     enabled: bool = True
     """Learn from sessions at all."""
     at_start: bool = True
-    """Learn from marked sessions in the background when a session opens."""
+    """Learn in the background: from what is marked when a session opens, and with a model from what is marked later."""
+    after: float = 600.0
+    """Seconds without a message after which a process with a model learns from a session that is open in it."""
     daily_spend_cap: float = 5.0
     """Dollars a day (UTC) over all spaces; `inf` for no cap."""
     review: bool = False

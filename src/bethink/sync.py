@@ -1536,6 +1536,17 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.consolidate())
 
+    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return self._run(lambda: self._inner.learn(only=only))
+
     def session(
         self,
         conversation: str,
@@ -1807,7 +1818,8 @@ class Memory(BlockingOwner[AsyncMemory]):
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes.
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes.
 
         Args:
             only: Only these kinds of jobs.

@@ -87,6 +87,14 @@ class Tally(dict[str, RunReport]):
         self[space] = made = RunReport()
         return made
 
+    def total(self) -> RunReport:
+        """Return the report of the whole run."""
+        report = RunReport()
+        for each in self.values():
+            report.add(each)
+        report.held = self.anywhere.held
+        return report
+
 
 class Worker:
     """Any number of workers may run, in any number of processes: claims keep them apart."""
@@ -153,12 +161,7 @@ class Worker:
 
         If one kind of job cannot run, raises the reason once the others are done.
         """
-        tally = await self.run_and_tally(only=only, space=space)
-        report = RunReport()
-        for each in tally.values():
-            report.add(each)
-        report.held = tally.anywhere.held
-        return report
+        return (await self.run_and_tally(only=only, space=space)).total()
 
     async def run_and_tally(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> Tally:
         """Do the same, and return a report for each space."""

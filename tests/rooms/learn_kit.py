@@ -1,7 +1,9 @@
 """What tests of learning share: scripted answers, and a worker that does one thing at a time."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
@@ -86,3 +88,10 @@ async def marked(memory: Memory, session: Session, *texts: str) -> Session:
     await session.append(said(*texts))
     await session.idle()
     return session
+
+
+async def until(done: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what another thread does."""
+    with anyio.fail_after(10):
+        while not await done():  # noqa: ASYNC110 - it has no event to wait for
+            await anyio.sleep(0.01)

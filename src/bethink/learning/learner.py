@@ -1,4 +1,4 @@
-"""Which model learns from a database, and what was only quoted for want of one."""
+"""Which model learns from a database, and what was only quoted because none was there."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,6 @@
 """The job queue: the one table that is read across spaces, so it holds only ids, times and tokens."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
@@ -18,7 +19,7 @@ _TAKEN = tuple(field.name for field in fields(Usage))
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
     """Queue a job. Queueing it again keeps its position, ends a pause, and revives a dead job."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
-    tx.notifies = True
+    tx.queued.add(kind)
 
 
 def ensure_space(tx: Tx, *, space: str) -> None:
@@ -73,6 +74,15 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
     return tx.one("any_due", kind=kind, now=tx.now) is not None
 
 
+def any_of(tx: Tx, *, kinds: Iterable[JobKind], quoted_too: bool) -> bool:
+    """Return whether there is anything to claim of some kinds, a session to check, or one that was only quoted."""
+    return (
+        any(any_due(tx, kind=kind) for kind in kinds)
+        or bool(quiet(tx, kind=JobKind.EXTRACT, limit=1))
+        or (quoted_too and bool(quoted(tx, limit=1)))
+    )
+
+
 def quiet(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
     """Return space and key of sessions without a queued job that are to be checked now, of all spaces or of one."""
     query = "list_quiet" if space is None else "list_quiet_in"
@@ -108,7 +118,8 @@ def finish(
     watermark: int | None = None,
 ) -> bool:
     """End a claim if it is still valid. Otherwise returns False and changes nothing."""
-    tx.notifies = tx.notifies or status is JobStatus.QUEUED
+    if status is JobStatus.QUEUED:
+        tx.queued.add(held.kind)
     return (
         tx.run(
             "finish_job",
@@ -211,7 +222,7 @@ def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
     """Let a failed or dead job start over. Returns False if it is neither."""
-    tx.notifies = True
+    tx.queued.add(kind)
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
 
