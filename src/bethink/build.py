@@ -209,11 +209,20 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         worker=worker,
         background=background,
         engine=engine,
-        compactor=compactor,
+        compactor=compactor or _compactor(settings, providers),
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
     )
     return Memory(Local(parts))
+
+
+def _compactor(settings: Settings, providers: Providers) -> "Compactor | None":
+    """Return what compacts with the model, if there is one and learning is on."""
+    if not (settings.learning.enabled and providers.has_model):
+        return None
+    from bethink.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
+
+    return DefaultCompactor(providers.model)
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":
@@ -309,7 +318,7 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
