@@ -86,7 +86,7 @@ def connect(
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
