@@ -70,7 +70,10 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
     if model is not None:
-        assert f"{made.source_updated_at:%Y-%m-%d, %A}\n[1] {made.source_updated_at:%H:%M} owner: I like tea." in model.calls[0].prompt, "when it was stored"
+        assert (
+            f"{made.source_updated_at:%Y-%m-%d, %A}\n[1] {made.source_updated_at:%H:%M} owner: I like tea."
+            in model.calls[0].prompt
+        ), "when it was stored"
         [fact] = await memory.space("alice").facts.all()
         assert fact.created_at == made.source_updated_at
     assert await memory.space("alice").documents.files()

@@ -80,7 +80,9 @@ def _settle_all(
                 learnt.settled[settlement] += 1
                 stands.append(each)
                 continue
-            problem = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
+            problem = ClaimProblem(
+                ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS
+            )
         _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
 
