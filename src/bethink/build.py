@@ -21,7 +21,9 @@ from bethink.settings import Settings, data_folder, load_settings, settings_of, 
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
+    from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
+    from bethink.relearn import RelearnService
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -101,6 +103,8 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
+    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415
+    from bethink.telling.teller import Teller  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
@@ -148,7 +152,13 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    return Worker(database, handlers, options, rest=rest, unfit=unfit)
+    sending = DeliveryOptions(
+        allow_private=settings.webhooks.allow_private,
+        timeout=settings.webhooks.timeout,
+        give_up_days=settings.webhooks.give_up_days,
+    )
+    teller = Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
+    return Worker(database, handlers, options, rest=rest, unfit=unfit, teller=teller)
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:
@@ -200,13 +210,37 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
+        relearning=_relearning(settings, database, redactor=cut, model=model) if worker is not None else None,
         background=Background(worker) if worker is not None and settings.learning.at_start else None,
         engine=engine,
         compactor=compactor,
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
+        allow_private=settings.webhooks.allow_private,
     )
     return Memory(Local(parts))
+
+
+def _relearning(
+    settings: Settings, database: Database, *, redactor: Redactor, model: Model | None
+) -> "Callable[[], RelearnService]":
+    def shadow(path: Path, request: "RelearnRequest") -> Memory:
+        values: dict[str, object] = {"learn_at_start": False, "daily_spend_cap": math.inf, "artefacts_dir": ""}
+        if request.model:
+            values["model"] = request.model
+        if request.second_model:
+            values["second_model"] = request.second_model
+        own = with_values(settings, values)
+        used = None if request.model else model
+        # The log was redacted before: fingerprints of its secrets must not change.
+        return memory_from(own, database=sqlite_file(str(path), own), redactor=redactor, model=used)
+
+    def make() -> "RelearnService":
+        from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
+
+        return RelearnService(database, shadow=shadow, daily_cap=_cap(settings, free=False))
+
+    return make
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":
