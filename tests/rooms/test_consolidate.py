@@ -1,7 +1,6 @@
 """From session memories to documents: what is selected, what changes, and how it is taken back."""
 
 from datetime import timedelta
-
 from textwrap import wrap
 
 import pytest

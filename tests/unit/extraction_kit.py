@@ -12,11 +12,13 @@ def talk(*messages: tuple[str, str] | Message) -> dict[int, Record]:
     """The records of a conversation, from the role and the text of each message."""
     found: dict[int, Record] = {}
     for number, each in enumerate(messages, 1):
-        if isinstance(each, tuple):
-            role, text = each
-            each = Message(role=role, content=text, name="web" if role == "tool" else None, said_at=SAID)
-        found[number] = Record(session_id="s", number=number, recorded_at=SAID, message=each)
+        message = each if isinstance(each, Message) else _message(*each)
+        found[number] = Record(session_id="s", number=number, recorded_at=SAID, message=message)
     return found
+
+
+def _message(role: str, text: str) -> Message:
+    return Message(role=role, content=text, name="web" if role == "tool" else None, said_at=SAID)
 
 
 def claim(

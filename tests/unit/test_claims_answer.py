@@ -134,10 +134,10 @@ def test_a_title_is_one_line_without_tags_and_names_a_file() -> None:
 
 
 def test_the_schema_asks_for_what_is_read() -> None:
-    item = SCHEMA["properties"]["claims"]["items"]  # pyright: ignore[reportIndexIssue, reportCallIssue, reportArgumentType]
+    item = SCHEMA["properties"]["claims"]["items"]
 
-    assert set(item["required"]) == set(item["properties"])  # pyright: ignore[reportIndexIssue, reportCallIssue, reportArgumentType]
-    assert item["properties"]["kind"]["enum"] == list(KINDS)  # pyright: ignore[reportIndexIssue, reportCallIssue, reportArgumentType]
+    assert set(item["required"]) == set(item["properties"])
+    assert item["properties"]["kind"]["enum"] == list(KINDS)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.claims import Answer, DraftClaim
-from bethink.learning.extraction.gate import Force, ClaimProblem, ClaimReason
+from bethink.learning.extraction.gate import ClaimProblem, ClaimReason, Force
 from bethink.learning.extraction.judge import Judged
 from bethink.learning.extraction.notes import Notes, noted
 from bethink.model.ids import new_id
