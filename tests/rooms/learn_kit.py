@@ -75,14 +75,16 @@ def quoting(text: str, call: ModelCall) -> str:
         tree: Any = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    if not isinstance(tree, dict) or not isinstance(tree.get("claims"), list):
+    if not isinstance(tree, dict):
+        return text
+    fields = cast("dict[str, Any]", tree)
+    if not isinstance(fields.get("claims"), list):
         return text
     shown = _MESSAGES.search(call.prompt)
     said = {int(number): _undented(words) for number, words in _MESSAGE.findall(shown[1] if shown else "")}
     new = _MESSAGE.search(shown[1].partition("New:")[2] if shown else "")
     first = int(new[1]) if new else 0
-    tree["claims"] = [_quoted(claim, said, first) for claim in tree["claims"]]
-    return json.dumps(tree)
+    return json.dumps({**fields, "claims": [_quoted(claim, said, first) for claim in fields["claims"]]})
 
 
 def _undented(words: str) -> str:
@@ -90,9 +92,9 @@ def _undented(words: str) -> str:
 
 
 def _quoted(claim: object, said: Mapping[int, str], first: int) -> object:
-    if not isinstance(claim, dict) or "sources" not in claim:
-        return claim
-    fields = cast("dict[str, Any]", claim)
+    fields = cast("dict[str, Any]", claim) if isinstance(claim, dict) else {}
+    if "sources" not in fields:
+        return cast("object", claim)
     numbers = fields.pop("sources") or ([first] if fields.get("kind") == "note" else [])
     quotes = [
         {"message": number, "text": _beginning(said.get(number, "never said")), "as": "word"} for number in numbers

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bethink.language.letters import words_in
+from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
@@ -95,7 +96,8 @@ class Gate:
         self._owner = owner
         self._start = start
         self._suspicious = suspicious
-        self._known = known
+        self._known_numbers = {value for text in known for value in numbers_in(text)}
+        self._numbers: dict[int, set[int]] = {}
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
         self._words = {number: frozenset(words_in(text)) for number, text in self._texts.items()}
         names = [name for each in records.values() if (name := each.message.name)]
@@ -185,16 +187,22 @@ class Gate:
 
     def _foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
-        said = [self._texts[record.number] for record in quoted]
+        said = [self._numbers_of(record.number) for record in quoted]
         year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
+        numbers = foreign_numbers(statement, self._known_numbers.union(*said), dates=dates, year=year)
         if numbers:
             return ClaimProblem(ClaimReason.FOREIGN_NUMBER, f"not said: {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
         if names:
             return ClaimProblem(ClaimReason.FOREIGN_NAME, f"not said: {', '.join(names[:3])}", Force.DOUBTS)
         return None
+
+    def _numbers_of(self, number: int) -> set[int]:
+        """Return the numbers in a message, which is read once however many claims quote it."""
+        if number not in self._numbers:
+            self._numbers[number] = numbers_in(self._texts[number])
+        return self._numbers[number]
 
     def _named_elsewhere(self, claim: DraftClaim) -> list[Quote]:
         """Return where else the names of a statement stand that the quoted messages lack: it rests on these, too."""

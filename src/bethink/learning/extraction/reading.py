@@ -21,8 +21,6 @@ _SHOWINGS = 50
 _KNOWN = 30
 _WISHES = 15
 _LOOKED_UP = 4_000
-_ANSWERS = 2
-"""How many answers a run has at most: the extraction and the second reading."""
 _WISH_KINDS = [str(kind) for kind in FactKind if tells(kind)]
 
 
@@ -108,17 +106,14 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[str, str, int]:
     """Return the run of answers about these records that were recorded but not applied, its model and last record."""
-    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=_ANSWERS)
-    if not newest:
-        return "", "", 0
-    run = newest[0].run
-    made_by, _, span = run.partition(":")
-    first, _, last = span.partition("-")
-    if made_by != version or int(first) != start or not start < int(last) <= until:
-        return "", "", 0
-    # Another model may have read it again, and that answer is the newer one.
-    model = next((answer.model for answer in newest if answer.run == run and answer.position == 0), newest[0].model)
-    return run, model, int(last)
+    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=2)
+    # The model is that of the extraction, and not that of the second reading, which is recorded after it.
+    for answer in [each for each in newest if each.position == 0][:1]:
+        made_by, _, span = answer.run.partition(":")
+        first, _, last = span.partition("-")
+        if made_by == version and int(first) == start and start < int(last) <= until:
+            return answer.run, answer.model, int(last)
+    return "", "", 0
 
 
 def _scene(tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo) -> Scene:
