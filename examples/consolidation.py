@@ -67,7 +67,7 @@ def answer_to(said: Said, call: bethink.ModelCall) -> str:
         "kind": said.kind,
         "slot": said.slot,
     }
-    return json.dumps({"claims": [claim] if said.fact else [], "title": " ".join(said.text.split()[:4])})
+    return json.dumps({"claims": [claim] if said.fact else [], "title": said.text.partition(",")[0].rstrip(".!?")})
 
 
 class Calendar:
