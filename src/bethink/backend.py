@@ -52,6 +52,8 @@ class Parts:
     compactor: "Compactor | None" = None
     max_history_len: int = 100
     files_folder: str = ""
+    allow_private: bool = False
+    """Whether webhooks may call addresses of a private network."""
 
 
 class Handlers(dict[str, Handler]):
@@ -184,7 +186,11 @@ class Local(Backend):
         worker = self.worker()
         if self.parts.background is not None:
             await anyio.to_thread.run_sync(self.parts.background.wait, abandon_on_cancel=True)
-        return await worker.run_once(only=request.only)
+        try:
+            return await worker.run_once(only=request.only)
+        finally:
+            if request.only is None:
+                await worker.tell()
 
     async def audit(self, space: str, request: Empty) -> Audit:
         """Count jobs, spending, and violations of invariants."""
@@ -365,6 +371,44 @@ def _threads(local: Local) -> Handlers:
     )
 
 
+def _tests(local: Local) -> Handlers:
+    from bethink.model.verbs import tests  # noqa: PLC0415 - see above
+    from bethink.recall.memory_tests import MemoryTestService  # noqa: PLC0415
+
+    parts = local.parts
+    found = MemoryTestService(parts.database, searcher=parts.searcher, redactor=parts.redactor)
+    return (
+        Handlers()
+        .on(tests.ADD_TEST, found.add)
+        .on(tests.LIST_TESTS, found.all)
+        .on(tests.REMOVE_TEST, found.remove)
+        .on(tests.RUN_TESTS, found.run)
+    )
+
+
+def _changes(local: Local) -> Handlers:
+    from bethink.model.verbs import changes  # noqa: PLC0415 - see above
+    from bethink.telling.changes import ChangeService  # noqa: PLC0415
+
+    background = local.parts.background
+    found = ChangeService(local.parts.database, begin=None if background is None else background.begin)
+    return Handlers().on(changes.CHANGES, found.changes).on(changes.LEARNT, found.learnt)
+
+
+def _webhooks(local: Local) -> Handlers:
+    from bethink.model.verbs import changes  # noqa: PLC0415 - see above
+    from bethink.telling.webhooks import WebhookService  # noqa: PLC0415
+
+    found = WebhookService(local.parts.database, allow_private=local.parts.allow_private)
+    return (
+        Handlers()
+        .on(changes.CREATE_WEBHOOK, found.create)
+        .on(changes.LIST_WEBHOOKS, found.all)
+        .on(changes.DELETE_WEBHOOK, found.delete)
+        .on(changes.DELIVERIES, found.deliveries)
+    )
+
+
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
@@ -379,5 +423,9 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "facts": _facts,
     "documents": _documents,
     "threads": _threads,
+    "tests": _tests,
+    "space.changes": _changes,
+    "session.learnt": _changes,
+    "webhooks": _webhooks,
 }
 """What makes the functions for a verb, by its name or else by its handle."""

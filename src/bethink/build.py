@@ -103,6 +103,8 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
+    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415
+    from bethink.telling.teller import Teller  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
@@ -150,7 +152,13 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    return Worker(database, handlers, options, rest=rest, unfit=unfit)
+    sending = DeliveryOptions(
+        allow_private=settings.webhooks.allow_private,
+        timeout=settings.webhooks.timeout,
+        give_up_days=settings.webhooks.give_up_days,
+    )
+    teller = Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
+    return Worker(database, handlers, options, rest=rest, unfit=unfit, teller=teller)
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:
@@ -208,6 +216,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         compactor=compactor,
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
+        allow_private=settings.webhooks.allow_private,
     )
     return Memory(Local(parts))
 

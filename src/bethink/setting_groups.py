@@ -177,6 +177,28 @@ class ServerSettings:
     """Requests that a key may make at once after a pause."""
     max_concurrency: int = 256
     """Requests at work at a time; more are refused with 503."""
+    max_wait: float = 60.0
+    """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesSettings:
+    """The list of changes."""
+
+    keep_days: int = 30
+    """Days after which a worker removes a change, and what was noted of its deliveries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    """How changes are sent to webhooks."""
+
+    allow_private: bool = False
+    """Send to addresses of this machine and of private networks, too."""
+    timeout: float = 15.0
+    """Seconds that a receiver has to answer."""
+    give_up_days: float = 3.0
+    """Days of failure after which a webhook is disabled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any, cast
 from bethink.errors import Misconfigured
 from bethink.setting_groups import (
     AgentSettings,
+    ChangesSettings,
     EmbedderSettings,
     LearningSettings,
     ModelSettings,
@@ -21,6 +22,7 @@ from bethink.setting_groups import (
     ScanSettings,
     ServerSettings,
     SqliteSettings,
+    WebhookSettings,
     WorkerSettings,
 )
 
@@ -38,7 +40,8 @@ _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
     "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
     "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
-    "server_rate", "server_burst", "server_max_concurrency",
+    "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
+    "webhooks_give_up_days",
 )  # fmt: skip
 
 
@@ -75,6 +78,10 @@ class Settings:
     """How quiet sessions are found."""
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     """How the worker runs jobs."""
+    changes: ChangesSettings = field(default_factory=ChangesSettings)
+    """How long changes are kept."""
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
+    """How changes are sent to webhooks."""
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
     """The SQLite database."""
     postgres: PostgresSettings = field(default_factory=PostgresSettings)
@@ -123,6 +130,8 @@ _GROUPS: dict[str, type[Any]] = {
     "learning": LearningSettings,
     "scan": ScanSettings,
     "worker": WorkerSettings,
+    "changes": ChangesSettings,
+    "webhooks": WebhookSettings,
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,
     "server": ServerSettings,

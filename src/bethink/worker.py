@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
@@ -17,6 +17,9 @@ from bethink.model.ids import new_id
 from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, Learnt, RunReport, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
+
+if TYPE_CHECKING:
+    from bethink.telling.teller import Teller
 
 _AHEAD = 2
 _TURNS = 4
@@ -86,6 +89,7 @@ class Worker:
         name: str | None = None,
         rest: "Rest | None" = None,
         unfit: Mapping[JobKind, BethinkError] | None = None,
+        teller: "Teller | None" = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
@@ -95,12 +99,26 @@ class Worker:
         self._stopped = False
         self.rest = rest or Rest()
         self._unfit = unfit or {}
+        self._teller = teller
         self._answered = 0.0
         self._turn = 0
         self._capped_on: int | None = None
 
     async def run(self) -> None:
         """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued."""
+        failed: BethinkError | None = None
+        async with anyio.create_task_group() as tasks:
+            if self._teller is not None:
+                tasks.start_soon(self._teller.run)
+            try:
+                await self._run_jobs()
+            except BethinkError as error:  # raised below, where no group wraps it
+                failed = error
+            tasks.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+
+    async def _run_jobs(self) -> None:
         while not self._stopped:
             try:
                 if self._has_more(await self.run_once()):
@@ -151,6 +169,11 @@ class Worker:
             if kind in self._unfit:
                 raise self._unfit[kind]
         return report
+
+    async def tell(self) -> None:
+        """Send every change that is due to its webhooks."""
+        if self._teller is not None:
+            await self._teller.tell()
 
     async def audit(self, *, spaces: int = 20) -> Audit:
         """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""

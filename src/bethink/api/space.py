@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
+from bethink.model.changes import MemoryChange
 from bethink.model.jobs import Job
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
@@ -15,6 +16,7 @@ from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Re
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
@@ -47,6 +49,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
 
 
@@ -73,6 +76,13 @@ class Space(SpaceHandle):
         from bethink.api.threads import Threads  # noqa: PLC0415 - as above
 
         return Threads(self._backend, self._space)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+
+        return MemoryTests(self._backend, self._space)
 
     async def remember(
         self,
@@ -477,3 +487,18 @@ class Space(SpaceHandle):
             NotFound: if the space has no such session.
         """
         return Session(self._backend, await self._run(GET_SESSION, SessionRequest(session_id=session_id)))
+
+    async def changes(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> list[MemoryChange]:
+        """List what changed in the space, in order: kinds and refs, never a text.
+
+        Go on with the number of the last one as `after`. With `wait`, it returns as soon as something changes.
+
+        Args:
+            after: Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones.
+            limit: How many changes to return at most.
+            wait: For how many seconds to wait for a change if there is none.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("versions", "List the versions of a document or a fact."),
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
+    "test": ("tests", "Run memory tests: questions with what must and must not come back."),
     "restore": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
@@ -34,6 +35,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "sessions": ("lists", "List the sessions of a space, newest first."),
     "spaces": ("lists", "List the spaces that hold anything, by name."),
     "jobs": ("lists", "List the background jobs of a space, newest first."),
+    "changes": ("changes", "List what changed in a space, in order."),
     "step": ("step", "Run one step of a thread in stepping mode, or inspect a thread."),
     "consolidate": ("worker", "Update the documents of a space, and run every other job that is due."),
     "worker": ("worker", "Run background jobs until stopped."),
@@ -42,6 +44,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the HTTP server until stopped."),
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
+    "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
     "export": ("export", "Export the messages or the documents of a space."),
 }
 """The commands: the module and the summary of each, so that --help loads none of them."""

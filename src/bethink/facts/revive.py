@@ -5,13 +5,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from bethink.facts.reconcile import reconcile
+from bethink.model.changes import ChangeKind
 from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
-from bethink.store import facts
+from bethink.store import changes, facts, messages
 from bethink.store.db import Tx
+from bethink.store.facts import Support
 
 
 def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
@@ -52,12 +55,24 @@ def _said_again(tx: Tx, fact_id: str, *, space: str) -> list[tuple[str, ClaimedF
     if learnt is None:
         return []
     return [
-        (
-            support.effect,
-            ClaimedFact(fact=replace(learnt, id=new_id("fct"), content=support.statement), quotes=support.quotes),
-        )
+        (support.effect, ClaimedFact(fact=_told_by(tx, learnt, support, space=space), quotes=support.quotes))
         for support in facts.supports(tx, space=space, fact_id=fact_id)
     ]
+
+
+def _told_by(tx: Tx, learnt: Fact, support: Support, *, space: str) -> Fact:
+    """Return a fact as it was said another time: with its words, its session and its date."""
+    records = [
+        record
+        for quote in support.quotes
+        if not quote.context
+        for record in messages.after(
+            tx, space=space, session_id=quote.session_id, number=quote.number - 1, limit=1
+        )
+    ]  # fmt: skip
+    said = max((record.message.said_at or record.recorded_at for record in records), default=learnt.created_at)
+    source = support.quotes[0].session_id
+    return replace(learnt, id=new_id("fct"), content=support.statement, source=source, created_at=said)
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
@@ -84,5 +99,7 @@ def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
         heir = next((rival.id for rival in rivals if overlap(fact, rival)), None)
     if heir is None:
         tx.run("hold_again", space=space, id=fact.id, version=fact.version)
+        ref = Ref(RefKind.FACT, fact.id, fact.version)
+        changes.record(tx, space=space, kind=ChangeKind.FACT_RESTORED, ref=ref)
     else:
         tx.run("inherit_retired", space=space, id=fact.id, version=fact.version, heir=heir)

@@ -239,13 +239,19 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text."""
+    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text.
+
+    `tests` counts memory tests that were made from it. `tests_naming` are the ids of others that hold words of it: they
+    were written by hand, so they stay until someone removes them.
+    """
 
     messages: int = 0
     facts: int = 0
     session_memories: int = 0
     documents: int = 0
     threads: int = 0
+    tests: int = 0
+    tests_naming: tuple[str, ...] = ()
     dry_run: bool = False
 
 
@@ -276,7 +282,7 @@ class Evidence(StrEnum):
     """How it is known that a fact is true."""
 
     QUOTED = "quoted"
-    """The words it rests on were found in the messages; nobody has judged what they mean."""
+    """The words it rests on were found in the messages; what they mean was not judged."""
     CONFIRMED = "confirmed"
     """A second reading of the messages agreed that they say so."""
     STATED = "stated"

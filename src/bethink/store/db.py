@@ -29,6 +29,9 @@ NO_LIMIT = 2**62
 _LISTEN = 0.25
 """Seconds of one wait for notifications; stopping takes no longer than this."""
 
+_GLANCE = 0.05
+"""Seconds between two looks at what another task has heard."""
+
 log = logger("store")
 
 
@@ -154,6 +157,7 @@ class Database(ABC):
         self._ready = False
         self._opening = anyio.Lock()
         self._notified = 0
+        self._hearing = self._listens = False
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
 
@@ -207,16 +211,34 @@ class Database(ABC):
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
-        await self._listen(0)
+        while self._hearing and not self._listens:  # noqa: ASYNC110 - the task that connects may be on another loop
+            await anyio.sleep(_GLANCE)
+        await self._hear(0)
         return self._notified
 
     async def wait_for_work(self, seconds: float, *, since: int) -> bool:
         """Wait until work was queued since `start_listening`, here or by another process. Returns False on timeout."""
         with anyio.move_on_after(seconds):
-            while not (self._notified != since or await self._listen(min(seconds, _LISTEN))):
-                pass
+            while self._notified == since:
+                if self._hearing:
+                    await anyio.sleep(_GLANCE)
+                else:
+                    await self._hear(min(seconds, _LISTEN))
             return True
         return False
+
+    async def _hear(self, seconds: float) -> None:
+        # One listens for all who wait in this process: a notification is heard by only one of them.
+        if self._hearing:
+            return
+        self._hearing = True
+        try:
+            heard = await self._listen(seconds)
+            self._listens = True
+            if heard:
+                self._notified += 1
+        finally:
+            self._hearing = False
 
     def _notify(self) -> None:
         # Called on a connection's thread after the commit: it must neither block nor fail.

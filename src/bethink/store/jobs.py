@@ -8,10 +8,12 @@ from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
 from bethink.model.moments import DAY, from_micros, from_micros_or_none, to_micros
 from bethink.model.rules import QUIET_CHECK
+from bethink.store import changes
 from bethink.store.db import Row, Tx
 
 SPACE_KEY = "space"
 """The key of jobs that exist once per space."""
+_LEARNT = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
 _TAKEN = tuple(field.name for field in fields(Usage))
 
 
@@ -104,7 +106,7 @@ def finish(
 ) -> bool:
     """End a claim if it is still valid. Otherwise returns False and changes nothing."""
     tx.notifies = tx.notifies or status is JobStatus.QUEUED
-    return (
+    finished = (
         tx.run(
             "finish_job",
             **_held(held),
@@ -118,6 +120,9 @@ def finish(
         )
         == 1
     )
+    if finished and held.kind is JobKind.EXTRACT and outcome in _LEARNT:
+        changes.record_learnt(tx, space=held.space, session_id=held.key)
+    return finished
 
 
 def hold(tx: Tx, held: Claim) -> int | None:

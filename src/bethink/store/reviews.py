@@ -6,11 +6,13 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
+from bethink.model.changes import ChangeKind
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact, Maker, Quote
 from bethink.model.reviews import Change, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import canonical_json
+from bethink.store import changes
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 _UNSTORED = ("recorded_at", "retired_at", "retired_by", "version")
@@ -28,6 +30,9 @@ def put(tx: Tx, claim: ClaimedFact, *, space: str, status: ReviewStatus, reason:
         tx.run(
             "insert_review_source", space=space, review=review, session=quote.session_id, number=quote.number
         )  # fmt: skip
+    if kept:
+        kind = ChangeKind.REVIEW_HELD if status is ReviewStatus.HELD else ChangeKind.REVIEW_REFUSED
+        changes.record(tx, space=space, kind=kind, ref=f"review:{review}", session_id=claim.fact.source)
     return review
 
 
