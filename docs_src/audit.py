@@ -39,7 +39,7 @@ async def main() -> None:
             print(ref.kind, "|", (lineage.text or "").splitlines()[0])
             print("   made by", lineage.made_by.model if lineage.made_by else lineage.written_by or "the speaker")
             for quote in lineage.quotes:
-                print("   quotes", repr(quote.text), "and is", lineage.evidence)
+                print("   quotes", repr(quote.text), "and is", lineage.fact.evidence if lineage.fact else "")
             print("   shown", len(lineage.shown), "times")
             steps += [later for later in lineage.used_in if later not in steps]
 

@@ -49,7 +49,7 @@ async def test_a_session_is_learnt_from_with_valid_structured_output(target: str
         said = " ".join(each.message.content for each in await session.read())
         for fact in facts:
             lineage = await memory.space("alice").explain(f"fact:{fact.id}:{fact.version}")
-            assert lineage.evidence == "confirmed"
+            assert fact.evidence == "confirmed"
             assert lineage.quotes
             assert all(quote.text in said for quote in lineage.quotes)
 

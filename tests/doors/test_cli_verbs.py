@@ -364,8 +364,8 @@ def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: li
     [found] = ok("recall", "tea", "--kind", "fact", *on)["items"]
     shown = run("show", found["ref"], *on).out
     assert f"I drink tea every morning. (user)\n          {message}\n" in shown
-    assert "evidence  confirmed by a second reading\n" in shown
-    assert '  quote  "I drink tea"\n' in shown
+    assert "evidence  confirmed\n" in shown
+    assert "  quote  “I drink tea”\n" in shown
     assert "rests on" not in shown
     explained = run("recall", "tea", "--kind", "fact", "--explain", "--budget", "500", *on).out
     assert "from: I drink tea every morning. (user)" in explained
