@@ -1,7 +1,6 @@
 """How soon a worker starts on a marked session, and how fast a backlog drains beside the same statements bare."""
 
 import argparse
-import json
 import multiprocessing
 import os
 import statistics
@@ -26,6 +25,7 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.engines import postgres as store
 from bethink.worker import Worker, WorkerOptions
+from faults.scripted import new_lines
 from tools import postgres
 
 _fork = multiprocessing.get_context("fork")
@@ -52,9 +52,10 @@ SELECT %(space)s, 'extract', 'ses-' || n, 1, 'queued', 1, 1 FROM generate_series
 
 
 def scripted(call: ModelCall) -> str:
-    """One fact for the one message, at once."""
-    said = call.prompt.partition("(Thursday)\n\n")[2].partition("\n</transcript>")[0]
-    return learn_bare.answer(said)
+    """One claim for the one message, and that it is said, at once."""
+    if call.schema_name == "verdicts":
+        return learn_bare.VERDICTS
+    return learn_bare.answer(new_lines(call.prompt)[0].text)
 
 
 def fill(dsn: str, sessions: int) -> None:
@@ -97,6 +98,7 @@ async def _worker(dsn: str, model: ScriptedModel) -> AsyncGenerator[Worker]:
     extractor = Extractor(
         database=database,
         model=model,
+        reader=model,
         redactor=redactor_for(database),
         tokens=EstimatedTokens(),
         slot=os.getpid() % 64,
@@ -216,7 +218,7 @@ def latency(superuser: str, rounds: int) -> float:
 def _wait_for_work(dsn: str, heard: Any) -> None:
     def started(_: ModelCall) -> str:
         heard.put(time.monotonic())
-        return json.dumps({"raw_memory": "", "summary": "", "slug": None, "facts": []})
+        return '{"claims": []}'
 
     async def work() -> None:
         async with _worker(dsn, ScriptedModel(started)) as worker:

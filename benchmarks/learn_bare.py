@@ -1,6 +1,5 @@
 """The statements of one extraction, issued with nothing around them: what a drain is measured against."""
 
-import json
 import threading
 from typing import Any
 
@@ -10,6 +9,8 @@ from psycopg.rows import dict_row
 
 from bethink.model.moments import FIRST, LAST, to_micros
 from bethink.store.sql import Dialect, queries
+from faults import scripted
+from faults.scripted import claim, quote
 
 THREADS = 8
 _BATCH = 10
@@ -18,21 +19,23 @@ _NOW = 1_800_000_000_000_000
 _QUERIES = queries(Dialect.POSTGRES)
 
 STATEMENTS = [
-    "find_session", "read_messages", "list_answers",
+    "find_session", "read_messages", "list_answers", "conversation_key", "list_wishes",
+    "spend", "charge_job", "find_agent", "record_answer",
     "spend", "charge_job", "find_agent", "record_answer",
     "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
-    "queue_job", "insert_fact_source", "put_session_memory", "queue_job", "queue_job", "finish_job",
+    "queue_job", "insert_fact_source", "insert_fact_quote", "put_session_memory", "queue_job", "queue_job",
+    "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
 
 
 def answer(said: str) -> str:
     """What the model says about a session of one message."""
-    fact = {
-        "statement": said, "kind": "knowledge", "sources": [1], "entities": [], "subject": "note", "slot": None,
-        "valid_from": None, "valid_to": None,
-    }  # fmt: skip
-    return json.dumps({"raw_memory": said, "summary": said, "slug": "note", "facts": [fact]})
+    return scripted.answer([claim(said, quote(1, said), about="harbour", kind="knowledge")])
+
+
+VERDICTS = scripted.verdicts(["c1"])
+"""What the second reading says about it."""
 
 
 def drain(dsn: str) -> None:
@@ -77,22 +80,13 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue.begin(space)
     issue("find_session", space=space, id=session)
     said = issue("read_messages", space=space, session=session, after=0, limit=500)[0]["content"]
-    issue("list_answers", space=space, kind="extract", key=session, limit=1)
+    issue("list_answers", space=space, kind="extract", key=session, limit=2)
+    issue("conversation_key", space=space, id=session.replace("ses", "cnv"))
+    issue("list_wishes", space=space, kinds=["instruction"], now=_NOW, limit=15)
     issue.commit()
 
-    content = answer(said)
-    taken = {"calls": 1, "input_tokens": 500, "output_tokens": 50, "cost": 0}
-    issue.begin(space)
-    issue("spend", day=1, slot=threading.get_native_id() % 64, **taken)
-    issue("charge_job", **job, **taken)
-    writer = issue("find_agent", space=space, name="/memory-agent/agt")
-    if not writer:
-        issue("ensure_agent", space=space, id=f"agt_{session}", name="/memory-agent/agt", kind="memory_writer", now=1)
-    issue(
-        "record_answer", **job, run="1:0-1", position=0, content=content, agent="agt_x", model="bare",
-        prompt="extract-1", now=_NOW,
-    )  # fmt: skip
-    issue.commit()
+    for position, content in enumerate((answer(said), VERDICTS)):
+        _record(issue, job, position, content)
 
     issue.begin(space)
     issue("lock_space", space=space)
@@ -102,7 +96,7 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     _learn(issue, space, session, said, token)
     issue(
         "put_session_memory", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
-        source_updated_at=1, now=_NOW, model="bare", prompt="extract-1", extractor="1", token=token,
+        source_updated_at=1, now=_NOW, model="bare", prompt="extract-2", extractor="2", token=token,
         first_day=to_micros(FIRST), last_day=to_micros(LAST),
     )  # fmt: skip
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
@@ -114,12 +108,33 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue.commit()
 
 
+def _record(issue: _Issue, job: dict[str, object], position: int, content: str) -> None:
+    space = str(job["space"])
+    taken = {"calls": 1, "input_tokens": 500, "output_tokens": 50, "cost": 0}
+    issue.begin(space)
+    issue("spend", day=1, slot=threading.get_native_id() % 64, **taken)
+    issue("charge_job", **job, **taken)
+    writer = issue("find_agent", space=space, name="/memory-agent/agt")
+    if not writer:
+        issue("ensure_agent", space=space, id=f"agt_{space}", name="/memory-agent/agt", kind="memory_writer", now=1)
+    issue(
+        "record_answer", **job, run="2/extract-2:0-1", position=position, content=content, agent="agt_x", model="bare",
+        prompt="extract-2", now=_NOW,
+    )  # fmt: skip
+    issue.commit()
+
+
 def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> None:
     issue(
         "insert_fact", space=space, id=f"fct_{session}", version=1, content=said, kind="knowledge", origin="user",
         source=session, tags="[]", metadata="{}", entities="[]", subject="note", slot=None, valid_from=None,
-        valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:1:0", token=token, model="bare",
-        prompt="extract-1", extractor="1",
+        valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:2:0", token=token, model="bare",
+        prompt="extract-2", extractor="2", evidence="confirmed", speaker="owner", scope=None, happened_from=None,
+        happened_to=None, flags="[]", ended_by=None,
     )  # fmt: skip
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("insert_fact_source", space=space, fact=f"fct_{session}", session=session, number=1)
+    issue(
+        "insert_fact_quote", space=space, fact=f"fct_{session}", support=f"{session}:1:2:0", place=0, session=session,
+        number=1, text=said, context=0, statement=said, parts=1,
+    )  # fmt: skip

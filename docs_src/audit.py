@@ -6,21 +6,23 @@ import anyio
 
 import bethink
 
-FACT = {
+CLAIM = {
+    "quotes": [{"message": 1, "text": "I moved to Bergen in May", "as": "word"}],
     "statement": "User lives in Bergen",
+    "about": "owner",
     "kind": "detail",
-    "sources": [1],
-    "entities": ["Bergen"],
-    "subject": "user",
     "slot": "home_town",
-    "valid_from": "2026-05",
-    "valid_to": None,
+    "since": "2026-05",
 }
-SESSION = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
+ANSWERS: dict[str, object] = {
+    "claims": {"claims": [CLAIM], "title": "A move"},
+    "verdicts": {"said": ["c1"], "others": [], "fixed": []},  # the second reading: does message 1 say so?
+    "document_calls": {"calls": [], "done": True},
+}
 
 
 def answer(call: bethink.ModelCall) -> str:
-    return json.dumps(SESSION) if call.schema_name == "session_memory" else '{"calls": [], "done": true}'
+    return json.dumps(ANSWERS[call.schema_name])
 
 
 async def main() -> None:
@@ -36,6 +38,8 @@ async def main() -> None:
             lineage = await ida.explain(ref)
             print(ref.kind, "|", (lineage.text or "").splitlines()[0])
             print("   made by", lineage.made_by.model if lineage.made_by else lineage.written_by or "the speaker")
+            for quote in lineage.quotes:
+                print("   quotes", repr(quote.text), "and is", lineage.fact.evidence if lineage.fact else "")
             print("   shown", len(lineage.shown), "times")
             steps += [later for later in lineage.used_in if later not in steps]
 

@@ -6,22 +6,23 @@ import anyio
 
 import bethink
 
-FACT = {
+CLAIM = {
+    "quotes": [{"message": 1, "text": "I moved to Bergen in May", "as": "word"}],
     "statement": "User lives in Bergen",
+    "about": "owner",
     "kind": "detail",
-    "sources": [1],
-    "entities": ["Bergen"],
-    "subject": "user",
     "slot": "home_town",
-    "valid_from": "2026-05",
-    "valid_to": None,
+    "since": "2026-05",
 }
-SESSION = {"raw_memory": "The user moved.", "summary": "A move.", "slug": "a-move", "facts": [FACT]}
-NOTHING_TO_WRITE = '{"calls": [], "done": true}'
+ANSWERS: dict[str, object] = {
+    "claims": {"claims": [CLAIM], "title": "A move"},
+    "verdicts": {"said": ["c1"], "others": [], "fixed": []},  # the second reading: does message 1 say so?
+    "document_calls": {"calls": [], "done": True},
+}
 
 
 def answer(call: bethink.ModelCall) -> str:
-    return json.dumps(SESSION) if call.schema_name == "session_memory" else NOTHING_TO_WRITE
+    return json.dumps(ANSWERS[call.schema_name])
 
 
 async def main() -> None:
@@ -34,7 +35,9 @@ async def main() -> None:
         await memory.learn()
 
         for fact in await alice.facts.search("Bergen", limit=5):
-            print(fact.content, fact.origin, await alice.facts.sources(fact.id), fact.made_by)
+            print(fact.content, fact.evidence, fact.origin, fact.valid_from, fact.made_by)
+            for quote in (await alice.explain(f"fact:{fact.id}:{fact.version}")).quotes:
+                print(f"message {quote.number}: {quote.text}")
         print((await memory.audit()).spent_today)
 
 

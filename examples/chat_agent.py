@@ -55,8 +55,9 @@ async def show(file: Path) -> None:
         for fact in sorted(await ida.facts.all(), key=lambda fact: fact.content):
             lineage = await ida.explain(f"fact:{fact.id}:{fact.version}")
             used = lineage.usage.times if lineage.usage else 0
-            quotes = " / ".join(source.text for source in lineage.sources)
-            print(f"  {fact.content} ({fact.kind}, used {used} times)\n    because {fact.origin} said: {quotes}")
+            quotes = " / ".join(quote.text for quote in lineage.quotes)
+            print(f"  {fact.content} ({fact.kind}, {fact.evidence}, used {used} times)")
+            print(f"    because {fact.origin} said: {quotes}")
 
 
 # In place of the agent's own model: any chat API takes `prompt`, and `recall` as its tool.
@@ -81,25 +82,27 @@ def _cited(line: str) -> str:
 
 # In place of the model that learns: with a key, leave it out and set model="openai:NAME".
 
-FACTS: dict[str, dict[str, object]] = {
+CLAIMS: dict[str, dict[str, object]] = {
     "I live in Bergen": {"statement": "User lives in Bergen", "kind": "detail", "slot": "home_town"},
-    "aisle seat": {"statement": "User prefers an aisle seat", "kind": "preference", "slot": "seat"},
+    "I prefer an aisle seat": {"statement": "User prefers an aisle seat", "kind": "preference", "slot": "seat"},
 }
 
 
 def learnt_from(call: bethink.ModelCall) -> str:
-    """Say what a model would make of a session; sources are the numbers of its messages."""
-    if call.schema_name != "session_memory":
+    """Say what a model would make of a session: claims with exact quotes, and then whether the messages say so."""
+    if call.schema_name == "document_calls":
         return '{"calls": [], "done": true}'
-    rest: dict[str, object] = {"entities": [], "subject": "user", "valid_from": None, "valid_to": None}
-    facts = [
-        fact | rest | {"sources": [FIRST_RUN.index(said) * 2 + 1]}
-        for words, fact in FACTS.items()
-        for said in FIRST_RUN
-        if words in said and said in call.prompt
+    quoted = [quote for quote in CLAIMS if quote in call.prompt]
+    if call.schema_name == "verdicts":
+        names = [f"c{place}" for place in range(1, len(quoted) + 1)]
+        return json.dumps({"said": names, "others": [], "fixed": []})
+    numbers = {quote: place * 2 + 1 for quote in quoted for place, said in enumerate(FIRST_RUN) if quote in said}
+    claims = [
+        CLAIMS[quote] | {"about": "owner", "quotes": [{"message": numbers[quote], "text": quote, "as": "word"}]}
+        for quote in quoted
+        if quote in numbers
     ]
-    notes = "First chat: home and habits." if facts else ""
-    return json.dumps({"raw_memory": notes, "summary": notes, "slug": "first-chat" if facts else None, "facts": facts})
+    return json.dumps({"claims": claims, "title": "First chat" if claims else None})
 
 
 FIRST_RUN = ["I live in Bergen, near the harbour.", "When I fly, I prefer an aisle seat.", "What is my blood type?"]

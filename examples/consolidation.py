@@ -26,27 +26,27 @@ START = datetime(2026, 8, 1, 9, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Said:
-    """What was said on a day, and the fact in it: kind, about whom, the slot it fills, and its names."""
+    """What was said on a day, and the fact in it: its kind, what it is about, and the slot it fills."""
 
     day: int
     text: str
     fact: str = ""
     kind: str = "detail"
+    about: str = "owner"
     slot: str | None = None
-    names: tuple[str, ...] = ()
 
 
 SMALL_TALK = ["Good morning!", "Thanks, that helped.", "What is a monad?", "Please format this table.", "Bye for now."]
 LIFE = [
-    Said(0, "I live in Oslo, near the harbour.", "User lives in Oslo", slot="home_town", names=("Oslo",)),
-    Said(2, "I drink coffee, three cups a day.", "User drinks coffee", "preference", "drink", ("coffee",)),
-    Said(5, "Project Heron starts today: a boat shed.", "Project Heron is a boat shed", "goal", None, ("Heron",)),
-    Said(8, "For Heron I decided on larch wood.", "User decided on larch wood for Heron", "decision", None, ("Heron",)),
-    Said(11, "I am learning to juggle.", "User is learning to juggle", "goal", None, ("juggling",)),
-    Said(24, "I moved to Bergen last week.", "User moved to Bergen", slot="home_town", names=("Bergen",)),
-    Said(33, "I gave up coffee, I drink tea now.", "User drinks tea", "preference", "drink", ("tea",)),
-    Said(52, "Project Heron is finished, the shed stands.", "Project Heron is finished", "event", None, ("Heron",)),
-    Said(70, "In Bergen it rains, so I bought a red coat.", "User bought a red coat", "event", None, ("Bergen",)),
+    Said(0, "I live in Oslo, near the harbour.", "User lives in Oslo", slot="home_town"),
+    Said(2, "I drink coffee, three cups a day.", "User drinks coffee", "preference", slot="drink"),
+    Said(5, "Project Heron starts today: a boat shed.", "Project Heron is a boat shed", "goal", "Heron"),
+    Said(8, "For Heron I decided on larch wood.", "User decided on larch wood for Heron", "decision", "Heron"),
+    Said(11, "I am learning to juggle.", "User is learning to juggle", "goal", "juggling"),
+    Said(24, "I moved to Bergen last week.", "User moved to Bergen", slot="home_town"),
+    Said(33, "I gave up coffee, I drink tea now.", "User drinks tea", "preference", slot="drink"),
+    Said(52, "Project Heron is finished, the shed stands.", "Project Heron is finished", "event", "Heron"),
+    Said(70, "In Bergen it rains, so I bought a red coat.", "User bought a red coat", "event"),
 ]
 
 
@@ -56,27 +56,18 @@ def sessions() -> list[Said]:
     return sorted([*LIFE, *talk[:21]], key=lambda each: each.day)
 
 
-def answer_to(said: Said) -> str:
-    """What a model would say about a session."""
-    fact = {
+def answer_to(said: Said, call: bethink.ModelCall) -> str:
+    """What a model would say about a session, and about its claim when it reads again."""
+    if call.schema_name == "verdicts":
+        return '{"said": ["c1"], "others": [], "fixed": []}'  # every fact of the script is said
+    claim = {
+        "quotes": [{"message": 1, "text": said.text, "as": "word"}],
         "statement": said.fact,
+        "about": said.about,
         "kind": said.kind,
-        "sources": [1],
-        "entities": list(said.names),
-        "subject": "user",
         "slot": said.slot,
-        "valid_from": None,
-        "valid_to": None,
     }
-    kept = bool(said.fact)
-    return json.dumps(
-        {
-            "raw_memory": said.text if kept else "",
-            "summary": said.text if kept else "",
-            "slug": said.fact.lower().replace(" ", "-") if kept else None,
-            "facts": [fact] if kept else [],
-        }
-    )
+    return json.dumps({"claims": [claim] if said.fact else [], "title": said.text.partition(",")[0].rstrip(".!?")})
 
 
 class Calendar:
@@ -94,12 +85,12 @@ def worker(database: Database, said: list[Said]) -> Worker:
     """A worker that learns by the script, and consolidates without a model."""
 
     def script(call: bethink.ModelCall) -> str:
-        return answer_to(next(each for each in said if each.text in call.prompt))
+        return answer_to(next(each for each in said if each.text in call.prompt), call)
 
     model, redactor, tokens = bethink.ScriptedModel(script), redactor_for(database), EstimatedTokens()
     runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens)
     handlers = {
-        JobKind.EXTRACT: Extractor(database=database, model=model, redactor=redactor, tokens=tokens),
+        JobKind.EXTRACT: Extractor(database=database, model=model, reader=model, redactor=redactor, tokens=tokens),
         JobKind.CONSOLIDATE: Consolidator(runs=runs, rules=ConsolidationRules(max_unused_days=60)),
     }
     return Worker(database, handlers, WorkerOptions(daily_cap=None))

@@ -58,21 +58,22 @@ def answered_on(day: int) -> str:
 
 def learnt_from(call: bethink.ModelCall) -> str:
     """Say what a model would make of a session: nothing of small talk, one fact of the four days that matter."""
+    if call.schema_name == "document_calls":
+        return '{"calls": [], "done": true}'
+    if call.schema_name == "verdicts":
+        return '{"said": ["c1"], "others": [], "fixed": []}'  # each of the four says what is claimed
     found = [special for special in SPECIAL.values() if special[0] in call.prompt]
-    facts = [
+    claims = [
         {
+            "quotes": [{"message": 1, "text": said, "as": "word"}],
             "statement": statement,
+            "about": "northwind",
             "kind": kind,
-            "sources": [1],
-            "entities": [],
-            "subject": "northwind",
             "slot": slot,
-            "valid_from": None,
-            "valid_to": None,
         }
-        for _, statement, kind, slot in found
+        for said, statement, kind, slot in found
     ]
-    return json.dumps({"raw_memory": "", "summary": "", "slug": None, "facts": facts})
+    return json.dumps({"claims": claims})
 
 
 async def live_through(memory: bethink.Memory, clock: Calendar) -> int:

@@ -182,7 +182,7 @@ def test_what_the_model_learns_is_paid_for_under_writes(data: Path, capsys: pyte
     def learning(call: ModelCall) -> Line:
         if call.schema is None:
             return reader(call)
-        return json.dumps({"raw_memory": "", "summary": "", "slug": None, "facts": []})
+        return json.dumps({"claims": []})
 
     assert run(data, "--learn", "--questions", "1", model=learning) == 0
 

@@ -44,11 +44,11 @@ def test_the_text_names_questions_reasons_and_next_commands() -> None:
     assert "--as-of 2026-02-10" in text
     assert "--kind" not in text
     assert "why: words" in text
-    assert "evidence  confirmed by a second reading" in text
+    assert "evidence  confirmed\n" in text
     assert "      superseded by fact:fct_…:1" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
-    assert text.count("\n") <= 60
+    assert text.count("\n") <= 62
     assert "and 1 earlier version\n" in text
 
 
@@ -58,7 +58,7 @@ def test_the_headline_fact_is_followed_to_miras_own_message() -> None:
     [source] = done["followed"]["sources"]
     assert done["followed"]["text"] == done["asked"][0]["items"][0]["text"]
     assert source["origin"] == "user"
-    assert done["followed"]["evidence"] == "confirmed"
+    assert done["followed"]["fact"]["evidence"] == "confirmed"
     assert done["followed"]["quotes"]
     assert all(quote["text"] in source["text"] for quote in done["followed"]["quotes"])
     assert source["text"] in {text for said in story() for who, text in said.turns if who == "user"}

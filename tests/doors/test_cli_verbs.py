@@ -1,6 +1,5 @@
 """The commands over the verbs, on both databases."""
 
-import json
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from bethink.model.calls import ModelCall
 from bethink.model.documents import DocumentDraft
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.scripted_model import ScriptedModel
+from faults import scripted
 from tests.doors.cli_kit import Done, ok, run
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -353,12 +353,11 @@ def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]
 
 
 def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: list[str]) -> None:
-    fact = {"statement": "User drinks tea", "kind": "detail", "sources": [1], "entities": [], "subject": "user"}
-    fact |= {"slot": None, "valid_from": None, "valid_to": None}
-    session = {"raw_memory": "Tea.", "summary": "Tea.", "slug": "tea", "facts": [fact]}
+    claim = scripted.claim("User drinks tea", scripted.quote(1, "I drink tea"))
 
     def answer(call: ModelCall) -> str:
-        return json.dumps(session if call.schema_name == "session_memory" else {"calls": [], "done": True})
+        answers = {"claims": scripted.answer([claim]), "verdicts": scripted.verdicts(["c1"])}
+        return answers.get(call.schema_name, '{"calls": [], "done": true}')
 
     [message] = ok("add", "I drink tea every morning.", *on)["refs"]
     with bethink.sync.connect(target, model=ScriptedModel(answer)) as memory:
@@ -367,6 +366,8 @@ def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: li
     [found] = ok("recall", "tea", "--kind", "fact", *on)["items"]
     shown = run("show", found["ref"], *on).out
     assert f"I drink tea every morning. (user)\n          {message}\n" in shown
+    assert "evidence  confirmed\n" in shown
+    assert "  quote  “I drink tea”\n" in shown
     assert "rests on" not in shown
     explained = run("recall", "tea", "--kind", "fact", "--explain", "--budget", "500", *on).out
     assert "from: I drink tea every morning. (user)" in explained

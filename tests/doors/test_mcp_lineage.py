@@ -13,25 +13,16 @@ from bethink.mcp import Grant, http_app, make_server
 from bethink.model.access import KeyInfo, Scope
 from bethink.model.calls import ModelCall
 from bethink.providers.scripted_model import ScriptedModel
+from faults import scripted
 from tests.conftest import KEY
 from tests.doors.mcp_kit import Checked, problem, seed
 
 ALL = Grant(space="alice", may_write=True, may_erase=True)
-FACT = {
-    "statement": "User lives in Bergen",
-    "kind": "detail",
-    "sources": [1],
-    "entities": ["Bergen"],
-    "subject": "user",
-    "slot": "home_town",
-    "valid_from": "",
-    "valid_to": "",
-}
+CLAIM = scripted.claim("User lives in Bergen", scripted.quote(1, "I live in Bergen"), slot="home_town")
 
 
 def _answer(call: ModelCall) -> str:
-    del call
-    return json.dumps({"raw_memory": "Lives in Bergen.", "summary": "Home.", "slug": "home", "facts": [FACT]})
+    return scripted.verdicts(["c1"]) if call.schema_name == "verdicts" else scripted.answer([CLAIM])
 
 
 async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str) -> None:
@@ -54,7 +45,7 @@ async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str)
     assert explained["made_by"].startswith(model.name)
     assert session["kind"] == "session_memory"
     assert [each["ref"] for each in around["items"]] == [str(kept.refs[0])]
-    assert "Lives in Bergen." in summary["memory"]
+    assert "User lives in Bergen" in summary["memory"]
     assert "does not belong to one session" in problem(refused)
 
 

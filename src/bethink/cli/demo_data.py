@@ -149,7 +149,7 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
     "2026-02-20 home": (
         Scripted(
             "User lives in Bergen, in Sandviken.",
-            ("I moved today", "I live in Bergen now, in Sandviken"),
+            ("I moved today. I live in Bergen now, in Sandviken",),
             slot="home",
             since="2026-02-20",
             replaces="User lives in Oslo, in Grünerløkka.",

@@ -15,17 +15,13 @@ if TYPE_CHECKING:
     from bethink.api.space import Space
     from bethink.api.spaces import Spaces
     from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
+    from bethink.model.records import Fact, Quote
 
 app = typer.Typer()
 
 SEVERAL = {"space": repeatable("NAME", "The space to ask, or several, which are ranked together.  [default: default]")}
 _WIDTH = 100
 _NAMED = 3
-_EVIDENCE = {
-    "quoted": "quoted, not read a second time",
-    "confirmed": "confirmed by a second reading",
-    "stated": "stated by a person",
-}
 
 
 @command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
@@ -138,7 +134,8 @@ def _certainty(item: "Recalled") -> str:
 
 def _who(item: "Recalled") -> str:
     known = item.speaker is None or item.origin in (item.speaker, f"tool:{item.speaker}")
-    return one_line(f"{item.ref.kind} from {item.origin}{'' if known else f' ({item.speaker})'}")
+    unsure = ", quoted" if item.fact is not None and item.fact.evidence == "quoted" else ""
+    return one_line(f"{item.ref.kind} from {item.origin}{'' if known else f' ({item.speaker})'}{unsure}")
 
 
 def _reasons(candidate: "Candidate | None") -> Iterator[OutputLine]:
@@ -182,15 +179,14 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     facts = {
         "origin": lineage.origin,
         "at": when(lineage.at),
-        "evidence": lineage.evidence and _EVIDENCE[lineage.evidence],
         "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
         "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
+        **({} if lineage.fact is None else fact_rows(lineage.fact)),
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
-    for quote in lineage.quotes:
-        yield OutputLine(f'  {"context" if quote.context else "quote"}  "{one_line(quote.text, _WIDTH)}"')
+    yield from quote_lines(lineage.quotes)
     quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
     for excerpt, name in zip(lineage.sources, quoted, strict=True):
         yield OutputLine(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
@@ -207,6 +203,27 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     for showing in lineage.shown:
         to = f" to {showing.session_id}" if showing.session_id else ""
         yield OutputLine(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
+
+
+def fact_rows(fact: "Fact") -> dict[str, str]:
+    """Return what is known about a fact beside its text, by name."""
+    happened = [when(each) for each in (fact.happened_from, fact.happened_to) if each is not None]
+    return {
+        "kind": str(fact.kind),
+        "evidence": str(fact.evidence),
+        "speaker": one_line(fact.speaker or ""),
+        "scope": one_line(fact.scope or ""),
+        "happened": " to ".join(happened),
+        "flags": one_line(", ".join(fact.flags)),
+    }
+
+
+def quote_lines(quotes: "Sequence[Quote]") -> Iterator[OutputLine]:
+    """Format the words that a fact or a claim rests on."""
+    for quote in quotes:
+        what = "context" if quote.context else "quote"
+        yield OutputLine(f"  {what}  “{one_line(quote.text, _WIDTH)}”")
+        yield OutputLine(f"         message:{quote.session_id}:{quote.number}", "dim")
 
 
 def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:

@@ -10,17 +10,7 @@ from typing import Any
 from bethink.errors import Invalid
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Job
-from bethink.model.records import (
-    Evidence,
-    Fact,
-    Maker,
-    Origin,
-    Quote,
-    SessionInfo,
-    SourceMessage,
-    checked_name,
-    checked_text,
-)
+from bethink.model.records import Fact, Maker, Origin, Quote, SessionInfo, SourceMessage, checked_name, checked_text
 from bethink.model.text import JsonObject, text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
@@ -304,6 +294,18 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A correction: the new version, the one it replaced, and the text as it was stored.
+
+    If the memory said so already, both refs are the same.
+    """
+
+    ref: Ref
+    previous: Ref
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """One version of a fact or a document, and when it was valid."""
 
@@ -317,8 +319,8 @@ class Version:
 class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
-    `rests_on` and `used_in` are the memories one step before and after it. A fact has its `evidence`, and the `quotes`
-    that it rests on if it was learnt.
+    `rests_on` and `used_in` are the memories one step before and after it. Of a fact, `fact` is the version that was
+    asked for, with its evidence, and `quotes` are the exact words it rests on.
     """
 
     ref: Ref
@@ -327,8 +329,6 @@ class Lineage:
     at: datetime | None = None
     made_by: Maker | None = None
     written_by: str | None = None
-    evidence: Evidence | None = None
-    quotes: tuple[Quote, ...] = ()
     jobs: tuple[Job, ...] = ()
     sources: tuple[Excerpt, ...] = ()
     rests_on: tuple[Ref, ...] = ()
@@ -337,3 +337,5 @@ class Lineage:
     superseded_by: Ref | None = None
     shown: tuple[Showing, ...] = ()
     usage: Use | None = None
+    fact: Fact | None = None
+    quotes: tuple[Quote, ...] = ()
