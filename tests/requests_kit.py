@@ -8,7 +8,8 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
-from bethink.model.verbs import documents, facts, memory, service, sessions, threads
+from bethink.model.reviews import ReviewStatus
+from bethink.model.verbs import documents, facts, memory, reviews, service, sessions, threads
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
 
@@ -85,6 +86,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, expected=1)),
     (facts.FACT_VERSIONS, facts.FactRequest(fact_id="f1")),
     (facts.FACT_SOURCES, facts.FactRequest(fact_id="f1")),
+    (facts.FACT_QUOTES, facts.FactRequest(fact_id="f1")),
+    (reviews.LIST_REVIEWS, reviews.ListReviewsRequest(status=ReviewStatus.REFUSED, limit=3, after="rev_1")),
+    (reviews.COUNT_REVIEWS, Empty()),
+    (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
+    (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
+    (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
     (documents.TREE, documents.TreeRequest(as_of=NOON)),
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),

@@ -37,6 +37,7 @@ _CLASSES = {
     "space": ("Space", "SpaceHandle", "One space: the memory of an end user, a project or a team."),
     "session": ("Session", "SessionHandle", "One session of a conversation."),
     "facts": ("Facts", "Handle", "The facts of a space."),
+    "reviews": ("Reviews", "Handle", "The claims of a space that were not believed at once."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
     "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
@@ -65,6 +66,13 @@ _EXTRA = {
         return Facts(self._backend, self._space)
 
     @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
+
+        return Reviews(self._backend, self._space)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         from bethink.api.documents import Documents  # noqa: PLC0415 - as above
@@ -79,7 +87,7 @@ _EXTRA = {
         return Threads(self._backend, self._space)
 '''
 }
-_CHECKED = {"space": ("Facts", "Documents", "Threads")}
+_CHECKED = {"space": ("Facts", "Reviews", "Documents", "Threads")}
 
 
 class _Imports:
@@ -166,7 +174,7 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in ("memory", "sessions", "facts", "documents", "threads", "service"):
+    for name in ("memory", "sessions", "facts", "reviews", "documents", "threads", "service"):
         found = sys.modules[f"bethink.model.verbs.{name}"]
         for constant, value in vars(found).items():
             if value is verb:

@@ -30,7 +30,7 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "Keys"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Documents", "Threads", "Keys"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
@@ -38,7 +38,7 @@ _GROUPS = {
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document",
+        "Document", "Evidence", "Quote", "Review", "ReviewStatus",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip

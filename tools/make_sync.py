@@ -20,6 +20,7 @@ _CLASSES = {
     "WorkingMemory": "working/memory.py",
     "Local": "backend.py",
     "Facts": "api/facts.py",
+    "Reviews": "api/reviews.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
     "Session": "api/session.py",

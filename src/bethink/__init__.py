@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.reviews import Reviews
     from bethink.api.session import Session
     from bethink.api.space import Space
     from bethink.api.threads import Threads
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
+        Evidence,
         Fact,
         FactKind,
         Forgotten,
         Message,
         Origin,
+        Quote,
         Record,
         Role,
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.reviews import Review, ReviewStatus
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
@@ -43,6 +47,7 @@ __all__ = [
     "DocumentDraft",
     "Documents",
     "Event",
+    "Evidence",
     "Fact",
     "FactKind",
     "Facts",
@@ -56,12 +61,16 @@ __all__ = [
     "ModelAnswer",
     "ModelCall",
     "Origin",
+    "Quote",
     "Recall",
     "Recalled",
     "Record",
     "Ref",
     "RefKind",
     "Remembered",
+    "Review",
+    "ReviewStatus",
+    "Reviews",
     "Role",
     "ScriptedModel",
     "Session",
@@ -79,6 +88,7 @@ __all__ = [
 _HOMES = {
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
+    "bethink.api.reviews": ("Reviews",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
     "bethink.api.threads": ("Threads",),
@@ -92,9 +102,10 @@ _HOMES = {
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
-        "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
-        "conversation_key",
+        "AgentKind", "Evidence", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Quote", "Record", "Role",
+        "SessionInfo", "conversation_key",
     ),
+    "bethink.model.reviews": ("Review", "ReviewStatus"),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

@@ -288,6 +288,22 @@ def _facts(local: Local) -> Handlers:
         .on(facts.SAVE_FACT, found.save)
         .on(facts.FACT_VERSIONS, found.versions)
         .on(facts.FACT_SOURCES, found.sources)
+        .on(facts.FACT_QUOTES, found.quotes)
+    )
+
+
+def _reviews(local: Local) -> Handlers:
+    from bethink.facts.reviews import ReviewService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import reviews  # noqa: PLC0415
+
+    found = ReviewService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(reviews.LIST_REVIEWS, found.all)
+        .on(reviews.COUNT_REVIEWS, found.count)
+        .on(reviews.GET_REVIEW, found.get)
+        .on(reviews.APPROVE_REVIEW, found.approve)
+        .on(reviews.REJECT_REVIEW, found.reject)
     )
 
 
@@ -354,6 +370,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
 _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
     "facts": _facts,
+    "reviews": _reviews,
     "documents": _documents,
     "threads": _threads,
 }

@@ -11,6 +11,7 @@ from bethink import build
 from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
 from bethink.api.keys import Keys as AsyncKeys
+from bethink.api.reviews import Reviews as AsyncReviews
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
@@ -35,12 +36,14 @@ from bethink.model.records import (
     Fact,
     Forgotten,
     Message,
+    Quote,
     Record,
     SessionEntry,
     SessionInfo,
     SessionMemory,
     SourceMessage,
 )
+from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -582,6 +585,76 @@ class Facts(Blocking[AsyncFacts]):
             fact_id: The fact.
         """
         return self._run(lambda: self._inner.sources(fact_id))
+
+    def quotes(self, fact_id: str) -> list[Quote]:
+        """Return the exact words that a learnt fact rests on, each time it was said.
+
+        Args:
+            fact_id: The fact.
+        """
+        return self._run(lambda: self._inner.quotes(fact_id))
+
+
+class Reviews(Blocking[AsyncReviews]):
+    """The claims of a space that were not believed at once."""
+
+    def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
+        """List claims that were not believed at once, the newest first, each with its quotes and the reason.
+
+        Args:
+            status: Only claims with this status: held, refused, approved or rejected.
+            limit: How many claims to return at most.
+            after: Only claims that follow this one: the last id of the previous page.
+
+        Raises:
+            NotFound: if there is no claim `after`.
+        """
+        return self._run(lambda: self._inner.all(status=status, limit=limit, after=after))
+
+    def count(self) -> dict[str, int]:
+        """Count the claims in the inbox by status."""
+        return self._run(lambda: self._inner.count())
+
+    def get(self, review_id: str) -> Review:
+        """Return a claim with its quotes, the reason why it was not believed, and what was decided.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+
+        Raises:
+            NotFound: if the space has no such claim.
+        """
+        return self._run(lambda: self._inner.get(review_id))
+
+    def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
+        """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.
+
+        It replaces or ends what the claim says it does. A claim that was refused can be approved, too.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            statement: What the fact shall say instead, in one sentence.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if it quotes no message.
+        """
+        return self._run(lambda: self._inner.approve(review_id, statement=statement, note=note))
+
+    def reject(self, review_id: str, *, note: str | None = None) -> Review:
+        """Decide that a claim is not believed. It stays listed as rejected.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return self._run(lambda: self._inner.reject(review_id, note=note))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -1257,6 +1330,11 @@ class Space(Blocking[AsyncSpace]):
     def facts(self) -> "Facts":
         """The facts of the space."""
         return Facts(self._inner.facts, self._loop)
+
+    @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        return Reviews(self._inner.reviews, self._loop)
 
     @property
     def documents(self) -> "Documents":

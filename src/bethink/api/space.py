@@ -45,6 +45,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.reviews import Reviews
     from bethink.api.threads import Threads
 
 
@@ -57,6 +58,13 @@ class Space(SpaceHandle):
         from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
 
         return Facts(self._backend, self._space)
+
+    @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
+
+        return Reviews(self._backend, self._space)
 
     @property
     def documents(self) -> "Documents":

@@ -56,6 +56,8 @@ def _fact(tx: Tx, space: str, found: Lineage) -> Lineage:
     sessions = list(dict.fromkeys(quote.source.session_id for quote in sources))
     return replace(
         found,
+        fact=this,
+        quotes=tuple(facts.quotes_of(tx, space=space, fact_id=ref.id)),
         made_by=this.made_by,
         jobs=_jobs_of(tx, space, sessions),
         sources=tuple(sources),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bethink.api.space import Space
     from bethink.api.spaces import Spaces
     from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
+    from bethink.model.records import Fact, Quote
 
 app = typer.Typer()
 
@@ -133,7 +134,8 @@ def _certainty(item: "Recalled") -> str:
 
 def _who(item: "Recalled") -> str:
     known = item.speaker is None or item.origin in (item.speaker, f"tool:{item.speaker}")
-    return one_line(f"{item.ref.kind} from {item.origin}{'' if known else f' ({item.speaker})'}")
+    unsure = ", quoted" if item.fact is not None and item.fact.evidence == "quoted" else ""
+    return one_line(f"{item.ref.kind} from {item.origin}{'' if known else f' ({item.speaker})'}{unsure}")
 
 
 def _reasons(candidate: "Candidate | None") -> Iterator[OutputLine]:
@@ -181,8 +183,10 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
         "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
+        **({} if lineage.fact is None else fact_rows(lineage.fact)),
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
+    yield from quote_lines(lineage.quotes)
     quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
     for excerpt, name in zip(lineage.sources, quoted, strict=True):
         yield OutputLine(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")
@@ -199,6 +203,27 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     for showing in lineage.shown:
         to = f" to {showing.session_id}" if showing.session_id else ""
         yield OutputLine(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
+
+
+def fact_rows(fact: "Fact") -> dict[str, str]:
+    """Return what is known about a fact beside its text, by name."""
+    happened = [when(each) for each in (fact.happened_from, fact.happened_to) if each is not None]
+    return {
+        "kind": str(fact.kind),
+        "evidence": str(fact.evidence),
+        "speaker": one_line(fact.speaker or ""),
+        "scope": one_line(fact.scope or ""),
+        "happened": " to ".join(happened),
+        "flags": one_line(", ".join(fact.flags)),
+    }
+
+
+def quote_lines(quotes: "Sequence[Quote]") -> Iterator[OutputLine]:
+    """Format the words that a fact or a claim rests on."""
+    for quote in quotes:
+        what = "context" if quote.context else "quote"
+        yield OutputLine(f"  {what}  “{one_line(quote.text, _WIDTH)}”")
+        yield OutputLine(f"         message:{quote.session_id}:{quote.number}", "dim")
 
 
 def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from bethink.errors import NotFound
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Fact, SourceMessage, checked_name
+from bethink.model.records import Fact, Quote, SourceMessage, checked_name
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
@@ -86,6 +86,10 @@ class FactService:
     async def sources(self, space: str, request: FactRequest) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return await self._read(space, lambda tx: facts.sources_of(tx, space=space, fact_id=request.fact_id))
+
+    async def quotes(self, space: str, request: FactRequest) -> list[Quote]:
+        """Return the exact words that a learnt fact rests on."""
+        return await self._read(space, lambda tx: facts.quotes_of(tx, space=space, fact_id=request.fact_id))
 
     def _cut_all(self, fact: Fact) -> Fact:
         cut = self._cut

@@ -10,7 +10,7 @@ from typing import Any
 from bethink.errors import Invalid
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Origin, SessionInfo, SourceMessage, checked_name, checked_text
+from bethink.model.records import Fact, Maker, Origin, Quote, SessionInfo, SourceMessage, checked_name, checked_text
 from bethink.model.text import JsonObject, text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
@@ -307,7 +307,8 @@ class Version:
 class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
-    `rests_on` and `used_in` are the memories one step before and after it.
+    `rests_on` and `used_in` are the memories one step before and after it. Of a fact, `fact` is the version that was
+    asked for, with its evidence, and `quotes` are the exact words it rests on.
     """
 
     ref: Ref
@@ -324,3 +325,5 @@ class Lineage:
     superseded_by: Ref | None = None
     shown: tuple[Showing, ...] = ()
     usage: Use | None = None
+    fact: Fact | None = None
+    quotes: tuple[Quote, ...] = ()

@@ -276,7 +276,7 @@ class Evidence(StrEnum):
     """How it is known that a fact is true."""
 
     QUOTED = "quoted"
-    """The words it rests on were found in the messages; nobody has judged what they mean."""
+    """The words it rests on were found in the messages; what they mean was not judged."""
     CONFIRMED = "confirmed"
     """A second reading of the messages agreed that they say so."""
     STATED = "stated"
@@ -348,6 +348,11 @@ class Fact:
             object.__setattr__(self, "origin", Origin(self.origin))
         if type(self.evidence) is not Evidence:
             object.__setattr__(self, "evidence", any_of("evidence", (self.evidence,), Evidence)[0])
+
+    @property
+    def limited(self) -> bool:
+        """Whether it applies to some project, person or occasion only."""
+        return self.scope is not None and self.scope.casefold() != "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
