@@ -11,6 +11,7 @@ from bethink.extend import Redactor
 from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
+from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
 from bethink.model.verbs import memory, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
@@ -273,6 +274,18 @@ def _forgetting(local: Local) -> Handlers:
     return Handlers().on(memory.FORGET, found.forget)
 
 
+def _correcting(local: Local) -> Handlers:
+    from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
+    from bethink.facts.service import FactService  # noqa: PLC0415
+
+    parts = local.parts
+    correct = {
+        RefKind.FACT: FactService(parts.database, redactor=parts.redactor).correct,
+        RefKind.DOCUMENT: DocumentService(parts.database, redactor=parts.redactor).correct,
+    }
+    return Handlers().on(memory.CORRECT, lambda space, request: correct[request.ref.kind](space, request))
+
+
 def _facts(local: Local) -> Handlers:
     from bethink.facts.service import FactService  # noqa: PLC0415 - see above
     from bethink.model.verbs import facts  # noqa: PLC0415
@@ -364,6 +377,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.REMEMBER,), _sessions),
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
+    ((memory.CORRECT,), _correcting),
     ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )

@@ -30,7 +30,7 @@ from bethink.model.jobs import Audit, Job, JobKind, RunReport
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.prompts import Prompt
-from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     Fact,
@@ -1514,6 +1514,21 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if the space has no such memory.
         """
         return self._run(lambda: self._inner.explain(ref))
+
+    def correct(self, ref: Ref | str, text: str) -> Corrected:
+        """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
+
+        It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
+
+        Args:
+            ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
+            text: The whole new text.
+
+        Raises:
+            NotFound: if the space has no such memory.
+            Stale: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.correct(ref, text))
 
     def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.

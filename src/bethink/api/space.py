@@ -11,12 +11,13 @@ from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.jobs import Job
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
-from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
+    CORRECT,
     EXPLAIN,
     FORGET,
     JOBS,
@@ -25,6 +26,7 @@ from bethink.model.verbs.memory import (
     SHOWN,
     USED,
     ContextRequest,
+    CorrectRequest,
     ExplainRequest,
     ForgetRequest,
     JobsRequest,
@@ -251,6 +253,21 @@ class Space(SpaceHandle):
             NotFound: if the space has no such memory.
         """
         return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
+
+    async def correct(self, ref: Ref | str, text: str) -> Corrected:
+        """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
+
+        It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
+
+        Args:
+            ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
+            text: The whole new text.
+
+        Raises:
+            NotFound: if the space has no such memory.
+            Stale: if the ref does not name the current version.
+        """
+        return await self._run(CORRECT, CorrectRequest(ref=Ref.read(ref), text=text))
 
     async def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.

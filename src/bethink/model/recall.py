@@ -294,6 +294,18 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A correction: the new version, the one it replaced, and the text as it was stored.
+
+    If the memory said so already, both refs are the same.
+    """
+
+    ref: Ref
+    previous: Ref
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """One version of a fact or a document, and when it was valid."""
 
