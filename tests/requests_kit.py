@@ -9,7 +9,8 @@ from bethink.model.jobs import JobKind
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.reviews import ReviewStatus
-from bethink.model.verbs import documents, facts, memory, reviews, service, sessions, threads
+from bethink.model.steering import LearningRules
+from bethink.model.verbs import documents, facts, memory, reviews, rules, service, sessions, threads
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
 
@@ -30,6 +31,14 @@ FACT = Fact(
     subject="Anna",
     slot="drink",
     valid_from=NOON,
+)
+RULES = LearningRules(
+    instructions="Learn what Anna eats.\nNever her address.",
+    owner="Anna",
+    time_zone="Europe/Oslo",
+    slots={"favourite_tea": "the tea she drinks most"},
+    hold_kinds=(FactKind.PREFERENCE,),
+    held_flags=("health",),
 )
 NARROW: dict[str, Any] = {
     "origins": ("user", "tool:web"),
@@ -93,6 +102,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
     (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
     (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
+    (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
+    (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
     (documents.TREE, documents.TreeRequest(as_of=NOON)),
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),

@@ -38,6 +38,7 @@ _CLASSES = {
     "session": ("Session", "SessionHandle", "One session of a conversation."),
     "facts": ("Facts", "Handle", "The facts of a space."),
     "reviews": ("Reviews", "Handle", "The claims of a space that were not believed at once."),
+    "rules": ("Rules", "Handle", "The rules by which a space learns."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
     "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
@@ -73,6 +74,13 @@ _EXTRA = {
         return Reviews(self._backend, self._space)
 
     @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
+
+        return Rules(self._backend, self._space)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         from bethink.api.documents import Documents  # noqa: PLC0415 - as above
@@ -87,7 +95,7 @@ _EXTRA = {
         return Threads(self._backend, self._space)
 '''
 }
-_CHECKED = {"space": ("Facts", "Reviews", "Documents", "Threads")}
+_CHECKED = {"space": ("Facts", "Reviews", "Rules", "Documents", "Threads")}
 
 
 class _Imports:
@@ -174,7 +182,7 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in ("memory", "sessions", "facts", "reviews", "documents", "threads", "service"):
+    for name in ("memory", "sessions", "facts", "reviews", "rules", "documents", "threads", "service"):
         found = sys.modules[f"bethink.model.verbs.{name}"]
         for constant, value in vars(found).items():
             if value is verb:

@@ -30,11 +30,11 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Documents", "Threads", "Keys"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads", "Keys"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
-        "Event", "Mode",
+        "Event", "Mode", "LearningRules",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",

@@ -21,6 +21,7 @@ _CLASSES = {
     "Local": "backend.py",
     "Facts": "api/facts.py",
     "Reviews": "api/reviews.py",
+    "Rules": "api/rules.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
     "Session": "api/session.py",

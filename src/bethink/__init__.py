@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
     from bethink.api.reviews import Reviews
+    from bethink.api.rules import Rules
     from bethink.api.session import Session
     from bethink.api.space import Space
     from bethink.api.threads import Threads
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         conversation_key,
     )
     from bethink.model.reviews import Review, ReviewStatus
+    from bethink.model.steering import LearningRules
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
@@ -53,6 +55,7 @@ __all__ = [
     "Facts",
     "Forgotten",
     "History",
+    "LearningRules",
     "Lineage",
     "LiveHistory",
     "Memory",
@@ -72,6 +75,7 @@ __all__ = [
     "ReviewStatus",
     "Reviews",
     "Role",
+    "Rules",
     "ScriptedModel",
     "Session",
     "SessionInfo",
@@ -89,6 +93,7 @@ _HOMES = {
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
     "bethink.api.reviews": ("Reviews",),
+    "bethink.api.rules": ("Rules",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
     "bethink.api.threads": ("Threads",),
@@ -106,6 +111,7 @@ _HOMES = {
         "SessionInfo", "conversation_key",
     ),
     "bethink.model.reviews": ("Review", "ReviewStatus"),
+    "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

@@ -320,6 +320,14 @@ def _reviews(local: Local) -> Handlers:
     )
 
 
+def _rules(local: Local) -> Handlers:
+    from bethink.learning.steering import RulesService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import rules  # noqa: PLC0415
+
+    found = RulesService(local.parts.database, redactor=local.parts.redactor)
+    return Handlers().on(rules.GET_RULES, found.get).on(rules.SET_RULES, found.set)
+
+
 def _documents(local: Local) -> Handlers:
     from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
     from bethink.model.verbs import documents  # noqa: PLC0415
@@ -385,6 +393,7 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
     "facts": _facts,
     "reviews": _reviews,
+    "rules": _rules,
     "documents": _documents,
     "threads": _threads,
 }

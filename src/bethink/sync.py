@@ -12,6 +12,7 @@ from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
 from bethink.api.keys import Keys as AsyncKeys
 from bethink.api.reviews import Reviews as AsyncReviews
+from bethink.api.rules import Rules as AsyncRules
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
@@ -44,6 +45,7 @@ from bethink.model.records import (
     SourceMessage,
 )
 from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -655,6 +657,29 @@ class Reviews(Blocking[AsyncReviews]):
             Conflict: if it was decided before.
         """
         return self._run(lambda: self._inner.reject(review_id, note=note))
+
+
+class Rules(Blocking[AsyncRules]):
+    """The rules by which a space learns."""
+
+    def get(self, agent: str | None = None) -> LearningRules:
+        """Return the rules by which the space, or an agent in it, learns.
+
+        Args:
+            agent: The agent; without rules of its own it has those of the space.
+        """
+        return self._run(lambda: self._inner.get(agent))
+
+    def set(self, rules: LearningRules, *, agent: str | None = None) -> LearningRules:
+        """Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.
+
+        A model follows them, so they need the scope admin. They never make it believed without proof.
+
+        Args:
+            rules: The rules, in place of all that were set before.
+            agent: The agent that they are for; the whole space, if left out.
+        """
+        return self._run(lambda: self._inner.set(rules, agent=agent))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -1335,6 +1360,11 @@ class Space(Blocking[AsyncSpace]):
     def reviews(self) -> "Reviews":
         """The claims of the space that were not believed at once, for a person to decide."""
         return Reviews(self._inner.reviews, self._loop)
+
+    @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        return Rules(self._inner.rules, self._loop)
 
     @property
     def documents(self) -> "Documents":

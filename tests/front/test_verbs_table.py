@@ -31,7 +31,7 @@ DECLARED_HERE = ("model/verbs/", "cli/", "mcp/", *GENERATED)
 HANDLES: dict[str, str] = {
     "memory": "bethink.memory:Memory", "space": "bethink.api.space:Space", "session": "bethink.api.session:Session",
     "facts": "bethink.api.facts:Facts", "reviews": "bethink.api.reviews:Reviews",
-    "documents": "bethink.api.documents:Documents",
+    "rules": "bethink.api.rules:Rules", "documents": "bethink.api.documents:Documents",
     "threads": "bethink.api.threads:Threads", "keys": "bethink.api.keys:Keys",
 }  # fmt: skip
 KNOWN_BY_THE_HANDLE = {"session": {"session_id"}}

@@ -217,7 +217,7 @@ async def test_a_fact_shows_its_evidence_and_its_quotes_where_it_is_explained(
     found = await alice.explain(f"fact:{fact.id}:1")
 
     assert found.fact == fact
-    assert found.fact.happened_from is not None
+    assert fact.happened_from is not None
     assert [quote.text for quote in found.quotes] == ["I climbed Ulriken"]
 
 

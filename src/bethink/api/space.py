@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
     from bethink.api.reviews import Reviews
+    from bethink.api.rules import Rules
     from bethink.api.threads import Threads
 
 
@@ -67,6 +68,13 @@ class Space(SpaceHandle):
         from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
 
         return Reviews(self._backend, self._space)
+
+    @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
+
+        return Rules(self._backend, self._space)
 
     @property
     def documents(self) -> "Documents":

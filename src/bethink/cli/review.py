@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.groups import called_alone
 from bethink.cli.lists import MOST, Limit
 from bethink.cli.recall import fact_rows, quote_lines
 from bethink.cli.terminal import OutputLine, columns, many, one_line, when
@@ -18,16 +18,10 @@ if TYPE_CHECKING:
     from bethink.model.reviews import Review
 
 
-class _Inbox(TyperGroup):
-    """A group that lists if it is called without a command."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
-        return super().parse_args(ctx, ["list", *args] if bare else args)
-
-
 app = typer.Typer()
-review = typer.Typer(cls=_Inbox, help="Decide about what was not believed at once, and about changes to documents.")
+review = typer.Typer(
+    cls=called_alone("list"), help="Decide about what was not believed at once, and about changes to documents."
+)
 app.add_typer(review, name="review")
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids as 'bethink review' lists them.")]

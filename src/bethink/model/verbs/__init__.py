@@ -13,8 +13,8 @@ def __getattr__(name: str) -> object:
     # The whole table loads when it is asked for: a program that remembers and recalls needs a third of it.
     if name != "VERBS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from bethink.model.verbs import documents, facts, memory, reviews, service, sessions, threads  # noqa: PLC0415
+    from bethink.model.verbs import documents, facts, memory, reviews, rules, service, sessions, threads  # noqa: PLC0415
 
-    modules = (memory, sessions, facts, reviews, documents, threads, service)
+    modules = (memory, sessions, facts, reviews, rules, documents, threads, service)
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

@@ -303,6 +303,15 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
+-- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+CREATE TABLE learning_rules (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    agent text COLLATE "C" NOT NULL,
+    rules json NOT NULL,
+    changed_at bigint NOT NULL,
+    PRIMARY KEY (space_id, agent)
+);
+
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
@@ -683,8 +692,8 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'documents', 'document_references',
-        'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements', 'states', 'ledger',
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'learning_rules', 'documents',
+        'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements', 'states', 'ledger',
         'ledger_items', 'usage', 'term_counts'
     ] LOOP
         EXECUTE format(
