@@ -11,6 +11,7 @@ from bethink.extend import Redactor
 from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
+from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
 from bethink.model.verbs import memory, relearning, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
@@ -319,6 +320,18 @@ def _relearning(local: Local) -> Handlers:
     )
 
 
+def _correcting(local: Local) -> Handlers:
+    from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
+    from bethink.facts.service import FactService  # noqa: PLC0415
+
+    parts = local.parts
+    correct = {
+        RefKind.FACT: FactService(parts.database, redactor=parts.redactor).correct,
+        RefKind.DOCUMENT: DocumentService(parts.database, redactor=parts.redactor).correct,
+    }
+    return Handlers().on(memory.CORRECT, lambda space, request: correct[request.ref.kind](space, request))
+
+
 def _facts(local: Local) -> Handlers:
     from bethink.facts.service import FactService  # noqa: PLC0415 - see above
     from bethink.model.verbs import facts  # noqa: PLC0415
@@ -334,7 +347,31 @@ def _facts(local: Local) -> Handlers:
         .on(facts.SAVE_FACT, found.save)
         .on(facts.FACT_VERSIONS, found.versions)
         .on(facts.FACT_SOURCES, found.sources)
+        .on(facts.FACT_QUOTES, found.quotes)
     )
+
+
+def _reviews(local: Local) -> Handlers:
+    from bethink.facts.reviews import ReviewService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import reviews  # noqa: PLC0415
+
+    found = ReviewService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(reviews.LIST_REVIEWS, found.all)
+        .on(reviews.COUNT_REVIEWS, found.count)
+        .on(reviews.GET_REVIEW, found.get)
+        .on(reviews.APPROVE_REVIEW, found.approve)
+        .on(reviews.REJECT_REVIEW, found.reject)
+    )
+
+
+def _rules(local: Local) -> Handlers:
+    from bethink.learning.steering import RulesService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import rules  # noqa: PLC0415
+
+    found = RulesService(local.parts.database, redactor=local.parts.redactor)
+    return Handlers().on(rules.GET_RULES, found.get).on(rules.SET_RULES, found.set)
 
 
 def _documents(local: Local) -> Handlers:
@@ -437,11 +474,14 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
         (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
         _installation,
     ),
+    ((memory.CORRECT,), _correcting),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )
 _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
     "facts": _facts,
+    "reviews": _reviews,
+    "rules": _rules,
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,

@@ -28,6 +28,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
     "test": ("tests", "Run memory tests: questions with what must and must not come back."),
+    "review": ("review", "Decide about what was not believed at once, and about changes to documents."),
+    "rules": ("rules", "Show or set what a space learns, and what a person approves first."),
     "restore": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),

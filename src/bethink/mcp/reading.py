@@ -22,7 +22,9 @@ from bethink.mcp.results import (
 )
 from bethink.mcp.texts import (
     BODY_NOTE,
+    LINE,
     IndexLine,
+    about_fact,
     index,
     message_line,
     page,
@@ -33,7 +35,7 @@ from bethink.mcp.texts import (
     title_of,
 )
 from bethink.memory import Memory
-from bethink.model.framing import framed
+from bethink.model.framing import framed, inert
 from bethink.model.moments import iso
 from bethink.model.recall import Ref, RefKind
 from bethink.model.verbs.narrowing import NARROWING, Narrowed
@@ -162,12 +164,14 @@ class Reading:
         """Show where a memory comes from: its messages, model and versions, what was made of it, where it was shown."""
         found = await self._space().explain(ref)
         sources = [str(quote_line(excerpt)) for excerpt in found.sources[:10]]
-        maker = found.made_by
+        quotes = [f"- exactly: {inert(quote.text, limit=LINE)}" for quote in found.quotes[:10] if not quote.context]
+        maker, fact = found.made_by, found.fact
+        about = [] if fact is None else about_fact(fact)
         return Explanation(
             ref=found.ref,
             origin=found.origin,
             at=found.at,
-            memory=framed("\n".join([title_of(found.text or ""), *sources]), note=BODY_NOTE),
+            memory=framed("\n".join([title_of(found.text or ""), *about, *sources, *quotes]), note=BODY_NOTE),
             erased=found.text is None,
             made_by=None if maker is None else f"{maker.model}, {maker.prompt}, {maker.extractor}",
             written_by=found.written_by,
@@ -183,6 +187,7 @@ class Reading:
             ],
             shown_count=len(found.shown),
             used_times=0 if found.usage is None else found.usage.times,
+            evidence=fact and fact.evidence,
         )
 
     async def search(self, query: Ask) -> SearchHits:

@@ -12,7 +12,7 @@ from bethink.mcp.results import IndexEntry, MemoryIndex
 from bethink.model.framing import framed, inert, label_of, unframed
 from bethink.model.moments import EPOCH, iso
 from bethink.model.recall import Excerpt, Recalled, Ref, RefKind
-from bethink.model.records import Fact, Record, SessionEntry
+from bethink.model.records import Evidence, Fact, Record, SessionEntry
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.context import NOTE
 
@@ -59,13 +59,31 @@ def recalled_line(item: Recalled, *, is_note: bool = False) -> IndexLine:
         about.append("superseded")
     kind = item.fact.kind if item.fact is not None else "note" if is_note else item.ref.kind
     entry = entry_of(item.ref, kind, item.origin, item.at, score=item.score, superseded_by=item.superseded_by)
-    return IndexLine(replace(entry, space=item.space or None), item.text, tuple(about))
+    entry = replace(entry, space=item.space or None, evidence=_unsure(item.fact))
+    return IndexLine(entry, item.text, (*about, *_scope(item.fact)))
 
 
 def fact_line(fact: Fact) -> IndexLine:
     """Write one fact."""
     at = fact.recorded_at or fact.created_at or EPOCH
-    return IndexLine(entry_of(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at), fact.content)
+    entry = entry_of(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at)
+    return IndexLine(replace(entry, evidence=_unsure(fact)), fact.content, _scope(fact))
+
+
+def about_fact(fact: Fact) -> list[str]:
+    """Write whose word a fact is, where it applies, when it happened, and why it needs care, one line each."""
+    happened = "/".join(iso(each)[:10] for each in (fact.happened_from, fact.happened_to) if each is not None)
+    known = {"speaker": fact.speaker, "scope": fact.scope, "happened": happened, "flags": ", ".join(fact.flags)}
+    return [f"{name}: {plain(value)}" for name, value in known.items() if value]
+
+
+def _unsure(fact: Fact | None) -> str | None:
+    # Only where it is a warning: a word on every line would cost more than it tells.
+    return Evidence.QUOTED if fact is not None and fact.evidence is Evidence.QUOTED else None
+
+
+def _scope(fact: Fact | None) -> tuple[str, ...]:
+    return (f"for {fact.scope}",) if fact is not None and fact.limited else ()
 
 
 def message_line(record: Record, *, is_note: bool = False) -> IndexLine:

@@ -136,6 +136,8 @@ def _line(text: Text, label: str, *, superseded: bool) -> str:
         about.append(f"from {_day(text.fact.valid_from)}")
     if text.fact is not None and text.fact.valid_to is not None:
         about.append(f"until {_day(text.fact.valid_to)}")
+    if text.fact is not None and text.fact.limited:
+        about.append(f"for {text.fact.scope}")
     if superseded:
         about.append("superseded" if text.ref.kind is RefKind.MESSAGE else "partly superseded")
     who = [*map(_plain, about), ":".join(map(_plain, text.origin.split(":"))), _day(from_micros(text.at))]

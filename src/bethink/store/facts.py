@@ -107,6 +107,11 @@ def _quote_of(row: Row) -> Quote:
     )  # fmt: skip
 
 
+def mark_stated(tx: Tx, *, space: str, fact_id: str) -> None:
+    """Record that a person approved what a fact says."""
+    tx.run("mark_fact_stated", space=space, id=fact_id)
+
+
 def learnt_effect(tx: Tx, *, space: str, fact_id: str) -> str | None:
     """Return the effect key of the learning that a fact was first stored by."""
     row = tx.one("learnt_effect", space=space, id=fact_id)
@@ -385,6 +390,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
     tx.run("delete_fact_quotes", space=space, id=fact_id)
+    tx.run("forget_reviews_of_fact", space=space, fact=fact_id)
     tx.forgets = True
 
 

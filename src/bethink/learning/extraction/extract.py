@@ -72,7 +72,8 @@ class Extractor:
         gate = _gate(work, answer)
         checked = [gate.check(each) for each in answer.claims]
         verdicts = await self._verdicts(claim, work, readable(checked))
-        judged = judge(checked, verdicts, gate, held_flags=self.held_flags)
+        flags = self.held_flags if work.rules.held_flags is None else work.rules.held_flags
+        judged = judge(checked, verdicts, gate, held_flags=flags, hold_kinds=work.rules.hold_kinds)
         made_by = Maker(model=first.model, prompt=PROMPT, extractor=EXTRACTOR)
         return await self._apply(claim, work, Extracted(made_by=made_by, judged=judged, answer=answer))
 

@@ -42,6 +42,7 @@ class ClaimReason(StrEnum):
     FOREIGN_NAME = "foreign_name"
     FOREIGN_NUMBER = "foreign_number"
     FLAGGED = "flagged"
+    HELD_KIND = "held_kind"
     OUTRANKED = "outranked"
     DENIED = "denied"
     SOMEBODY_ELSES = "somebody_elses"

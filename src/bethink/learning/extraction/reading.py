@@ -1,17 +1,21 @@
 """Read the input of an extraction: the new records, the context before them, what is known, and recorded answers."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
+from bethink.errors import Misconfigured
 from bethink.extend import Tokens
 from bethink.learning.extraction import request
 from bethink.learning.extraction.request import Scene
+from bethink.learning.steering import written
 from bethink.model.jobs import Claim
 from bethink.model.moments import EPOCH
 from bethink.model.records import Fact, FactKind, Record, Role, SessionInfo
 from bethink.model.rules import tells
-from bethink.store import facts, learning, ledger, messages, search, sessions
+from bethink.model.steering import LearningRules
+from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions
 from bethink.store.db import Tx
 
 _NEW = 500
@@ -46,6 +50,7 @@ class ExtractionInput:
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
     known: Sequence[Fact] = ()
+    rules: LearningRules = field(default_factory=LearningRules)
     scene: Scene = field(default_factory=lambda: Scene(owner=None, conversation=""))
 
     def said_at(self, number: int) -> datetime:
@@ -72,7 +77,8 @@ def begin(
     if run:
         new, until = [record for record in new if record.number <= last], last
     earlier = _earlier(tx, claim, start)
-    scene = _scene(tx, session, [*earlier, *new], zone)
+    rules = learning_rules.of_agent(tx, space=claim.space, agent_id=session.agent_id)
+    scene = _scene(tx, session, [*earlier, *new], zone, rules)
     share = None if budget is None else budget // 2 if earlier else budget
     if share is not None and not run:
         new, until = _first(new, until, share, tokens, scene)
@@ -86,13 +92,14 @@ def begin(
         agent_id=session.agent_id,
         updated_at=new[-1].recorded_at,
         run=run or f"{version}:{start}-{until}",
-        prompt=_prompt(earlier, new, known, scene, budget=budget, tokens=tokens),
+        prompt=_prompt(earlier, new, known, scene, rules=rules, budget=budget, tokens=tokens),
         whole=[*earlier, *new],
         recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run) if run else (),
         model=model,
         numbered={record.number: record for record in (*earlier, *new)},
         shown=_shown(tx, claim),
         known=known,
+        rules=rules,
         scene=scene,
     )
 
@@ -116,14 +123,18 @@ def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> 
     return "", "", 0
 
 
-def _scene(tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo) -> Scene:
+def _scene(
+    tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo, rules: LearningRules
+) -> Scene:  # fmt: skip
     names = dict.fromkeys(
         record.message.name for record in records if record.message.role is Role.USER and record.message.name
     )
     # A space is often named after its owner; else the only person with a name is the one.
     own = next((name for name in names if name and name.casefold() == session.space.casefold()), None)
-    owner = own or (next(iter(names)) if len(names) == 1 else None)
+    owner = rules.owner or own or (next(iter(names)) if len(names) == 1 else None)
     key = sessions.key_of(tx, space=session.space, conversation=session.conversation_id)
+    with suppress(Misconfigured):  # another machine may have known the zone
+        zone = zone if rules.time_zone is None else request.zone_of(rules.time_zone)
     return Scene(owner=owner, conversation=key or "", zone=zone)
 
 
@@ -163,11 +174,13 @@ def _prompt(
     known: Sequence[Fact],
     scene: Scene,
     *,
+    rules: LearningRules,
     budget: int | None,
     tokens: Tokens,
 ) -> str:
     if budget is None:  # without a model nothing is asked; it only matters whether there is anything to see
         return "\n".join(text for record in new if (text := request.line(record, scene)))
-    head = "\n".join((request.about([*earlier, *new], scene), request.known(known)))
+    told = request.instructions(written(rules))
+    head = "\n".join(filter(None, (request.about([*earlier, *new], scene), told, request.known(known))))
     said = request.messages(earlier, new, scene, budget=max(100, budget - tokens.count(head)), tokens=tokens)
     return f"{head}\n{said}" if said else ""

@@ -15,7 +15,7 @@ from bethink.model.moments import to_micros
 from bethink.model.records import Fact, Record, Role, channel_of
 
 HIDDEN = frozenset({"internal", "reasoning"})
-_FRAME = re.compile(r"</?(?:about|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)
+_FRAME = re.compile(r"</?(?:about|instructions|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)
 _LONGEST_TOOL = 2_000
 _LONGEST_CALL = 300
 _LONGEST_NAME = 60
@@ -84,6 +84,11 @@ def about(records: Sequence[Record], scene: Scene) -> str:
         f"Channel: {inert(channel_of(scene.conversation))[:_LONGEST_NAME]}.",
     ]
     return "<about>\n" + _FRAME.sub("", "\n".join(lines)) + "\n</about>"
+
+
+def instructions(text: str) -> str:
+    """Return the part with what the owner wants learnt; empty for nothing."""
+    return f"<instructions>\n{_FRAME.sub('', text)}\n</instructions>" if text else ""
 
 
 def known(facts: Sequence[Fact]) -> str:

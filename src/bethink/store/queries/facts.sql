@@ -17,6 +17,10 @@ VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metada
 UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
+-- name: mark_fact_stated
+-- A person approved what the current version of a fact says.
+UPDATE facts SET evidence = 'stated' WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
 -- name: last_fact_version
 -- The newest version of a fact; removed ones that were shown count, so that their refs are not reused.
 SELECT max(version) AS version FROM (

@@ -321,6 +321,15 @@ CREATE TABLE relearnings (
     PRIMARY KEY (space_id, id)
 );
 
+-- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+CREATE TABLE learning_rules (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    agent text COLLATE "C" NOT NULL,
+    rules json NOT NULL,
+    changed_at bigint NOT NULL,
+    PRIMARY KEY (space_id, agent)
+);
+
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
@@ -808,7 +817,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'documents',
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes'
     ] LOOP
