@@ -30,15 +30,15 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "Keys"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "MemoryTests", "Keys"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
-        "Event", "Mode",
+        "MemoryTest", "Event", "Mode",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document",
+        "Document", "MemoryTestResult",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip

@@ -22,6 +22,7 @@ _CLASSES = {
     "Facts": "api/facts.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
+    "MemoryTests": "api/tests.py",
     "Session": "api/session.py",
     "Space": "api/space.py",
     "Spaces": "api/spaces.py",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from bethink.api.facts import Facts
     from bethink.api.session import Session
     from bethink.api.space import Space
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
     from bethink.build import connect
     from bethink.handles import Backend
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from bethink.memory import Memory
     from bethink.model.calls import ModelAnswer, ModelCall
     from bethink.model.documents import Document, DocumentDraft
+    from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
@@ -51,6 +53,9 @@ __all__ = [
     "Lineage",
     "LiveHistory",
     "Memory",
+    "MemoryTest",
+    "MemoryTestResult",
+    "MemoryTests",
     "Message",
     "Mode",
     "ModelAnswer",
@@ -81,6 +86,7 @@ _HOMES = {
     "bethink.api.facts": ("Facts",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
+    "bethink.api.tests": ("MemoryTests",),
     "bethink.api.threads": ("Threads",),
     "bethink.build": ("connect",),
     "bethink.handles": ("Backend",),
@@ -89,6 +95,7 @@ _HOMES = {
     "bethink.memory": ("Memory",),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
     "bethink.model.documents": ("Document", "DocumentDraft"),
+    "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (

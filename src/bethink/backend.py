@@ -12,7 +12,7 @@ from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import memory, service, sessions
+from bethink.model.verbs import memory, relearning, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.log.marks import Marks
     from bethink.recall.reindex import Vectors
     from bethink.recall.search import Searcher
+    from bethink.relearn import RelearnService
     from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.memory import WorkingMemory
@@ -46,6 +47,7 @@ class Parts:
     searcher: "Callable[[], Searcher]"
     worker: "Callable[[], Worker] | None" = None
     background: "Background | None" = None
+    relearning: "Callable[[], RelearnService] | None" = None
     engine: "Engine | None" = None
     compactor: "Compactor | None" = None
     max_history_len: int = 100
@@ -153,6 +155,16 @@ class Local(Backend):
 
             self._keys = KeyService(self.parts.database)
         return self._keys
+
+    def relearning(self) -> "RelearnService":
+        """Return what learns a space again.
+
+        Raises:
+            Unavailable: if learning is switched off.
+        """
+        if self.parts.relearning is None:
+            raise Unavailable("learning is switched off.", hint="Set learn = true.")
+        return self.parts.relearning()
 
     async def advance(self, space: str, thread_id: str) -> None:
         """Process the waiting events of a thread. It never raises: their messages are already stored."""
@@ -273,6 +285,16 @@ def _forgetting(local: Local) -> Handlers:
     return Handlers().on(memory.FORGET, found.forget)
 
 
+def _relearning(local: Local) -> Handlers:
+    found = local.relearning()
+    return (
+        Handlers()
+        .on(relearning.RELEARN, found.relearn)
+        .on(relearning.APPLY_RELEARNING, found.apply)
+        .on(relearning.UNDO_RELEARNING, found.undo)
+    )
+
+
 def _facts(local: Local) -> Handlers:
     from bethink.facts.service import FactService  # noqa: PLC0415 - see above
     from bethink.model.verbs import facts  # noqa: PLC0415
@@ -343,11 +365,27 @@ def _threads(local: Local) -> Handlers:
     )
 
 
+def _tests(local: Local) -> Handlers:
+    from bethink.model.verbs import tests  # noqa: PLC0415 - see above
+    from bethink.recall.memory_tests import MemoryTestService  # noqa: PLC0415
+
+    parts = local.parts
+    found = MemoryTestService(parts.database, searcher=parts.searcher, redactor=parts.redactor)
+    return (
+        Handlers()
+        .on(tests.ADD_TEST, found.add)
+        .on(tests.LIST_TESTS, found.all)
+        .on(tests.REMOVE_TEST, found.remove)
+        .on(tests.RUN_TESTS, found.run)
+    )
+
+
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
+    (relearning.VERBS, _relearning),
     ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )
@@ -356,5 +394,6 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "facts": _facts,
     "documents": _documents,
     "threads": _threads,
+    "tests": _tests,
 }
 """What makes the functions for a verb, by its name or else by its handle."""

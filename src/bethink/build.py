@@ -21,7 +21,9 @@ from bethink.settings import Settings, data_folder, load_settings, settings_of, 
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
+    from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
+    from bethink.relearn import RelearnService
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -200,6 +202,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
+        relearning=_relearning(settings, database, redactor=cut, model=model) if worker is not None else None,
         background=Background(worker) if worker is not None and settings.learning.at_start else None,
         engine=engine,
         compactor=compactor,
@@ -207,6 +210,28 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         files_folder=settings.learning.artefacts_dir,
     )
     return Memory(Local(parts))
+
+
+def _relearning(
+    settings: Settings, database: Database, *, redactor: Redactor, model: Model | None
+) -> "Callable[[], RelearnService]":
+    def shadow(path: Path, request: "RelearnRequest") -> Memory:
+        values: dict[str, object] = {"learn_at_start": False, "daily_spend_cap": math.inf, "artefacts_dir": ""}
+        if request.model:
+            values["model"] = request.model
+        if request.second_model:
+            values["second_model"] = request.second_model
+        own = with_values(settings, values)
+        used = None if request.model else model
+        # The log was redacted before: fingerprints of its secrets must not change.
+        return memory_from(own, database=sqlite_file(str(path), own), redactor=redactor, model=used)
+
+    def make() -> "RelearnService":
+        from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
+
+        return RelearnService(database, shadow=shadow, daily_cap=_cap(settings, free=False))
+
+    return make
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":

@@ -14,6 +14,7 @@ from bethink.api.keys import Keys as AsyncKeys
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
+from bethink.api.tests import MemoryTests as AsyncMemoryTests
 from bethink.api.threads import Threads as AsyncThreads
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
@@ -26,6 +27,7 @@ from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.prompts import Prompt
@@ -41,6 +43,7 @@ from bethink.model.records import (
     SessionMemory,
     SourceMessage,
 )
+from bethink.model.relearning import Relearning
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -947,6 +950,91 @@ class Threads(Blocking[AsyncThreads]):
         return self._run(lambda: self._inner.replay(thread_id))
 
 
+class MemoryTests(Blocking[AsyncMemoryTests]):
+    """The memory tests of a space."""
+
+    def add(
+        self,
+        question: str,
+        *,
+        must: Iterable[str] = (),
+        must_not: Iterable[str] = (),
+        as_of: When | None = None,
+        limit: int = 5,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        tags: Iterable[str] = (),
+        note: str = "",
+        about: Ref | str | None = None,
+        test_id: str | None = None,
+    ) -> MemoryTest:
+        """Keep a memory test and return it as stored.
+
+        Args:
+            question: The question, in plain words.
+            must: Texts or refs that must be among the first items. A text counts if an item contains it, in any
+                case.
+            must_not: Texts or refs that must not be among them.
+            as_of: Ask what was known at this time. A day means its end.
+            limit: How many items to look at.
+            kinds: Which kinds of memory to ask.
+            tags: Ask only what has all of these tags.
+            note: Why the test is there.
+            about: The fact or document that it was made from. When the text of that is forgotten, the test is
+                removed.
+            test_id: A name for the test. One with the same name is replaced.
+        """
+        return self._run(
+            lambda: self._inner.add(
+                question,
+                must=must,
+                must_not=must_not,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                tags=tags,
+                note=note,
+                about=about,
+                test_id=test_id,
+            )
+        )
+
+    def all(self, *, limit: int = 100, after: str = "") -> list[MemoryTest]:
+        """List the memory tests of the space, ordered by id.
+
+        Args:
+            limit: How many tests to return at most.
+            after: Only tests that follow this one: the last id of the previous page.
+        """
+        return self._run(lambda: self._inner.all(limit=limit, after=after))
+
+    def remove(self, test_id: str) -> None:
+        """Remove a memory test.
+
+        Args:
+            test_id: The test.
+
+        Raises:
+            NotFound: if the space has no such test.
+        """
+        return self._run(lambda: self._inner.remove(test_id))
+
+    def run(
+        self, *, only: Iterable[str] | None = None, tests: Iterable[MemoryTest] | None = None
+    ) -> list[MemoryTestResult]:
+        """Ask the question of each memory test, and compare what comes back with what must and must not.
+
+        It only recalls: no language model is called, and nothing goes into the ledger or counts as used.
+
+        Args:
+            only: Only the tests with these ids.
+            tests: Run these instead of those that the space keeps. They are not stored.
+
+        Raises:
+            NotFound: if the space has no such test.
+        """
+        return self._run(lambda: self._inner.run(only=only, tests=tests))
+
+
 class Session(Blocking[AsyncSession]):
     """One session of a conversation."""
 
@@ -1268,6 +1356,11 @@ class Space(Blocking[AsyncSpace]):
         """The working memory of the space."""
         return Threads(self._inner.threads, self._loop)
 
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        return MemoryTests(self._inner.tests, self._loop)
+
     def remember(
         self,
         messages: Given,
@@ -1535,6 +1628,41 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if there is no such space.
         """
         return self._run(lambda: self._inner.consolidate())
+
+    def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
+
+    def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return self._run(lambda: self._inner.apply_relearning(relearning_id))
+
+    def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return self._run(lambda: self._inner.undo_relearning(relearning_id))
 
     def session(
         self,

@@ -13,6 +13,7 @@ from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
@@ -33,6 +34,7 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
+from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.verbs.sessions import (
     GET_SESSION,
     LIST_SESSIONS,
@@ -45,6 +47,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
 
 
@@ -71,6 +74,13 @@ class Space(SpaceHandle):
         from bethink.api.threads import Threads  # noqa: PLC0415 - as above
 
         return Threads(self._backend, self._space)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+
+        return MemoryTests(self._backend, self._space)
 
     async def remember(
         self,
@@ -347,6 +357,41 @@ class Space(SpaceHandle):
             NotFound: if there is no such space.
         """
         return await self._run(CONSOLIDATE, Empty())
+
+    async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return await self._run(RELEARN, RelearnRequest(model=model, second_model=second_model, dry_run=dry_run))
+
+    async def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return await self._run(APPLY_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
+    async def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
 
     async def session(
         self,

@@ -19,7 +19,8 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
 
     What such a fact had retired is now retired by its successor; without one, the best fact of each slot is revived.
     """
-    gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
+    unsupported = (row["id"] for row in tx.all("list_unsupported_facts", space=space))
+    gone = list(dict.fromkeys([*unsupported, *unsaid]))
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
     again = [claimed for each in gone for claimed in _said_again(tx, each, space=space)]

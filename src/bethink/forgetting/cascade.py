@@ -4,9 +4,10 @@ import json
 from collections.abc import Collection
 
 from bethink.facts import revive
+from bethink.forgetting import naming
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, reviews, sessions
+from bethink.store import facts, jobs, relearnings, reviews, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -20,10 +21,12 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     """Forget every message of some sessions of a locked conversation, and what was derived from them."""
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
+    named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    return naming.also(forgotten, named)
 
 
 def forget_messages(
@@ -35,15 +38,18 @@ def forget_messages(
     """
     shaken: set[str] = set()
     removed = 0
+    said = naming.texts_of_messages(tx, numbers, space=space, session_id=session_id)
+    named = naming.tests_naming(tx, lambda: said, space=space)
     for number in numbers:
-        named = {"space": space, "session": session_id, "number": number}
-        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **named)}
-        removed += tx.run("forget_message", **named)
+        one = {"space": space, "session": session_id, "number": number}
+        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
+        removed += tx.run("forget_message", **one)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    return naming.also(forgotten, named)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
@@ -70,9 +76,17 @@ def _forget_derived(
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     tx.forgets = True
+    named = naming.tests_naming(tx, lambda: naming.texts_of_lost_facts(tx, unsaid, space=space), space=space)
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
-    return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
+    return Forgotten(
+        messages=removed,
+        facts=len(lost),
+        session_memories=memories,
+        documents=touched,
+        threads=threads,
+        tests_naming=named,
+    )
 
 
 def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten | None:
@@ -91,8 +105,10 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
         return None
     learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
+    named = naming.tests_naming(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
     facts.delete(tx, space=space, fact_id=fact_id)
-    return Forgotten(facts=1, documents=forget_resting_on(tx, space=space, gone=[fact_id]))
+    touched = forget_resting_on(tx, space=space, gone=[fact_id])
+    return Forgotten(facts=1, documents=touched, tests_naming=named)
 
 
 def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:
@@ -101,6 +117,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     A document that was made from facts and session memories is rebuilt from them, as long as those exist.
     """
     runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
+    named = naming.tests_naming(tx, lambda: naming.texts_of_document(tx, document_id, space=space), space=space)
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
@@ -108,7 +125,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
-    return Forgotten(documents=touched)
+    return Forgotten(documents=touched, tests_naming=named)
 
 
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
@@ -136,6 +153,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     touched = tx.run("redact_resting_on", space=space, ids=gone)
     tx.forgets = True
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
         tx.run("clear_selection", space=space)

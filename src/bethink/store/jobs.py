@@ -80,11 +80,15 @@ def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
+def spend(tx: Tx, usage: Usage, *, slot: int) -> None:
+    """Record the cost of model calls for the day."""
+    tx.run("spend", day=day_of(tx.now), slot=slot, **asdict(usage))
+
+
 def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
     """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
-    taken = asdict(usage)
-    tx.run("spend", day=day_of(tx.now), slot=slot, **taken)
-    return tx.run("charge_job", **_held(held), **taken) == 1
+    spend(tx, usage, slot=slot)
+    return tx.run("charge_job", **_held(held), **asdict(usage)) == 1
 
 
 def finish(

@@ -21,7 +21,7 @@ def put(tx: Tx, claim: ClaimedFact, *, space: str, status: ReviewStatus, reason:
     review = new_id("rev")
     kept = tx.run(
         "insert_review",
-        space=space, id=review, status=status, reason=reason, detail=detail, claim=_written(claim),
+        space=space, id=review, status=status, reason=reason, detail=detail, claim=claim_json(claim),
         session=claim.fact.source, effect=effect, now=tx.now,
     )  # fmt: skip
     for quote in claim.quotes if kept else ():
@@ -75,14 +75,16 @@ def counts(tx: Tx, *, space: str) -> dict[ReviewStatus, int]:
     return {ReviewStatus(row["status"]): row["count"] for row in tx.all("count_reviews", space=space)}
 
 
-def _written(claim: ClaimedFact) -> str:
+def claim_json(claim: ClaimedFact) -> str:
+    """Return a claim as JSON, as it is stored."""
     fact = {name: value for name, value in asdict(claim.fact).items() if name not in _UNSTORED}
     times = {name: value.isoformat() for name, value in fact.items() if isinstance(value, datetime)}
     quotes = [asdict(quote) for quote in claim.quotes]
     return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.known})
 
 
-def _claim_of(text: str) -> ClaimedFact:
+def claim_of(text: str) -> ClaimedFact:
+    """Read a claim that was stored as JSON."""
     tree: Mapping[str, Any] = json.loads(text)
     known = {field.name for field in fields(Fact)}
     fact = {name: value for name, value in tree["fact"].items() if name in known}
@@ -101,7 +103,7 @@ def _review_of(row: Row) -> Review:
         status=ReviewStatus(row["status"]),
         reason=row["reason"],
         detail=row["detail"],
-        claim=_claim_of(row["claim"]),
+        claim=claim_of(row["claim"]),
         session_id=row["session_id"],
         created_at=from_micros(row["created_at"]),
         decided_at=from_micros_or_none(row["decided_at"]),

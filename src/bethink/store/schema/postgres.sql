@@ -303,6 +303,21 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
+-- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
+-- an applied one must restore, as ids.
+CREATE TABLE relearnings (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    model text NOT NULL,
+    counts json NOT NULL,
+    proposal json,
+    undo json,
+    created_at bigint NOT NULL,
+    applied_at bigint,
+    PRIMARY KEY (space_id, id)
+);
+
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
@@ -634,6 +649,52 @@ CREATE TRIGGER terms_outdated AFTER UPDATE OF title, description, body ON docume
 WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
 EXECUTE FUNCTION outdate_terms('document');
 
+-- ---------------------------------------- memory tests
+
+-- Questions with what must and must not come back. about: the fact or document that a test was made from.
+CREATE TABLE memory_tests (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    question text NOT NULL,
+    must json NOT NULL,
+    must_not json NOT NULL,
+    as_of bigint,
+    first_items bigint NOT NULL,
+    kinds json NOT NULL,
+    tags json NOT NULL,
+    note text NOT NULL,
+    about_kind text COLLATE "C",
+    about_id text COLLATE "C",
+    about_version bigint,
+    created_at bigint NOT NULL,
+    PRIMARY KEY (space_id, id)
+);
+
+CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
+
+-- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+CREATE FUNCTION forget_tests_of_facts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM memory_tests t USING gone g
+    WHERE t.space_id = g.space_id AND t.about_kind = 'fact' AND t.about_id = g.id;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION forget_tests_of_document() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM memory_tests t WHERE t.space_id = OLD.space_id AND t.about_kind = 'document' AND t.about_id = OLD.id
+      AND t.about_version IN (OLD.version, OLD.version + 1);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER tests_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_tests_of_facts();
+CREATE TRIGGER tests_forgotten AFTER UPDATE OF redacted ON documents FOR EACH ROW
+WHEN (OLD.redacted = 0 AND NEW.redacted = 1 AND NEW.reason = '')
+EXECUTE FUNCTION forget_tests_of_document();
+
 -- ---------------------------------------- the network
 
 -- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
@@ -683,9 +744,9 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'documents', 'document_references',
-        'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements', 'states', 'ledger',
-        'ledger_items', 'usage', 'term_counts'
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'documents',
+        'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
+        'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

@@ -308,6 +308,21 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
+-- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
+-- an applied one must restore, as ids.
+CREATE TABLE relearnings (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    model TEXT NOT NULL,
+    counts TEXT NOT NULL CHECK (json_valid(counts)),
+    proposal TEXT CHECK (json_valid(proposal)),
+    undo TEXT CHECK (json_valid(undo)),
+    created_at INTEGER NOT NULL,
+    applied_at INTEGER,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
 CREATE TABLE documents (
@@ -531,6 +546,39 @@ CREATE TABLE usage (
     last_usage INTEGER NOT NULL,
     PRIMARY KEY (space_id, kind, id, number)
 ) STRICT;
+
+-- ---------------------------------------- memory tests
+
+-- Questions with what must and must not come back. about: the fact or document that a test was made from.
+CREATE TABLE memory_tests (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    question TEXT NOT NULL,
+    must TEXT NOT NULL CHECK (json_valid(must)),
+    must_not TEXT NOT NULL CHECK (json_valid(must_not)),
+    as_of INTEGER,
+    first_items INTEGER NOT NULL,
+    kinds TEXT NOT NULL CHECK (json_valid(kinds)),
+    tags TEXT NOT NULL CHECK (json_valid(tags)),
+    note TEXT NOT NULL,
+    about_kind TEXT,
+    about_id TEXT,
+    about_version INTEGER,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
+
+-- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+CREATE TRIGGER facts_tests_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'fact' AND about_id = old.id;
+END;
+CREATE TRIGGER documents_tests_au AFTER UPDATE OF redacted ON documents
+WHEN old.redacted = 0 AND new.redacted = 1 AND new.reason = '' BEGIN
+    DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'document' AND about_id = old.id
+      AND about_version IN (old.version, old.version + 1);
+END;
 
 -- ---------------------------------------- the network
 
