@@ -16,10 +16,12 @@ TALKS = [*SET.talks, *([] if SET.followup is None else [SET.followup])]
 
 def test_every_quote_is_in_its_message() -> None:
     for talk in TALKS:
-        texts = [plain(message.content) for message in talk.messages]
+        texts: list[str] = [plain(message.content) for message in talk.messages]
         for claim in talk.claims:
             for quote in claim["quotes"]:
-                assert is_in(plain(quote["text"]), texts[quote["message"] - 1]), f"{talk.name}: {claim['statement']}"
+                assert is_in(plain(quote["text"]), texts[int(quote["message"]) - 1]), (
+                    f"{talk.name}: {claim['statement']}"
+                )
 
 
 def test_false_claims_cite_messages_and_are_not_said() -> None:
