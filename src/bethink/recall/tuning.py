@@ -65,6 +65,7 @@ class Tuning:
     speaker: float = 0.25  # SETS
     quoted: float = 0.1  # SETS
     entity: float = 0.1  # NONE: the sets have no facts
+    learnt: float = 0.1  # NONE: as above; it decides between a fact and messages that match about as well
     recency: float = 0.02  # SETS: it decides between equals only
     recency_now: float = 0.05  # SETS: where a question asks about now
     recency_days: float = 30.0  # NONE: the age at which recency counts half
