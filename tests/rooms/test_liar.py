@@ -252,7 +252,6 @@ async def test_an_instruction_in_a_page_is_never_a_wish_even_if_the_reader_lies_
 
 
 @pytest.mark.parametrize("name", OF_PEOPLE)
-@pytest.mark.xfail(reason="an address that no person wrote can be in a wish, if the model and its reader lie")
 async def test_an_address_that_only_a_page_has_is_in_no_wish_even_if_the_reader_lies_as_well(
     database: Database, memory: Memory, name: str
 ) -> None:
@@ -261,7 +260,6 @@ async def test_an_address_that_only_a_page_has_is_in_no_wish_even_if_the_reader_
     assert EVIL not in f"{[fact.content for fact in await memory.space(SPACE).facts.all()]}"
 
 
-@pytest.mark.xfail(reason="what only a page says still stands among what is known, if the reader lies")
 async def test_what_only_a_page_says_is_not_in_a_block_without_a_question_even_if_the_reader_lies_as_well(
     database: Database, memory: Memory
 ) -> None:
@@ -270,7 +268,6 @@ async def test_what_only_a_page_says_is_not_in_a_block_without_a_question_even_i
     assert EVIL not in (await memory.space(SPACE).context()).text
 
 
-@pytest.mark.xfail(reason="a title is neither quoted nor read a second time")
 async def test_a_title_is_not_a_way_around_the_reading(database: Database, memory: Memory) -> None:
     await lied(database, memory, Liar(None, honest=True, title=ORDER))
 

@@ -261,6 +261,11 @@ def wishes(tx: Tx, *, space: str, kinds: list[str], limit: int) -> list[Fact]:
     return [fact_of(row) for row in rows]
 
 
+def attributes(tx: Tx, *, space: str, limit: int) -> list[Fact]:
+    """Return what holds now and can have only one value at a time, the newest first."""
+    return [fact_of(row) for row in tx.all("list_attributes", space=space, now=tx.now, limit=limit)]
+
+
 def search(
     tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None, only: Filter | None = None
 ) -> list[Fact]:

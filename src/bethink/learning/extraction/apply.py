@@ -149,7 +149,7 @@ def _notes(
     return noted(
         told,
         title=answer.title,
-        slug=answer.slug or ("" if before is None else before.slug),
+        slug="" if before is None else before.slug,
         before="" if before is None or before.made_by.quotes else before.raw_memory,
     )
 

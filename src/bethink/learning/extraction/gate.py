@@ -24,6 +24,7 @@ _WORD = re.compile(r"\S+")
 _SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
 _LONGEST = 100_000
 _OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.\w{1,24}|\w{1,16}://\S{1,500}|(?:[\w-]{1,64}\.){1,8}[^\W\d]\w{1,24}")
 OWNER = "owner"
 
 
@@ -97,6 +98,7 @@ class Gate:
         self._owner = owner
         self._start = start
         self._suspicious = suspicious
+        self._known = known
         self._known_numbers = {value for text in known for value in numbers_in(text)}
         self._numbers: dict[int, set[int]] = {}
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
@@ -164,6 +166,9 @@ class Gate:
                 return ClaimProblem(
                     ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words"
                 )
+            borrowed = self._borrowed(claim.statement)
+            if borrowed:
+                return ClaimProblem(ClaimReason.TOOLS_WORD, f"no person said {borrowed}", Force.HOLDS)
             around = (self._records[quote.number] for quote in checked.quotes if quote.context)
             text = next((record for record in around if _is_text(record)), None)
             if text is not None:  # a person may mean it, or a page that a person asked to have read
@@ -219,6 +224,14 @@ class Gate:
                 exact = next((word for word in _WORD.findall(self._texts[number]) if name in words_in(word)), name)
                 found[number] = Quote(session_id=record.session_id, number=number, text=exact, context=True)
         return list(found.values())
+
+    def _borrowed(self, statement: str) -> str:
+        """Return an address in a statement that only tools and documents have: the goal of most hidden instructions."""
+        spoken = (Role.USER, Role.ASSISTANT)
+        said = [text for number, text in self._texts.items() if self._records[number].message.role in spoken]
+        told = "\n".join([*said, *self._known]).casefold()
+        found = (address.rstrip(".,;:!?)\"'") for address in _ADDRESS.findall(statement))
+        return next((address for address in found if address.casefold() not in told), "")
 
     def _echoes(self, claim: DraftClaim) -> bool:
         wanted = {stem(word) for word in key_words(claim.statement)}

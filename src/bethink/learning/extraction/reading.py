@@ -145,6 +145,10 @@ def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
     likely = facts.search(tx, space=space, question=said[:_LOOKED_UP].replace('"', " "), limit=_KNOWN)
     current = [fact for fact in likely if fact.valid_to is None or fact.valid_to > tx.now]
     found = {fact.id: fact for fact in (*current[: _KNOWN - len(wishes)], *wishes)}
+    # What is said in another language shares no word with what it changes, and that is mostly an attribute.
+    for fact in facts.attributes(tx, space=space, limit=_KNOWN):
+        if len(found) < _KNOWN:
+            found.setdefault(fact.id, fact)
     return sorted(found.values(), key=lambda fact: fact.id)  # in a stable order, for caches of prompts
 
 

@@ -41,6 +41,8 @@ class Scene:
         named = message.name or (self.owner or "owner" if role is Role.USER else str(role))
         # A name is written outside the text it belongs to, so it must not look like a heading.
         name = " ".join(re.sub(r"[:\[\]()<>]+", " ", inert(named)).split())[:_LONGEST_NAME] or "unnamed"
+        if role is Role.ASSISTANT and not message.name:
+            return "AI"
         lowered = role is Role.USER and message.origin != "user"
         return f"{name} (from {message.origin})" if lowered else f"{name}{_ROLES[role]}"
 

@@ -57,6 +57,12 @@ SELECT fact_columns() FROM facts
 WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
 
+-- name: list_attributes
+-- What holds now and can have only one value at a time, the newest first.
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND slot IS NOT NULL AND retired_at IS NULL AND (valid_to IS NULL OR valid_to > :now)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
+
 -- name: list_wishes
 -- What people want that holds at a time, the newest first.
 SELECT fact_columns() FROM facts
