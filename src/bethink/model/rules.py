@@ -12,6 +12,9 @@ TURN_THRESHOLD = 5
 QUIET_CHECK = timedelta(hours=1)
 """How long an open session may be idle before it is checked for the first time."""
 
+CONFIDENTIAL = "confidential"
+"""The flag of a fact that somebody asked not to pass on."""
+
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 
 _TRIGGER_OF_END = {
@@ -41,6 +44,11 @@ def rank(origin: Origin) -> int:
     return _RANK.get(origin, _RANK["document"])
 
 
+def vouched(origin: Origin) -> bool:
+    """Return whether somebody stands behind a text: a person, the assistant or an import, not a tool or a document."""
+    return rank(origin) >= _RANK["import"]
+
+
 def lowest(origins: Iterable[Origin]) -> Origin:
     """Return the origin of a combination: the least trusted of its parts."""
     return min(origins, key=lambda origin: (rank(origin), origin))
@@ -49,6 +57,11 @@ def lowest(origins: Iterable[Origin]) -> Origin:
 def tells(kind: FactKind) -> bool:
     """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
     return kind in _TELLING
+
+
+def confidential(fact: Fact) -> bool:
+    """Return whether somebody asked not to pass a fact on."""
+    return CONFIDENTIAL in fact.flags
 
 
 def since(fact: Fact) -> datetime:
