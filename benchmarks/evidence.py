@@ -1,8 +1,9 @@
 """What the gate of code lets through: claims with exact quotes, true and false, in eleven languages.
 
-The gate judges no meaning. So it must let nearly every true claim through, and refuse what needs no reader: quotes that
-are not there, names and numbers that nobody said, and wishes that are not a person's word. False claims of the other
-kinds are counted, for a second reading by a model is there for them.
+The gate judges no meaning. It must let nothing through that needs no reader to be seen: quotes that are not there,
+names and numbers that nobody said, and wishes that are not a person's word. A true claim may be let through or doubted:
+then it stands once a second reading has found it said. It must not be refused. False claims of the other kinds are
+counted, for the second reading is there for them.
 """
 
 import argparse
@@ -11,13 +12,22 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.evidence_cases import OWN, Case, read
 
-Check = Callable[[Case], tuple[bool, str]]
-MIN_TRUE = 0.95
+Check = Callable[[Case], "Answer"]
+MAX_TRUE_REFUSED = 0.05
 _NEVER = ("names", "numbers", "quotes")
 """What may not get through even once."""
+
+
+class Answer(NamedTuple):
+    """What the gate says to a claim: whether it passes, and if not, whether a second reading may let it, and why."""
+
+    passed: bool
+    doubted: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +36,7 @@ class Outcome:
 
     case: Case
     passed: bool
+    doubted: bool
     reason: str
 
 
@@ -43,6 +54,11 @@ class Figures:
         through = self.count(sound=True, passed=True)
         return through / max(1, through + self.count(sound=True, passed=False))
 
+    @property
+    def true_refused(self) -> float:
+        sound = [each for each in self.outcomes if each.case.sound]
+        return sum(not each.passed and not each.doubted for each in sound) / max(1, len(sound))
+
     def refused(self) -> Counter[str]:
         return Counter(each.reason for each in self.outcomes if each.case.sound and not each.passed)
 
@@ -53,7 +69,7 @@ class Figures:
 
     @property
     def reached(self) -> bool:
-        return self.true_share >= MIN_TRUE and not any(self.violations(kind)[0] for kind in _NEVER)
+        return self.true_refused <= MAX_TRUE_REFUSED and not any(self.violations(kind)[0] for kind in _NEVER)
 
     def line(self) -> str:
         wrong = ", ".join(
@@ -61,8 +77,9 @@ class Figures:
         )
         unread = [each.passed for each in self.outcomes if not each.case.true and not each.case.code_must_refuse]
         return (
-            f"true let through {self.true_share:.3f} of {sum(each.case.sound for each in self.outcomes)}; let through "
-            f"although code must refuse: {wrong}; left to the second reading: {sum(unread)} of {len(unread)} false"
+            f"true let through {self.true_share:.3f}, refused {self.true_refused:.3f}, the rest doubted, of "
+            f"{sum(each.case.sound for each in self.outcomes)}; let through although code must refuse: "
+            f"{wrong}; left to the second reading: {sum(unread)} of {len(unread)} false"
         )
 
 
@@ -70,8 +87,8 @@ def run(cases: Sequence[Case], check: Check) -> list[Outcome]:
     """Ask the gate about every case."""
     outcomes: list[Outcome] = []
     for case in cases:
-        passed, reason = check(case)
-        outcomes.append(Outcome(case=case, passed=passed, reason=reason))
+        said = check(case)
+        outcomes.append(Outcome(case=case, passed=said.passed, doubted=said.doubted, reason=said.reason))
     return outcomes
 
 
@@ -90,9 +107,8 @@ def report(outcomes: Sequence[Outcome], *, show: bool = False) -> bool:
 
 
 def _table(title: str, outcomes: Sequence[Outcome], part_of: Callable[[Case], str]) -> None:
-    print(
-        f"\n| {title} | true let through | true refused | false let through | false refused | why true were refused |"
-    )
+    headings = ("true let through", "true not", "false let through", "false not", "why true were doubted or refused")
+    print(f"\n| {title} | {' | '.join(headings)} |")
     print("|---|---|---|---|---|---|")
     for part in dict.fromkeys(part_of(each.case) for each in outcomes):
         figures = Figures([each for each in outcomes if part_of(each.case) == part])
@@ -106,7 +122,8 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     for each in outcomes:
         case = each.case
         if case.sound and not each.passed:
-            print(f"refused ({each.reason}): {case.id} {case.kind}/{case.variant}: {case.claim.statement}")
+            what = "doubted" if each.doubted else "refused"
+            print(f"{what} ({each.reason}): {case.id} {case.kind}/{case.variant}: {case.claim.statement}")
         elif case.code_must_refuse and each.passed:
             print(f"LET THROUGH ({case.violation}): {case.id} {case.kind}/{case.variant}: {case.claim.statement}")
 

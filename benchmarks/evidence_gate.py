@@ -1,23 +1,33 @@
 """Asks the gate of Bethink about one labelled claim."""
 
-import importlib
-from dataclasses import asdict
-from typing import Any
-
+from benchmarks.evidence import Answer
 from benchmarks.evidence_cases import Case, Said
+from bethink.learning.extraction.claims import draft
+from bethink.learning.extraction.gate import Force, Gate
 from bethink.model.records import Message, Record, Role
 
 
-def check(case: Case) -> tuple[bool, str]:
+def check(case: Case) -> Answer:
     """Tell whether the gate lets a claim through, and why not."""
-    gate: Any = importlib.import_module("bethink.learning.extraction.gate")
-    answer: Any = importlib.import_module("bethink.learning.extraction.answer")
-    claim = asdict(case.claim)
-    quotes = tuple(answer.DraftQuote(message=q.message, text=q.text, use=q.use) for q in case.claim.quotes)
-    draft = answer.DraftClaim(**claim | {"quotes": quotes})
-    records = [_record(said) for said in case.session]
-    refused = gate.Gate(records, owner=case.owner, known=(), start=0).check(draft)
-    return refused is None, "" if refused is None else str(refused.reason)
+    claim = case.claim
+    fields: dict[str, object] = {
+        "statement": claim.statement,
+        "kind": claim.kind,
+        "about": claim.about,
+        "stance": claim.stance,
+        "scope": claim.scope,
+        "happened": claim.happened,
+        "since": claim.since,
+        "until": claim.until,
+        "quotes": [{"message": quote.message, "text": quote.text, "as": quote.use} for quote in claim.quotes],
+    }
+    read = draft(fields)
+    if read is None:
+        return Answer(passed=False, reason="malformed")
+    problem = Gate({said.number: _record(said) for said in case.session}, owner=case.owner).check(read).problem
+    if problem is None:
+        return Answer(passed=True)
+    return Answer(passed=False, doubted=problem.force is Force.DOUBTS, reason=problem.reason)
 
 
 def _record(said: Said) -> Record:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.evidence import report, run
+from benchmarks.evidence import Answer, report, run
 from benchmarks.evidence_cases import WISHES, Case, read
+from benchmarks.evidence_gate import check
 
 CASES = read()
 _UNSPACED = {"zh", "ja"}
@@ -137,8 +138,12 @@ def test_a_sound_claim_is_of_any_kind_of_claim_and_some_rest_on_tools_and_contex
     assert len([case for case in sound if any(quote.use == "context" for quote in case.claim.quotes)]) >= 40
 
 
-def knows_the_labels(case: Case) -> tuple[bool, str]:
-    return not case.code_must_refuse, "label" if case.code_must_refuse else ""
+def knows_the_labels(case: Case) -> Answer:
+    return Answer(not case.code_must_refuse, reason="label" if case.code_must_refuse else "")
+
+
+def test_the_gate_lets_no_foreign_name_number_or_quote_through_and_refuses_nothing_true():
+    assert report(run(CASES, check))
 
 
 def test_a_gate_that_refuses_what_it_must_reaches_the_bar(capsys: pytest.CaptureFixture[str]):
@@ -151,14 +156,14 @@ def test_a_gate_that_refuses_what_it_must_reaches_the_bar(capsys: pytest.Capture
 @pytest.mark.parametrize("kind", ["names", "numbers", "quotes"])
 def test_one_forbidden_claim_let_through_misses_the_bar(kind: str, capsys: pytest.CaptureFixture[str]):
     one = next(case for case in CASES if case.violation == kind)
-    assert not report(run(CASES, lambda case: (case.id == one.id or not case.code_must_refuse, "")), show=True)
+    assert not report(run(CASES, lambda case: Answer(case.id == one.id or not case.code_must_refuse)), show=True)
     shown = capsys.readouterr().out
     assert f"LET THROUGH ({kind}): {one.id}" in shown
     assert f"{kind} 1 of" in shown.splitlines()[-1]
 
 
 def test_a_gate_that_refuses_everything_misses_the_bar_and_says_why(capsys: pytest.CaptureFixture[str]):
-    assert not report(run(CASES, lambda _: (False, "strict")))
+    assert not report(run(CASES, lambda _: Answer(passed=False, reason="strict")))
     shown = capsys.readouterr().out
     assert f"strict {sum(case.sound for case in CASES if case.kind == 'plain')} |" in shown
     assert shown.splitlines()[-1].startswith("MISSED: true let through 0.000")

@@ -58,7 +58,7 @@ async def test_opening_a_root_session_learns_from_what_is_marked_in_the_backgrou
 
         await until(remembered)
 
-    assert model.calls[0].schema_name == "session_memory"
+    assert model.calls[0].schema_name == "claims"
 
 
 @pytest.mark.spec("S2.2", "S2.3", "S2.4", "S2.5")

@@ -8,7 +8,7 @@ from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.extend import Embedder, Reranker
 from bethink.model.documents import Document, DocumentDraft, Provenance
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import FactKind, Origin, SourceMessage
+from bethink.model.records import FactKind, Origin, Quote, SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.search import Searcher
 from bethink.store import facts
@@ -41,9 +41,10 @@ async def learnt(database: Database, fact_id: str, content: str, *sources: Sourc
     """Store a fact as extraction does, with the messages it rests on."""
     fields: dict[str, object] = {"origin": Origin("user"), "kind": FactKind.DETAIL, **more}
     fact = Fact(id=fact_id, content=content, **fields)  # pyright: ignore[reportArgumentType]
-    effect = f"kit:{next(_effects)}"
+    quotes = tuple(Quote(session_id=each.session_id, number=each.number, text=content) for each in sources)
+    support = facts.Support(f"kit:{next(_effects)}", content, quotes)
     await database.transact(
-        lambda tx: facts.learn(tx, space="alice", fact=fact, effect=effect, token=1, sources=sources), space="alice"
+        lambda tx: facts.learn(tx, space="alice", fact=fact, token=1, support=support), space="alice"
     )
     return fact
 

@@ -79,7 +79,7 @@ async def test_files_of_what_was_selected_last_time_stay_while_the_writer_works_
 
 
 async def test_the_folder_can_be_deleted_and_is_made_again_byte_for_byte(life: Life, tmp_path: Path) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     handler = consolidator(life.database, folder=str(tmp_path))
     await life.consolidate(handler)
     folder = tmp_path / folder_of("alice")

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from textwrap import wrap
+
 import pytest
 
 from bethink import Fact, Memory, Session, conversation_key
@@ -18,7 +20,7 @@ from bethink.store import consolidation, jobs
 from bethink.store.db import Database
 from bethink.worker import RunReport, Worker, WorkerOptions
 from tests.conftest import FakeClock, said, whole_tree
-from tests.rooms.learn_kit import a_fact, answer, consolidator, extractor
+from tests.rooms.learn_kit import a_fact, a_note, answer, consolidator, extractor
 
 DAY = timedelta(days=1)
 
@@ -30,13 +32,18 @@ class Life:
         self.database, self.memory, self.count = database, memory, 0
         self.docs = memory.space("alice").documents
 
-    async def tell(self, text: str, *facts: dict[str, object], **told: str) -> Session:
+    async def tell(
+        self, text: str, *facts: dict[str, object], note: str | None = None, title: str | None = None
+    ) -> Session:
+        """Say something in a session of its own, and learn from it these facts and a note: the text itself."""
         self.count += 1
         key = conversation_key(channel="c", chat=str(self.count))
         session = await self.memory.space("alice").session(key)
         await session.append(said(text))
         await session.end()
-        model = ScriptedModel([answer(*facts, **{"summary": text, "raw": text, "slug": f"talk-{self.count}", **told})])
+        notes = [a_note(part, 1) for part in wrap(note or text, 900)]
+        told = answer(*facts, *notes, title=title or f"Talk {self.count}")
+        model = ScriptedModel([told])
         handlers = {JobKind.EXTRACT: extractor(self.database, model)}
         await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
         return session
@@ -76,8 +83,8 @@ def life(database: Database, memory: Memory) -> Life:
 async def test_what_was_learnt_becomes_a_tree_with_sources(life: Life) -> None:
     session = await life.tell(
         "I live in Bergen with Kari.",
-        a_fact("User lives in Bergen", 1, entities=["Bergen"]),
-        a_fact("Kari lives in Bergen", 1, entities=["Kari", "Bergen"], subject="kari"),
+        a_fact("User lives in Bergen", 1, about="Bergen"),
+        a_fact("Kari lives in Bergen", 1, about="Kari"),
     )
 
     report = await life.consolidate()
@@ -182,14 +189,14 @@ async def test_a_success_marks_exactly_what_it_saw_and_a_refreshed_memory_is_add
 async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_forgotten(
     life: Life, clock: FakeClock
 ) -> None:
-    gone = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    gone = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     clock.time += 20 * DAY
-    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     clock.time += 15 * DAY
 
     assert ids((await life.selection()).removed) == [gone.id]
-    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+    await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
     await life.consolidate()
 
     assert "~/memory/tea" not in await whole_tree(life.docs)
@@ -200,7 +207,7 @@ async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_for
 async def test_when_everything_has_expired_what_was_derived_goes_without_a_model(
     life: Life, clock: FakeClock, memory: Memory
 ) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     mine = await memory.space("alice").documents.create(DocumentDraft(slug="mine", title="Mine"))
     clock.time += 40 * DAY
@@ -217,14 +224,14 @@ async def test_when_everything_has_expired_what_was_derived_goes_without_a_model
 
 
 async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     await life.docs.update(
         tea.id, DocumentDraft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), expected=1
     )
-    await life.tell("I love tea.", a_fact("User loves tea", 1, entities=["Tea"]))
+    await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
 
     await life.consolidate()
 
@@ -234,8 +241,8 @@ async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
 
 
 async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(life: Life, memory: Memory) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
-    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
@@ -265,7 +272,7 @@ async def _id(life: Life, path: str) -> str:
 
 
 async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     await life.tell("I like rain and tea.", a_fact("User likes rain", 1, entities=["Rain", "Tea"]))
@@ -283,11 +290,11 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
 
 
 async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(life: Life, clock: FakeClock) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     [first] = await life.docs.changes()
     await life.docs.undo(first.run)
-    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+    await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
 
     await life.consolidate()
 
@@ -303,7 +310,7 @@ async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(
 
 async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life: Life) -> None:
     handler = consolidator(life.database, review=True)
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
     [held] = await life.docs.changes()
     await life.docs.reject(held.run)
@@ -315,9 +322,9 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
     await life.consolidate(handler)
 
     assert [each.status for each in await life.docs.changes()] == [ChangeStatus.REJECTED]
-    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate(handler)
-    await life.tell("I like snow.", a_fact("User likes snow", 1, entities=["Snow"]))
+    await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
     await life.consolidate(handler)
     assert [each.status for each in await life.docs.changes()] == [
         ChangeStatus.HELD,
@@ -341,7 +348,7 @@ async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: L
 
 
 async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: Memory) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     [fact] = await memory.space("alice").facts.search("tea", limit=5)
 
@@ -354,7 +361,7 @@ async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: M
 
 async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClock) -> None:
     for number in range(6):  # enough that ids of one moment sort in any order
-        await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, entities=[f"tea {number}"]))
+        await life.tell(f"I like tea {number}.", a_fact(f"User likes tea {number}", 1, about=f"tea {number}"))
     await life.consolidate()
     before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     clock.time += 40 * DAY
@@ -367,7 +374,7 @@ async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClo
 
 
 async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(life: Life) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
@@ -382,7 +389,7 @@ async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(l
 
 async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: Life) -> None:
     handler = consolidator(life.database, review=True)
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
     [held] = await life.docs.changes()
 
@@ -395,7 +402,7 @@ async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: L
 
     assert "~/memory/tea" in await whole_tree(life.docs)
     assert ids((await life.selection()).added) == []
-    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate(handler)
     [second, _] = await life.docs.changes()
     await life.docs.reject(second.run)

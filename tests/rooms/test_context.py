@@ -45,9 +45,9 @@ async def full(database: Database, memory: Memory, clock: FakeClock) -> Life:
     """A space with something on every shelf."""
     life = Life(database, memory)
     wish = a_fact("User prefers short answers", 1, kind="preference")
-    await life.tell("I prefer short answers.", wish, summary="On style.", raw="Short answers.")
+    await life.tell("I prefer short answers.", wish, title="On style", note="Short answers.")
     clock.time += DAY
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), summary="On towns.", raw="Lives in Bergen.")
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), title="On towns", note="Lives in Bergen.")
     clock.time += DAY
     await written(memory, "garden", "Roses by the gate.", title="Garden", description="What grows where")
     return life
@@ -78,7 +78,7 @@ async def test_a_block_says_what_is_wanted_known_written_and_talked_about(
     assert "User lives in Bergen (user, 2023-11-15)" in section(block, "What is known")
     assert "Garden / What grows where (user, 2023-11-16)" in section(block, "Documents")
     assert "Roses" not in block.text
-    assert "On towns. / Lives in Bergen. (memory, 2023-11-15)" in section(block, "Earlier sessions")
+    assert "On towns. User lives in Bergen Lives in Bergen." in section(block, "Earlier sessions")
     assert len(block.items) == len(lines(block)) == 5
     for item, line in zip(block.items, lines(block), strict=True):
         assert LINE.fullmatch(line)
@@ -271,7 +271,7 @@ async def test_a_block_as_of_a_day_is_the_block_of_that_day(
     await facts.save(Fact(id="f", content="A later fact"))
     await memory.space("alice").documents.update(page.id, DocumentDraft(slug="plan", title="The new plan"), expected=1)
     await written(memory, "more", "x", title="A later page")
-    await Life(database, memory).tell("later", summary="A later session", raw="later")
+    await Life(database, memory).tell("later", title="A later session", note="later")
     await tell(memory, "The ferry leaves at ten.")
 
     back = await memory.space("alice").context(question="When does the ferry leave?", as_of=day)
@@ -313,7 +313,7 @@ async def test_a_time_beyond_the_calendar_breaks_no_block(memory: Memory, databa
 
 async def test_the_overviews_that_only_repeat_the_rest_are_left_out(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, about="Bergen"))
     await life.consolidate()
 
     block = await memory.space("alice").context()

@@ -13,7 +13,7 @@ from bethink.worker import RunReport
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 
-HOME: dict[str, object] = {"slot": "home_town", "subject": "user"}
+HOME: dict[str, object] = {"slot": "home_town"}
 
 
 @pytest.fixture
@@ -91,13 +91,13 @@ async def test_what_was_said_again_is_not_ended_by_what_was_said_before_that(
 
 
 async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, facts: Facts) -> None:
-    page = Message(role="tool", name="web", content="the user lives in Bergen")
-    echo = Message(role="assistant", content="You live in Bergen")
+    page = Message(role="tool", name="web", content="The bishop lives in Bergen")
+    echo = Message(role="assistant", content="The bishop lives in Bergen")
     for message in (page, echo):
-        report = await talk.learn(await talk.open(), [message], a_fact("User lives in Bergen", 1))
+        report = await talk.learn(await talk.open(), [message], a_fact("The bishop lives in Bergen", 1, about="bishop"))
 
     assert report.settled == {"known": 1}
-    assert await homes(facts) == [("User lives in Bergen", "tool:web")]
+    assert await homes(facts) == [("The bishop lives in Bergen", "tool:web")]
     [fact] = await facts.search("Bergen", limit=5)
     assert len(await facts.sources(fact.id)) == 1
 
@@ -112,12 +112,12 @@ async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
     claims = [
         a_fact("User prefers green tea", 1),
         a_fact("User does not prefer green tea", 1),
-        a_fact("The shop closes at noon", 1),
+        a_fact("The shop closes at noon", 1, about="the shop"),
     ]
 
     report = await talk.learn(session, retold, *claims)
 
-    assert report.refused == {"echo": 1, "unproven": 1}
+    assert (report.refused, report.for_review) == ({"echo": 1}, {"assistant_only": 1})
     assert {fact.content for fact in await facts.search("tea shop", limit=5)} == {
         "User prefers green tea in the morning",
         "The shop closes at noon",
@@ -137,9 +137,9 @@ async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, me
 
 async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None:
     await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
-    retold = [Message(role="assistant", content="You prefer green tea.")]
+    retold = [Message(role="assistant", content="The guests prefer green tea.")]
 
-    report = await talk.learn(await talk.open(), retold, a_fact("User prefers green tea", 1))
+    report = await talk.learn(await talk.open(), retold, a_fact("The guests prefer green tea", 1, about="guests"))
 
     assert report.settled == {"added": 1}
 

@@ -6,14 +6,14 @@ from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.moments import from_micros
-from bethink.model.records import SourceMessage
+from bethink.model.records import Evidence, SourceMessage
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import KEY, many, said
-from tests.rooms.learn_kit import NOTHING, a_fact, answer, extractor, marked, worker
+from tests.rooms.learn_kit import NOTHING, a_fact, a_note, answer, extractor, marked, reviewed, worker
 
 
 @pytest.mark.spec("S2.16", "S2.18", "S2.21", "S0.20", "S1.22", "S4.33")
@@ -22,10 +22,9 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
 ) -> None:
     await marked(memory, session, "Hello!", "I moved to Bergen in May.")
     told = answer(
-        a_fact("User moved to Bergen", 2, entities=["Bergen"], slot="home_town", valid_from="2026-05"),
-        raw="# Notes\n\nThe user moved.",
-        summary="The user moved to Bergen.",
-        slug="Moving to Bergen!",
+        a_fact("User moved to Bergen", 2, slot="home_town", since="2026-05"),
+        a_note("User said hello.", 1),
+        title="Moving to Bergen!",
     )
 
     report = await worker(database, [told]).run_once()
@@ -33,9 +32,13 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
     memory_of = await session.summary()
     assert memory_of is not None
-    assert (memory_of.raw_memory, memory_of.slug) == ("# Notes\n\nThe user moved.", "moving-to-bergen")
-    assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-1")
-    [fact] = await memory.space("alice").facts.search("Bergen", limit=5)
+    assert memory_of.raw_memory == "- User said hello.\n- User moved to Bergen"
+    assert (memory_of.summary, memory_of.slug) == (
+        "Moving to Bergen!. User said hello. User moved to Bergen", "moving-to-bergen",
+    )  # fmt: skip
+    assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-2")
+    [fact] = await memory.space("alice").facts.all()
+    assert (fact.evidence, fact.speaker, fact.subject) == (Evidence.CONFIRMED, "owner", "user")
     assert (fact.content, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
     assert fact.valid_from == from_micros(1_777_593_600_000_000)
     assert await memory.space("alice").facts.sources(fact.id) == [SourceMessage(session.id, 2)]
@@ -56,20 +59,25 @@ async def test_nothing_worth_keeping_is_a_success(database: Database, memory: Me
     assert job.outcome is Outcome.SUCCEEDED_NO_OUTPUT
 
 
-async def test_what_was_kept_of_a_session_is_told_to_the_model_and_outlives_small_talk(
+async def test_what_was_kept_of_a_session_outlives_small_talk_and_grows_with_what_is_new(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await marked(memory, session, "My cat is called Miez.")
-    await worker(database, [answer(raw="The cat is Miez.")]).run_once()
+    await worker(database, [answer(a_fact("The cat is Miez.", 1), title="A cat")]).run_once()
     await marked(memory, session, "ok", "thanks")
-    model = ScriptedModel([NOTHING])
+    model = ScriptedModel([NOTHING, answer(a_note("The cat was fed."), title="Another")])
 
     await worker(database, model).run_once()
 
-    assert "<notes_so_far>\nThe cat is Miez.\n</notes_so_far>" in model.calls[0].prompt
+    assert "f1 detail, owner said 2023-11-14: The cat is Miez." in model.calls[0].prompt
     kept = await session.summary()
     assert kept is not None
-    assert kept.raw_memory == "The cat is Miez."
+    assert kept.raw_memory == "- The cat is Miez."
+    await marked(memory, session, "I fed her.")
+    await worker(database, model).run_once()
+    grown = await session.summary()
+    assert grown is not None
+    assert (grown.raw_memory, grown.slug) == ("- The cat is Miez.\n- The cat was fed.", "another")
 
 
 @pytest.mark.spec("S1.19")
@@ -84,8 +92,9 @@ async def test_only_what_is_new_is_asked_about_and_the_rest_is_there_to_understa
 
     report = await work.run_once()
 
-    assert "after number 1 are new" in model.calls[1].system
-    assert "I like tea." in model.calls[1].prompt
+    read, new = model.calls[1].prompt.split("\nNew:\n")
+    assert "Read before:" in read
+    assert ("I like tea." in read, "And rain." in read, "And rain." in new) == (True, False, True)
     assert report.refused["not_new"] == 1, "a fact must rest on something new"
 
 
@@ -180,7 +189,7 @@ async def test_every_agent_has_one_memory_writer_made_when_it_is_first_needed(
     answers = await database.transact(
         lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
     )
-    assert [each.agent_id for each in answers] == [first, first]
+    assert [(each.agent_id, each.prompt) for each in answers] == [(first, "extract-2"), (first, "second-1")] * 2
 
 
 @pytest.mark.spec("S2.17")
@@ -190,10 +199,10 @@ async def test_secrets_in_an_answer_are_cut_out_of_everything_that_is_kept(
     secret = "ghp_" + "a1B2" * 9
     await marked(memory, session, "My deploy script lives in the tools repository.")
     told = answer(
-        a_fact(f"User keeps the deploy script in the tools repository, key {secret}", 1, entities=[secret]),
-        raw=f"notes {secret}",
-        summary=f"in short {secret}",
-        slug=secret,
+        a_fact(f"User keeps the deploy script in the tools repository, key {secret}", 1, scope=secret),
+        a_fact(f"A word of the key {secret} was said", 1, kind="instruction", about=secret),
+        a_note(f"notes {secret}"),
+        title=secret,
     )
     model = ScriptedModel([told])
     extract = extractor(database, model, SecretRedactor(b"key"))
@@ -205,7 +214,7 @@ async def test_secrets_in_an_answer_are_cut_out_of_everything_that_is_kept(
         lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
     )
     facts = await memory.space("alice").facts.search("deploy script", limit=5)
-    everything = f"{kept} {answers} {facts}"
+    everything = f"{kept} {answers} {facts} {await reviewed(database)}"
     assert secret not in everything
     assert secret.lower() not in everything.lower()
     assert "REDACTED" in everything

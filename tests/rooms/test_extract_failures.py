@@ -12,11 +12,11 @@ from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.store import jobs
+from bethink.store import jobs, learning
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock, many, said
-from tests.rooms.learn_kit import a_fact, answer, extractor, marked, worker
+from tests.rooms.learn_kit import NOTHING, a_fact, answer, extractor, marked, worker
 
 
 class Killed(BaseException):
@@ -64,21 +64,23 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
     assert "could not be used: the answer is not valid JSON." in model.calls[1].prompt
     [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
-    assert job.usage.calls == 2
+    assert job.usage.calls == 3, "two for the claims, and one for the second reading"
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         "no json",
-        '{"raw_memory": "x"',
+        '{"claims": [',
         "[1, 2]",
-        '{"raw_memory": 1, "summary": "", "slug": null, "facts": []}',
-        '{"raw_memory": "", "summary": "", "slug": null, "facts": {}}',
-        '{"raw_memory": "", "summary": "", "slug": null, "facts": [], "more": 1}',
-        '{"raw_memory": "", "summary": "", "slug": NaN, "facts": []}',
+        '{"claims": 1, "suspicious": [], "title": null}',
+        '{"claims": {}, "suspicious": [], "title": null}',
+        '{"claims": [], "suspicious": 1, "title": null}',
+        '{"claims": [], "suspicious": [], "title": 7}',
+        '{"suspicious": [], "title": null}',
+        '{"claims": [], "suspicious": [], "title": NaN}',
         "[" * 100_000,
-        '{"raw_memory": "' + "x" * 1_000_001 + '", "summary": "s", "slug": null, "facts": []}',
+        '{"claims": ["' + "x" * 1_000_001 + '"], "suspicious": [], "title": null}',
         ModelAnswer(text=answer(), model="m", stop=Stop.LENGTH),
         ModelAnswer(text="", model="m", stop=Stop.REFUSED),
     ],
@@ -237,15 +239,16 @@ async def test_what_a_model_says_of_itself_and_of_its_errors_is_kept_clean(
     database: Database, memory: Memory, session: Session
 ) -> None:
     secret = "ghp_" + "a1B2" * 9
-    odd = ModelAnswer(text=answer(), model=f"m\0\ud800 {secret} " + "x" * 999, input_tokens=-5, output_tokens=10**30)
+    odd = ModelAnswer(text=NOTHING, model=f"m\0\ud800 {secret} " + "x" * 999, input_tokens=-5, output_tokens=10**30)
     extract = extractor(database, ScriptedModel([odd]), SecretRedactor(b"k"))
     await marked(memory, session, "I like tea.")
     await Worker(database, {JobKind.EXTRACT: extract}, WorkerOptions()).run_once()
-    kept = await session.summary()
+    [kept] = await database.transact(
+        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
+    )
     [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
-    assert kept is not None
-    assert secret not in kept.made_by.model
-    assert len(kept.made_by.model) <= 200
+    assert secret not in kept.model
+    assert 0 < len(kept.model) <= 200
     assert (job.usage.input_tokens, job.usage.output_tokens) == (0, 10**9)
 
     await marked(memory, session, "And coffee.")

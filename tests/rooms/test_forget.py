@@ -20,7 +20,7 @@ from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.worker import Worker
 from tests.conftest import KEY, said, whole_tree
-from tests.rooms.learn_kit import DONE, a_fact, answer, consolidator, worker
+from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, consolidator, worker
 from tools import postgres
 
 BIRD = "zebrafinch"
@@ -32,9 +32,9 @@ def clever(call: ModelCall) -> str:
     """Learn what each message says, and nothing about a bird where none is spoken of."""
     if call.schema_name == "document_calls":
         return DONE
-    if BIRD not in call.prompt:
-        return answer(raw="likes tea", summary="tea")
-    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2), raw=f"keeps a {BIRD}")
+    if BIRD not in call.prompt.partition("<messages>")[2]:
+        return answer(a_note("likes tea"))
+    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2))
 
 
 async def learnt(memory: bethink.Memory, database: Database) -> bethink.Session:
@@ -98,7 +98,7 @@ async def test_a_session_is_summed_up_again_once_something_new_is_said(
 
     again = await session.summary()
     assert again is not None
-    assert again.raw_memory == "likes tea"
+    assert again.raw_memory == "- likes tea"
     assert [each.content for each in await memory.space("alice").facts.all()] == ["The user likes tea."]
 
 
@@ -327,7 +327,7 @@ async def test_whoever_was_learning_from_a_forgotten_message_writes_none_of_it_b
     await worker(database, clever).run_once()
     again = await session.summary()
     assert again is not None
-    assert again.raw_memory == "likes tea"
+    assert again.raw_memory == "- likes tea"
 
 
 async def test_a_claim_on_a_forgotten_space_is_never_good_again(memory: bethink.Memory, database: Database) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import bethink
 from bethink.facts.reconcile import reconcile
 from bethink.model.moments import from_micros
-from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.model.records import Fact, Origin, Quote
+from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
@@ -22,11 +23,11 @@ from tests.rooms.learn_kit import a_fact, answer, worker
 
 
 def home(town: str) -> str:
-    return answer(a_fact(f"The user lives in {town}.", 1, slot="home"))
+    return answer(a_fact(f"The ship lies in {town}.", 1, about="The ship", slot="home"))
 
 
 class Told:
-    """A space in which somebody says where the user lives, each time in a conversation of its own."""
+    """A space in which somebody says where a ship lies, each time in a conversation of its own."""
 
     def __init__(self, memory: bethink.Memory, database: Database) -> None:
         self.memory, self.database, self.count = memory, database, 0
@@ -36,7 +37,7 @@ class Told:
         self.count += 1
         key = bethink.conversation_key(channel="cli", chat=str(self.count))
         session = await self.memory.space("alice").session(key)
-        await session.append([{"role": role, "content": f"The user lives in {town}."}])
+        await session.append([{"role": role, "content": f"The ship lies in {town}."}])
         await session.idle()
         await worker(self.database, [home(town)]).run_once()
         return session
@@ -76,7 +77,7 @@ async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again
     await memory.space("alice").forget(session_id=oslo.id)
 
     [paris] = await told.facts.all()
-    assert paris.content == "The user lives in Paris."
+    assert paris.content == "The ship lies in Paris."
 
 
 async def test_the_better_origin_holds_again_and_not_the_newer(memory: bethink.Memory, database: Database) -> None:
@@ -98,7 +99,7 @@ async def test_what_is_put_into_a_slot_by_hand_keeps_the_one_before_from_holding
     await told.by("user", "Bergen")
     [bergen] = await told.facts.all()
     oslo = await told.by("user", "Oslo")
-    await told.facts.save(Fact(id="mine", content="The user lives in Turin.", subject="user", slot="home"))
+    await told.facts.save(Fact(id="mine", content="The ship lies in Turin.", subject="the ship", slot="home"))
 
     await memory.space("alice").forget(session_id=oslo.id)
 
@@ -115,7 +116,7 @@ async def test_facts_of_one_slot_that_held_at_different_times_hold_again_togethe
 
     def retired(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
-            fact = Fact(id=name, content=name, subject="user", slot="home")
+            fact = Fact(id=name, content=name, subject="the ship", slot="home")
             held = replace(fact, valid_from=from_micros(start), valid_to=from_micros(end))
             fact_store.put(tx, space="alice", fact=held)
             fact_store.retire(tx, space="alice", fact_id=name, by=oslo.id)
@@ -158,11 +159,10 @@ async def _live(said: list[Said], draw: Random) -> None:
             await session.append([{"role": "user", "content": str(each.town)}])
             fact = Fact(id=f"f{place}", content=f"lives in town {each.town}", subject="user", slot="home",
                         origin=Origin(each.origin), created_at=clock())  # fmt: skip
-            sources = [SourceMessage(session.id, place)]
+            quote = Quote(session_id=session.id, number=place, text=str(each.town))
+            claimed = ClaimedFact(fact=fact, quotes=(quote,))
             await database.transact(
-                lambda tx, fact=fact, sources=sources: reconcile(
-                    tx, fact, space="alice", effect=fact.id, token=1, sources=sources
-                ),
+                lambda tx, claimed=claimed: reconcile(tx, claimed, space="alice", effect=claimed.fact.id, token=1),
                 space="alice",
             )
             if each.then == "forget":

@@ -93,7 +93,7 @@ async def test_every_session_takes_as_much_room_as_the_one_before(life: Life, ta
 async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
     life: Life, target: str, superuser_dsn: str
 ) -> None:
-    first = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    first = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     held = "SELECT count(*) FROM change_sets WHERE CAST(changes AS text) LIKE '%likes tea%'"
     assert ask(target, superuser_dsn, held) == 0
@@ -114,7 +114,7 @@ async def test_a_change_set_keeps_its_text_only_while_it_is_held(
     life: Life, target: str, superuser_dsn: str, what: str
 ) -> None:
     handler = consolidator(life.database, review=True)
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
     [held] = await life.docs.changes()
     kept = f"SELECT count(*) FROM change_sets WHERE run = '{held.run}' AND CAST(changes AS text) LIKE '%likes tea%'"

@@ -144,9 +144,9 @@ async def test_what_a_session_was_never_shown_cannot_be_cited_by_it(
 async def test_a_citation_is_of_use_to_the_session_memories_behind_it(
     life: Life, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
-    first = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    first = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, about="Bergen"))
     second = await life.tell("We bought a boat.")
-    third = await life.tell("My aunt sings.", a_fact("My aunt sings", 1, entities=["Aunt"]))
+    third = await life.tell("My aunt sings.", a_fact("My aunt sings", 1, about="Aunt"))
     unused = await life.tell("Nothing much.")
     by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=second.id, number=1),))
     page = await written(memory, "boat", "The boat is red.", by=by)
@@ -169,7 +169,7 @@ async def test_a_citation_is_of_use_to_the_session_memories_behind_it(
 async def test_a_document_that_rests_on_facts_is_of_use_to_the_sessions_they_come_from(
     life: Life, memory: Memory
 ) -> None:
-    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, about="Bergen"))
     await life.consolidate()
     bergen = (await whole_tree(life.docs))["~/memory/bergen"]
     assert {each.kind for each in await life.docs.sources(bergen.id, 1)} == {SourceKind.FACT}

@@ -16,7 +16,7 @@ from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import DAY, assistant, learnt, message, retire, tell, written
 from tests.rooms.test_consolidate import Life
 
-HOME = {"slot": "home_town", "subject": "user"}
+HOME = {"slot": "home_town"}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     }
     assert set(lineage.rests_on) == {message(first, 1), message(again, 1)}
     assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
-    assert lineage.made_by == Maker(model="scripted", prompt="extract-1", extractor="1")
+    assert lineage.made_by == Maker(model="scripted", prompt="extract-2", extractor="2")
     [version] = lineage.versions
     assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
     assert lineage.superseded_by is None
@@ -131,13 +131,13 @@ async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memo
 
 
 async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
-    told = await life.tell("I live in Bergen.", summary="On towns.", raw="Lives in Bergen.")
+    told = await life.tell("I live in Bergen.", title="On towns", note="Lives in Bergen.")
     await life.consolidate()
     overview = (await whole_tree(life.docs))["~/memory/consolidated/MEMORY.md"]
 
     lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
-    assert (lineage.text, lineage.origin) == ("On towns.\nLives in Bergen.", "memory")
+    assert (lineage.text, lineage.origin) == ("On towns. Lives in Bergen.\n- Lives in Bergen.", "memory")
     assert lineage.rests_on == (message(told, 1),)
     assert lineage.made_by is not None
     assert [job.key for job in lineage.jobs] == [told.id]
@@ -177,7 +177,7 @@ async def test_a_document_leads_to_its_versions_its_author_and_what_it_rests_on(
 
 
 async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memory) -> None:
-    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    told = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, about="Bergen"))
     await life.consolidate()
     waiting, seen = [message(told, 1)], set[Ref]()
     while waiting:
@@ -206,7 +206,7 @@ async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(m
 
 
 async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Memory) -> None:
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, entities=["Bergen"]))
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, about="Bergen"))
     await life.consolidate()
     bergen = (await whole_tree(life.docs))["~/memory/bergen"]
 

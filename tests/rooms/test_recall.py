@@ -222,13 +222,13 @@ async def test_a_fact_is_found_with_its_messages_and_its_own_words_for_it(
 
 
 async def test_a_session_memory_is_found_by_its_summary_and_its_notes(memory: Memory, database: Database) -> None:
-    session = await Life(database, memory).tell("hello", summary="They spoke of zebras.", raw="Stripes matter.")
+    session = await Life(database, memory).tell("hello", title="They spoke of zebras", note="Stripes matter.")
 
     for question in ("zebras", "stripes"):
         [item] = (await memory.space("alice").recall(question)).items
         assert item.ref == Ref(RefKind.SESSION_MEMORY, session.id)
         assert (item.origin, item.session_id, item.label) == ("memory", session.id, label_of(item.ref))
-        assert item.text == "They spoke of zebras.\nStripes matter."
+        assert item.text == "They spoke of zebras. Stripes matter.\n- Stripes matter."
 
 
 async def test_a_document_is_found_by_title_description_and_body_with_its_origin(memory: Memory) -> None:
@@ -246,7 +246,7 @@ async def test_a_document_is_found_by_title_description_and_body_with_its_origin
 async def test_only_the_kinds_and_origins_that_are_asked_for_come_back(memory: Memory, database: Database) -> None:
     shop = Message(role="tool", name="shop", content="Tea")
     await tell(memory, "I brew tea.", assistant("You brew tea, I see."), shop)
-    await Life(database, memory).tell("hm", summary="It was about tea.", raw="Tea, once more.")
+    await Life(database, memory).tell("hm", title="It was about tea", note="Tea, once more.")
     await memory.space("alice").facts.save(Fact(id="f", content="Tea is a plant"))
     await written(memory, "cup", "For tea")
 

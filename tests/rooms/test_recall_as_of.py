@@ -18,6 +18,7 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin, SourceMessage
+from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import rank
 from bethink.store import search
 from bethink.store.db import Database, Tx
@@ -158,7 +159,7 @@ class World:
         def body(tx: Tx) -> None:
             tx.run("ensure_space", space=self.space, shard=0, now=tx.now)
             lock(tx, space=self.space)
-            reconcile(tx, fact, space=self.space, effect=name, token=1, sources=[])
+            reconcile(tx, ClaimedFact(fact=fact, quotes=()), space=self.space, effect=name, token=1)
 
         self.wait(lambda: self.database.transact(body, space=self.space))
         self.note("learn", name, since=since, ends=valid_to, slot=slot, origin=origin)

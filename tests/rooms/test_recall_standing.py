@@ -10,7 +10,8 @@ from bethink.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.ids import new_id
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import FactKind, Origin, SourceMessage
+from bethink.model.records import FactKind, Origin, Quote, SourceMessage
+from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
@@ -136,11 +137,11 @@ async def _say(memory: Memory, database: Database, text: str, statement: str, **
     session = await tell(memory, user(text, said_at=more.get("created_at")))
     fields: dict[str, object] = {"kind": FactKind.DETAIL, "origin": Origin("user"), "subject": "user", "slot": "home"}
     fact = Fact(id=new_id("fct"), content=statement, **{**fields, **more})  # pyright: ignore[reportArgumentType]
-    sources = [SourceMessage(session.id, 1)]
+    quotes = (Quote(session_id=session.id, number=1, text=text),)
 
     def body(tx: Tx) -> None:
         dated = replace(fact, created_at=fact.created_at or tx.now)
-        reconcile(tx, dated, space="alice", effect=fact.id, token=1, sources=sources)
+        reconcile(tx, ClaimedFact(fact=dated, quotes=quotes), space="alice", effect=fact.id, token=1)
 
     await database.transact(body, space="alice")
     return session
@@ -241,7 +242,7 @@ async def test_what_an_assistant_repeated_is_superseded_with_it_but_not_what_is_
 
 async def test_three_copies_of_one_statement_are_one_item(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), summary="I live in Bergen.", raw="Bergen.")
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1), title="I live in Bergen", note="Bergen.")
     again = await tell(memory, "I live in Bergen.")
 
     found = await memory.space("alice").recall(HOME, explain=True)
@@ -261,9 +262,9 @@ async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
     life = Life(database, memory)
     home = {"slot": "home"}
     notes = "User lives in Oslo. A bakery is next door, where the user buys rolls."
-    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), summary=notes, raw="Oslo.")
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), title=notes, note="Oslo.")
     clock.time += DAY
-    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), summary="Moved.", raw="-")
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), title="Moved", note="-")
 
     found = await memory.space("alice").recall("Do I live next door to a bakery?")
     block = await memory.space("alice").context()

@@ -9,7 +9,6 @@ from bethink import Memory, Message, Session, conversation_key
 from bethink.documents.changes import read_tree
 from bethink.documents.files import archive, artefacts
 from bethink.errors import Invalid
-from bethink.learning.extraction.transcript import stamp
 from bethink.model.jobs import Outcome
 from bethink.model.moments import EPOCH, FIRST, LAST, moment
 from bethink.model.recall import RefKind
@@ -71,7 +70,7 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
     if model is not None:
-        assert f"## User [1] {stamp(made.source_updated_at)}" in model.calls[0].prompt, "when it was stored"
+        assert f"{made.source_updated_at:%Y-%m-%d, %A}\n[1] {made.source_updated_at:%H:%M} owner: I like tea." in model.calls[0].prompt, "when it was stored"
         [fact] = await memory.space("alice").facts.all()
         assert fact.created_at == made.source_updated_at
     assert await memory.space("alice").documents.files()
@@ -79,12 +78,12 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
 
 async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, database: Database) -> None:
     life = Life(database, memory)
-    recent = await life.tell("I like snow.", slug="snow")
+    recent = await life.tell("I like snow.", title="Snow")
     key = conversation_key(channel="import", chat="1")
     session = await memory.space("alice").session(key)
     await session.append([told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
     await session.end()
-    await worker(database, [answer(slug="tea")]).run_once()
+    await worker(database, [answer(title="Tea")]).run_once()
     await life.consolidate()
 
     made = await session.summary()
@@ -98,7 +97,7 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     files = await life.docs.files()
     assert [name[18:28] for name in sorted(files) if name.startswith("rollout")] == ["2021-10-05", "2023-11-14"]
     assert "updated_at: 2021-10-05T12:00:00+00:00" in files["raw_memories.md"]
-    found = await memory.space("alice").recall("What is in short?", kinds=[RefKind.SESSION_MEMORY])
+    found = await memory.space("alice").recall("They talked.", kinds=[RefKind.SESSION_MEMORY])
     assert (session.id, OCTOBER) in [(item.ref.id, item.at) for item in found.items]
     begun = {each.session.id: each.begun_at for each in await memory.space("alice").sessions()}
     assert begun[session.id] == JANUARY

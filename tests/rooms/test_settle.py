@@ -50,7 +50,7 @@ async def test_a_fact_said_again_gets_another_source_and_no_twin(talk: Talk, fac
 async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
     talk: Talk, facts: Facts, clock: FakeClock
 ) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, **home))
     between = clock.time
     clock.time += timedelta(seconds=10)
@@ -66,9 +66,9 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
 
 
 async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
-    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2020", **home))
-    past = a_fact("User lived in Oslo", 1, valid_from="2010", valid_to="2019", **home)
+    home = {"slot": "home_town"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2020", **home))
+    past = a_fact("User lived in Oslo", 1, since="2010", until="2019", **home)
 
     assert await talk.learn("I lived in Oslo before", past) == {"added": 1}
     assert {fact.content for fact in await facts.search("Oslo Bergen", limit=5)} == {
@@ -78,10 +78,10 @@ async def test_facts_that_held_at_different_times_do_not_contradict(talk: Talk, 
 
 
 async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
-    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, valid_from="2024", **home))
+    home = {"slot": "home_town"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2024", **home))
 
-    settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, valid_from="2020", **home))
+    settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, since="2020", **home))
 
     assert settled == {"added": 1}
     held = {fact.content: fact.valid_to for fact in await facts.search("lives", limit=5)}
@@ -89,7 +89,7 @@ async def test_what_held_earlier_gives_way_also_when_it_is_learnt_later(talk: Ta
 
 
 async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> None:
-    day = {"kind": "event", "valid_from": "2026-05-01", "valid_to": "2026-05-01"}
+    day = {"kind": "event", "happened": "2026-05-01"}
     for _ in range(3):
         await talk.learn("I married on 1 May 2026", a_fact("User married on 1 May 2026", 1, **day))
 
@@ -97,7 +97,7 @@ async def test_an_event_said_again_is_one_event(talk: Talk, facts: Facts) -> Non
 
 
 async def test_purging_what_retired_a_fact_lets_it_hold_again(talk: Talk, facts: Facts, memory: Memory) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     for town in ("Oslo", "Bergen", "Trondheim"):
         await talk.learn(f"I live in {town}", a_fact(f"User lives in {town}", 1, **home))
 
@@ -118,22 +118,32 @@ async def test_many_may_index_the_same_fact_at_once(facts: Facts) -> None:
 
 
 async def test_a_tools_word_never_retires_a_users(talk: Talk, facts: Facts) -> None:
-    home = {"slot": "home_town", "subject": "user"}
+    home = {"slot": "home_town"}
     await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, **home))
     page = Message(role="tool", name="web", content="the user lives in Moscow")
 
-    assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {"outranked": 1}
+    assert await talk.learn(page, a_fact("User lives in Moscow", 1, **home)) == {}, "it is held for a person"
     assert [fact.content for fact in await facts.search("lives", limit=5)] == ["User lives in Bergen"]
 
 
-async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
-    page = Message(role="tool", name="web", content="the user lives in Bergen")
-    await talk.learn(page, a_fact("User lives in Bergen", 1))
+async def test_what_a_tool_says_of_a_thing_gives_way_to_what_a_user_says_of_it(talk: Talk, facts: Facts) -> None:
+    berth = {"slot": "berth", "about": "The Fram"}
+    await talk.learn("The Fram lies in Bergen", a_fact("The Fram lies in Bergen", 1, **berth))
+    page = Message(role="tool", name="web", content="The Fram lies in Moscow")
 
-    assert await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1)) == {"succeeded": 1}
+    assert await talk.learn(page, a_fact("The Fram lies in Moscow", 1, **berth)) == {"outranked": 1}
+    assert [fact.content for fact in await facts.search("lies", limit=5)] == ["The Fram lies in Bergen"]
+
+
+async def test_a_users_own_word_takes_the_place_of_a_tools(talk: Talk, facts: Facts) -> None:
+    page = Message(role="tool", name="web", content="The Fram lies in Bergen")
+    claim = a_fact("The Fram lies in Bergen", 1, about="The Fram")
+    await talk.learn(page, claim)
+
+    assert await talk.learn("The Fram lies in Bergen", claim) == {"succeeded": 1}
     [fact] = await facts.search("Bergen", limit=5)
     assert fact.origin == "user"
-    assert await talk.learn(page, a_fact("User lives in Bergen", 1)) == {"known": 1}
+    assert await talk.learn(page, claim) == {"known": 1}
     assert len(await facts.sources(fact.id)) == 1, "a tool's echo is no further source"
 
 

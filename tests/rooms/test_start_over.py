@@ -8,7 +8,7 @@ from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import Quiet, memory_on, said
-from tests.rooms.learn_kit import DONE, a_fact, answer, marked, worker
+from tests.rooms.learn_kit import a_fact, answer, marked, quoting, willing, worker
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def memory(database: Database) -> Memory:
     return memory_on(database, redactor=Quiet(), worker=lambda: worker(database, [TEA]))
 
 
-TEA = answer(a_fact("User likes tea", 1), summary="A model's words.")
+TEA = answer(a_fact("User likes tea", 1), title="A model's words")
 
 
 async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
@@ -38,7 +38,7 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
     assert fact.content == "User likes tea"
     made = await session.summary()
     assert made is not None
-    assert (made.summary, made.made_by.quotes, made.until) == ("A model's words.", False, 2)
+    assert (made.summary, made.made_by.quotes, made.until) == ("A model's words. User likes tea", False, 2)
     after = (await memory.space("alice").get_session(session.id)).info
     assert (after.processed_until, after.invalidated_at) == (2, None)
     assert not await session.retry(), "what a model made is not made again"
@@ -67,7 +67,7 @@ async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
         await memory.learn()
         session = await memory.space("alice").get_session(stored.session.id)
         assert not await session.retry(), "quoting again would say the same"
-    model = ScriptedModel(lambda call: DONE if call.schema_name == "document_calls" else TEA)
+    model = ScriptedModel(lambda call: quoting(TEA, call) if call.schema_name == "claims" else willing(call))
     async with bethink.connect(target, learn_at_start=False, model=model) as memory:
         await memory.learn()
         assert await memory.space("alice").facts.all() == []

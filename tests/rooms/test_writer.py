@@ -128,7 +128,7 @@ async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tr
     assert tree["~/memory/drinks"].body == "Tea, green."
     assert "~/memory/consolidated/MEMORY.md" in tree, "what the writer left out is added"
     assert "selected 1, added 1, retained 0, removed 0" in model.calls[0].prompt
-    assert f"- [added] {first.id}: I like tea." in model.calls[0].prompt
+    assert f"- [added] {first.id}: Talk 1. User likes tea I like tea." in model.calls[0].prompt
     assert "Removed, to be forgotten:\n- none" in model.calls[0].prompt
     assert "It came to:\n# Memory" in model.calls[1].prompt
 
@@ -228,7 +228,7 @@ async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life)
 
 
 async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, clock: FakeClock) -> None:
-    await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     clock.time += timedelta(days=40)
     await life.tell("I like rain.")
@@ -239,9 +239,9 @@ async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, cl
 
 
 async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life) -> None:
-    session = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    session = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Curated.", session.id), done=True))
-    await life.tell("I like rain.", a_fact("User likes rain", 1, entities=["Rain"]))
+    await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
 
     await life.consolidate()
 
@@ -283,7 +283,7 @@ async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice
 
 
 async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Life) -> None:
-    session = await life.tell("I like tea.", a_fact("User likes tea", 1, entities=["Tea"]))
+    session = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await consolidated(
         life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", session.id), done=True)
     )

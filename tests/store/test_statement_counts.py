@@ -11,7 +11,7 @@ from bethink.documents import changes, tree
 from bethink.mcp import Grant, make_server
 from bethink.model.documents import DocumentDraft, Provenance
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.records import SourceMessage
+from bethink.model.records import Quote, SourceMessage
 from bethink.store import facts, jobs
 from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
@@ -134,7 +134,9 @@ async def test_what_stands_is_looked_up_with_one_statement_and_only_where_there_
 
         def learn(tx: Tx, number: int = number, source: SourceMessage = source) -> None:
             fact = bethink.Fact(id=f"home-{number:02}", content=f"User lives in town {number}")
-            facts.learn(tx, space="mira", fact=fact, effect=fact.id, token=1, sources=[source])
+            quote = Quote(session_id=source.session_id, number=source.number, text=f"I live in town {number}.")
+            support = facts.Support(fact.id, fact.content, (quote,))
+            facts.learn(tx, space="mira", fact=fact, token=1, support=support)
             if number:
                 facts.retire(tx, space="mira", fact_id=f"home-{number - 1:02}", by=fact.id)
 

@@ -10,8 +10,9 @@ from bethink.model.moments import EPOCH
 from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
-from bethink.store import facts
+from bethink.store import facts, messages
 from bethink.store.db import Tx
+from bethink.store.facts import Support
 
 
 def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> list[str]:
@@ -19,7 +20,8 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
 
     What such a fact had retired is now retired by its successor; without one, the best fact of each slot is revived.
     """
-    gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
+    unsupported = (row["id"] for row in tx.all("list_unsupported_facts", space=space))
+    gone = list(dict.fromkeys([*unsupported, *unsaid]))
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
     again = [claimed for each in gone for claimed in _said_again(tx, each, space=space)]
@@ -51,12 +53,24 @@ def _said_again(tx: Tx, fact_id: str, *, space: str) -> list[tuple[str, ClaimedF
     if learnt is None:
         return []
     return [
-        (
-            support.effect,
-            ClaimedFact(fact=replace(learnt, id=new_id("fct"), content=support.statement), quotes=support.quotes),
-        )
+        (support.effect, ClaimedFact(fact=_told_by(tx, learnt, support, space=space), quotes=support.quotes))
         for support in facts.supports(tx, space=space, fact_id=fact_id)
     ]
+
+
+def _told_by(tx: Tx, learnt: Fact, support: Support, *, space: str) -> Fact:
+    """Return a fact as it was said another time: with its words, its session and its date."""
+    records = [
+        record
+        for quote in support.quotes
+        if not quote.context
+        for record in messages.after(
+            tx, space=space, session_id=quote.session_id, number=quote.number - 1, limit=1
+        )
+    ]  # fmt: skip
+    said = max((record.message.said_at or record.recorded_at for record in records), default=learnt.created_at)
+    source = support.quotes[0].session_id
+    return replace(learnt, id=new_id("fct"), content=support.statement, source=source, created_at=said)
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:

@@ -47,7 +47,8 @@ def forget_messages(
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
-    """Return those facts that lost a word of what they were first made of."""
+    """Return those facts that lost a word of what they were first made of. Others lose what was made of it later."""
+    facts.drop_broken_supports(tx, space=space, fact_ids=shaken)
     found: list[str] = []
     for fact_id in sorted(shaken):
         first = facts.learnt_effect(tx, space=space, fact_id=fact_id)
@@ -91,8 +92,11 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
         return None
     learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
+    # The memory of a session is made of its facts, in the same words.
+    memories = tx.run("forget_session_memories", space=space, sessions=sorted(learnt_from))
     facts.delete(tx, space=space, fact_id=fact_id)
-    return Forgotten(facts=1, documents=forget_resting_on(tx, space=space, gone=[fact_id]))
+    touched = forget_resting_on(tx, space=space, gone=[fact_id, *sorted(learnt_from)], again=memories > 0)
+    return Forgotten(facts=1, session_memories=memories, documents=touched)
 
 
 def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:

@@ -9,11 +9,15 @@ from bethink.language.letters import words_in
 
 _RUN = re.compile(r"\d+(?:[.,:/'\u2019\u066b\u066c\u00a0\u202f -]\d+)*")
 _GROUP = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"(\d{1,6})(?:[.,](\d{1,3}))?\s?k\b", re.IGNORECASE)
+_AFTERNOON = re.compile(r"\b(\d{1,2})(?::\d\d)?\s?p\.?m\b", re.IGNORECASE)
+_JOINERS = frozenset(["and", "und", "et", "e", "y", "i", "ve", "en", "og", "och", "и"])
+_MOST_WORDS = 4
 _LONGEST = 30
 _HAN_DIGITS = {
     sign: value
-    for value, signs in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
-    for sign in signs
+    for value, written in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for sign in written
 }
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
 _HAN = re.compile(f"[{''.join((*_HAN_DIGITS, *_HAN_UNITS))}]+")
@@ -37,10 +41,29 @@ def number_runs(text: str) -> list[tuple[int, ...]]:
 
 def numbers_in(text: str) -> set[int]:
     """Return every value that a number in a text can have, also where it is written as a word or in Han."""
-    found = {value for run in number_runs(text) for value in run}
-    known = _words()
-    found |= {value for word in words_in(text) for value in known.get(word, ())}
-    return found | {_han(run) for run in _HAN.findall(text)}
+    plain = unicodedata.normalize("NFKC", text)
+    found = {value for run in number_runs(plain) for value in run}
+    found |= {int(f"{whole}{(part or '').ljust(3, '0')}") for whole, part in _THOUSANDS.findall(plain)}
+    found |= {int(hour) % 12 + 12 for hour in _AFTERNOON.findall(plain)}
+    return found | _in_words(words_in(plain)) | {_han(run) for run in _HAN.findall(plain)}
+
+
+def _in_words(words: list[str]) -> set[int]:
+    """Return the values of number words, and of words side by side that make one number, as in forty-one."""
+    known, found = _words(), set[int]()
+    values = [known.get(word) for word in words if word not in _JOINERS]
+    for place in range(len(values)):
+        totals = {0}
+        for following in values[place : place + _MOST_WORDS]:
+            if following is None:
+                break
+            totals = {
+                total * value if value in (100, 1_000) and 0 < total < value else total + value
+                for total in totals
+                for value in following
+            }
+            found |= totals
+    return found
 
 
 @cache

@@ -276,7 +276,7 @@ class Evidence(StrEnum):
     """How it is known that a fact is true."""
 
     QUOTED = "quoted"
-    """The words it rests on were found in the messages; nobody has judged what they mean."""
+    """The words it rests on were found in the messages; what they mean was not judged."""
     CONFIRMED = "confirmed"
     """A second reading of the messages agreed that they say so."""
     STATED = "stated"

@@ -13,7 +13,7 @@ from bethink.recall.question import ParsedQuestion
 from bethink.recall.tuning import Tuning
 
 
-class Support(NamedTuple):
+class Backing(NamedTuple):
     """What speaks for one candidate: its total, and how near its vector is."""
 
     total: float
@@ -21,7 +21,7 @@ class Support(NamedTuple):
 
 
 def certainties(
-    question: ParsedQuestion, evidence: Sequence[Support], current: Sequence[int], *, tuning: Tuning, vectors: bool
+    question: ParsedQuestion, evidence: Sequence[Backing], current: Sequence[int], *, tuning: Tuning, vectors: bool
 ) -> list[float]:
     """Return how likely each candidate is the answer, compared with those at the positions in `current`."""
     if question.only_when:

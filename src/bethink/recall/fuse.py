@@ -15,7 +15,7 @@ from bethink.errors import Misconfigured
 from bethink.extend import Cosines
 from bethink.model.recall import Signal
 from bethink.recall.candidates import Candidates, Ranked
-from bethink.recall.certainty import Support, certainties, own_signal
+from bethink.recall.certainty import Backing, certainties, own_signal
 from bethink.recall.question import ParsedQuestion
 from bethink.recall.signals.asks import AsksSignal
 from bethink.recall.signals.base import RecallSignal, Scaled
@@ -183,11 +183,11 @@ def _certain(
     """Return how certain each candidate is; what only asks, by `asking`, is not."""
     near = next((each.scaled for each in found.columns if each.name == VectorSignal.name), None)
     covered, whole = found.candidates.covered, tuning.covered_counts * found.columns[0].weight
-    evidence: list[Support] = []
+    evidence: list[Backing] = []
     for total, before, text in zip(totals, pool.positions, pool.texts, strict=True):
         # In a long text words weigh less, but who asks for them has found them all the same.
         least = whole * covered[before] if len(text.text) > tuning.long_characters else 0.0
-        evidence.append(Support(max(total, least), 0.0 if near is None else near[before]))
+        evidence.append(Backing(max(total, least), 0.0 if near is None else near[before]))
     current = [index for index, text in enumerate(pool.texts) if index not in pool.gone and text.fate is None]
     found_certain = certainties(question, evidence, current, tuning=tuning, vectors=near is not None)
     worth, unmatched = found.candidates.worth, found.candidates.unmatched

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -83,6 +83,12 @@ def supports(tx: Tx, *, space: str, fact_id: str) -> list[Support]:
         Support(effect, rows[0]["statement"], tuple(map(_quote_of, rows)))
         for effect, rows in sorted(whole.items(), key=lambda each: (each[0] != first, each[0]))
     ]
+
+
+def drop_broken_supports(tx: Tx, *, space: str, fact_ids: Collection[str]) -> None:
+    """Remove each time that one of these facts was said of which a quote is gone."""
+    if fact_ids:
+        tx.run("delete_broken_supports", space=space, ids=sorted(fact_ids))
 
 
 def quotes_of(tx: Tx, *, space: str, fact_id: str) -> list[Quote]:

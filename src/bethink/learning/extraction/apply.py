@@ -7,7 +7,7 @@ from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.claims import Answer, DraftClaim
-from bethink.learning.extraction.gate import Force, Problem, Reason
+from bethink.learning.extraction.gate import Force, ClaimProblem, ClaimReason
 from bethink.learning.extraction.judge import Judged
 from bethink.learning.extraction.notes import Notes, noted
 from bethink.model.ids import new_id
@@ -25,7 +25,7 @@ CONFIDENTIAL = "confidential"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Extracted:
     """What an extraction came to: the judged claims of a model, or without one the notes of quoting."""
 
     made_by: Maker
@@ -34,7 +34,7 @@ class Result:
     notes: Notes | None = None
 
 
-def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Result) -> Learnt:
+def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Extracted) -> Learnt:
     """Store the results of a session and finish the claim, all or nothing.
 
     Raises `LostClaim` if the token or the watermark shows that another worker was faster.
@@ -42,7 +42,7 @@ def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Result) -
     facts.lock(tx, space=claim.space)
     left = _advance(tx, claim, work)
     learnt = Learnt(outcome=Outcome.SUCCEEDED)
-    learnt.refused[Reason.MALFORMED] += result.answer.malformed
+    learnt.refused[ClaimReason.MALFORMED] += result.answer.malformed
     stands = _settle_all(tx, claim, work, result, learnt)
     notes = result.notes or _notes(tx, claim, work, stands, result.answer)
     if _remember(tx, claim, work, notes, result.made_by):
@@ -56,7 +56,7 @@ def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Result) -
 
 
 def _settle_all(
-    tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Result, learnt: Learnt
+    tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Extracted, learnt: Learnt
 ) -> list[Judged]:  # fmt: skip
     """Store every claim as a fact or for review, and return those that stand."""
     numbers = {quote.number for each in result.judged for quote in each.checked.quotes}
@@ -66,7 +66,7 @@ def _settle_all(
     ordered = sorted(result.judged, key=lambda each: max((quote.number for quote in each.checked.quotes), default=0))
     for place, each in enumerate(ordered):
         if not {quote.number for quote in each.checked.quotes} <= existing:  # a source was purged meanwhile
-            learnt.refused[Reason.NO_QUOTE] += 1
+            learnt.refused[ClaimReason.NO_QUOTE] += 1
             continue
         effect = f"{claim.key}:{work.until}:{result.made_by.extractor}:{place}"
         claimed = _claimed(each, work, claim, result.made_by)
@@ -80,13 +80,13 @@ def _settle_all(
                 learnt.settled[settlement] += 1
                 stands.append(each)
                 continue
-            problem = Problem(Reason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
+            problem = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
         _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
 
 
 def _keep_for_review(
-    tx: Tx, claim: Claim, claimed: ClaimedFact, problem: Problem, *, effect: str, learnt: Learnt
+    tx: Tx, claim: Claim, claimed: ClaimedFact, problem: ClaimProblem, *, effect: str, learnt: Learnt
 ) -> None:  # fmt: skip
     refused = problem.force is Force.REFUSES
     (learnt.refused if refused else learnt.for_review)[problem.reason] += 1

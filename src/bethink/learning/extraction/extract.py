@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.extraction import claims, reading, second
-from bethink.learning.extraction.apply import Result, apply
+from bethink.learning.extraction.apply import Extracted, apply
 from bethink.learning.extraction.asking import Asker, Prices
 from bethink.learning.extraction.gate import Gate
 from bethink.learning.extraction.idle import IdleRules, look
@@ -63,10 +63,10 @@ class Extractor:
         """
         work = await self._begin(claim)
         if not work.prompt:
-            return await self._apply(claim, work, Result(made_by=Maker(model="", prompt="", extractor="")))
+            return await self._apply(claim, work, Extracted(made_by=Maker(model="", prompt="", extractor="")))
         if self.model is None:
             made_by = Maker(model="none", prompt=QUOTING, extractor=EXTRACTOR)
-            return await self._apply(claim, work, Result(made_by=made_by, notes=self._quoted(work)))
+            return await self._apply(claim, work, Extracted(made_by=made_by, notes=self._quoted(work)))
         first = await self._first(self.model, claim, work)
         answer = claims.parse(first.content)
         gate = _gate(work, answer)
@@ -74,7 +74,7 @@ class Extractor:
         verdicts = await self._verdicts(claim, work, readable(checked))
         judged = judge(checked, verdicts, gate, held_flags=self.held_flags)
         made_by = Maker(model=first.model, prompt=PROMPT, extractor=EXTRACTOR)
-        return await self._apply(claim, work, Result(made_by=made_by, judged=judged, answer=answer))
+        return await self._apply(claim, work, Extracted(made_by=made_by, judged=judged, answer=answer))
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         """Mark the session if it is idle and has something to learn; return whether it did."""
@@ -135,7 +135,7 @@ class Extractor:
             claim=claim, run=work.run, agent_id=work.agent_id,
         )  # fmt: skip
 
-    async def _apply(self, claim: Claim, work: reading.ExtractionInput, result: Result) -> Learnt:
+    async def _apply(self, claim: Claim, work: reading.ExtractionInput, result: Extracted) -> Learnt:
         def body(tx: Tx) -> Learnt:
             learnt = apply(tx, claim, work, result)
             if self.post is not None and work.prompt:

@@ -7,11 +7,12 @@ second reading to stand.
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from bethink.language.letters import words_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
-from bethink.learning.extraction.grounding import Ground, foreign_numbers
+from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
 from bethink.model.records import FactKind, Origin, Quote, Record, Role
 from bethink.model.rules import lowest, rank, tells
@@ -24,7 +25,7 @@ _OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
 OWNER = "owner"
 
 
-class Reason(StrEnum):
+class ClaimReason(StrEnum):
     """Why a claim does not stand."""
 
     MALFORMED = "malformed"
@@ -57,10 +58,10 @@ class Force(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ClaimProblem:
     """What is wrong with a claim: one word for it, and what exactly."""
 
-    reason: Reason
+    reason: ClaimReason
     detail: str
     force: Force = Force.REFUSES
 
@@ -73,7 +74,7 @@ class Checked:
     quotes: tuple[Quote, ...]
     origin: Origin
     speaker: str
-    problem: Problem | None = None
+    problem: ClaimProblem | None = None
 
 
 class Gate:
@@ -95,6 +96,7 @@ class Gate:
         self._suspicious = suspicious
         self._known = known
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
+        self._words = {number: frozenset(words_in(text)) for number, text in self._texts.items()}
         names = [name for each in records.values() if (name := each.message.name)]
         self._ground = Ground([*self._texts.values(), *names, owner or "", *known])
         self._people = {OWNER, "user", "the user", *map(str.casefold, filter(None, [owner, *self._speakers()]))}
@@ -124,9 +126,9 @@ class Gate:
         )  # fmt: skip
         problem = self._unfounded(claim, missing, words) or self._unowned(claim, checked, words)
         problem = problem or self._foreign(claim.statement, claim)
-        return checked if problem is None else _with(checked, problem)
+        return replace(checked, quotes=(*checked.quotes, *self._named_elsewhere(claim)), problem=problem)
 
-    def foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
+    def foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
         """Return the name or number in another wording of a claim that stands nowhere."""
         return self._foreign(statement, claim)
 
@@ -134,50 +136,64 @@ class Gate:
         """Return whether a name is that of the owner or of a person in the conversation."""
         return name.casefold() in self._people
 
-    def _unfounded(self, claim: DraftClaim, missing: Sequence[DraftQuote], words: Sequence[Record]) -> Problem | None:
+    def _unfounded(self, claim: DraftClaim, missing: Sequence[DraftQuote], words: Sequence[Record]) -> ClaimProblem | None:
         if missing:
             listed = "; ".join(f"[{quote.message}] {quote.text[:80]}" for quote in missing[:3])
-            return Problem(Reason.NO_QUOTE, f"not in its message: {listed}")
+            return ClaimProblem(ClaimReason.NO_QUOTE, f"not in its message: {listed}")
         if not any(record.number > self._start for record in words):
-            return Problem(Reason.NOT_NEW, "no quote that proves it is from a new message")
+            return ClaimProblem(ClaimReason.NOT_NEW, "no quote that proves it is from a new message")
         odd = [record.number for record in words if record.number in self._suspicious and not _is_person(record)]
         if odd:
-            return Problem(Reason.SUSPICIOUS, f"message {odd[0]} tries to write memory")
+            return ClaimProblem(ClaimReason.SUSPICIOUS, f"message {odd[0]} tries to write memory")
         if words and all(record.message.role is Role.ASSISTANT for record in words) and self._echoes(claim):
-            return Problem(Reason.ECHO, "the assistant repeats what memory showed it")
+            return ClaimProblem(ClaimReason.ECHO, "the assistant repeats what memory showed it")
         return None
 
-    def _unowned(self, claim: DraftClaim, checked: Checked, words: Sequence[Record]) -> Problem | None:
+    def _unowned(self, claim: DraftClaim, checked: Checked, words: Sequence[Record]) -> ClaimProblem | None:
         """Return what is wrong with whose words they are."""
         origin, kind = checked.origin, claim.kind
         if kind is not None and tells(kind):
             foreign = next((record for record in words if not _is_person(record)), None)
             if foreign is not None:
-                return Problem(Reason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words")
+                return ClaimProblem(ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words")
         of_person = self.is_person(claim.about)
         if rank(origin) < rank(Origin("import")):
             if kind in _OF_PEOPLE:
-                return Problem(Reason.TOOLS_WORD, f"only {origin} says so, and only people decide")
+                return ClaimProblem(ClaimReason.TOOLS_WORD, f"only {origin} says so, and only people decide")
             if of_person:
-                return Problem(Reason.TOOLS_WORD, f"only {origin} says so about {claim.about}", Force.HOLDS)
+                return ClaimProblem(ClaimReason.TOOLS_WORD, f"only {origin} says so about {claim.about}", Force.HOLDS)
         if origin == "assistant" and of_person and not any(map(_is_person, words)):
-            return Problem(Reason.ASSISTANT_ONLY, f"only the assistant says so about {claim.about}", Force.HOLDS)
+            return ClaimProblem(ClaimReason.ASSISTANT_ONLY, f"only the assistant says so about {claim.about}", Force.HOLDS)
         if claim.stance == "said" and of_person and self._is_anothers(claim.about, words):
-            return Problem(Reason.NOT_THEIR_OWN, f"it is {checked.speaker}'s word, not {claim.about}'s", Force.DOUBTS)
+            return ClaimProblem(ClaimReason.NOT_THEIR_OWN, f"it is {checked.speaker}'s word, not {claim.about}'s", Force.DOUBTS)
         return None
 
-    def _foreign(self, statement: str, claim: DraftClaim) -> Problem | None:
+    def _foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
         said = [self._texts[record.number] for record in quoted]
-        years = {(record.message.said_at or record.recorded_at).year for record in quoted}
+        year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, years=years)
+        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
         if numbers:
-            return Problem(Reason.FOREIGN_NUMBER, f"nobody said {', '.join(numbers[:3])}", Force.DOUBTS)
+            return ClaimProblem(ClaimReason.FOREIGN_NUMBER, f"not said: {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
         if names:
-            return Problem(Reason.FOREIGN_NAME, f"nobody said {', '.join(names[:3])}", Force.DOUBTS)
+            return ClaimProblem(ClaimReason.FOREIGN_NAME, f"not said: {', '.join(names[:3])}", Force.DOUBTS)
         return None
+
+    def _named_elsewhere(self, claim: DraftClaim) -> list[Quote]:
+        """Return where else the names of a statement stand that the quoted messages lack: it rests on these, too."""
+        quoted = {quote.message for quote in claim.quotes}
+        here = {word for number in quoted for word in self._words.get(number, ())}
+        found: dict[int, Quote] = {}
+        for name in capitalised(claim.statement):
+            if name in here:
+                continue
+            number = next((each for each in sorted(self._words, reverse=True) if name in self._words[each]), None)
+            if number is not None and number not in quoted:
+                record = self._records[number]
+                found[number] = Quote(session_id=record.session_id, number=number, text=name, context=True)
+        return list(found.values())
 
     def _echoes(self, claim: DraftClaim) -> bool:
         wanted = {stem(word) for word in key_words(claim.statement)}
@@ -186,7 +202,7 @@ class Gate:
         )
 
     def _is_anothers(self, about: str, words: Sequence[Record]) -> bool:
-        """Return whether other people than the one it is about say so. Nobody but the owner may lack a name."""
+        """Return whether other people than the one it is about say so. Only the owner may lack a name."""
         owned = {OWNER, "user", "the user", (self._owner or OWNER).casefold()}
         whose = owned if about.casefold() in owned else {about.casefold()}
         people = [self._speaker(record).casefold() for record in words if _is_person(record)]
@@ -236,9 +252,3 @@ def _about(name: str) -> str:
 def _key_stems(text: str) -> tuple[frozenset[str], bool]:
     words = words_of(text)
     return frozenset((*words, *map(stem, words))), negated(text)
-
-
-def _with(checked: Checked, problem: Problem) -> Checked:
-    return Checked(
-        claim=checked.claim, quotes=checked.quotes, origin=checked.origin, speaker=checked.speaker, problem=problem
-    )  # fmt: skip

@@ -12,9 +12,22 @@ from bethink.language.letters import words_in
 from bethink.language.numbers import number_runs, numbers_in
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]{1,3}\b")
+"""What is counted, as in 5 GB. It is short, and follows a number."""
+_KANA = re.compile("[\u3040-\u309f]")
+"""Hiragana, in which Japanese writes endings and function words, and hardly any name."""
+_CYRILLIC_ENDING = re.compile(
+    "[\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u0451\u0439\u044c\u043c\u0432\u0445]{0,3}"
+)
 _LEAST_SHARED = 4
 _SHORTEST_STEM = 3
 _CASE_ENDING = 3
+
+
+def capitalised(statement: str) -> list[str]:
+    """Return the capitalised words of a statement that are not function words, in lower case."""
+    words = (match[0] for match in _WORD.finditer(unicodedata.normalize("NFKC", statement)) if match[0][0].isupper())
+    return [part for word in words for part in words_in(word) if part not in _may_have()]
 
 
 class Ground:
@@ -32,7 +45,7 @@ class Ground:
         In scripts with capital letters those are capitalised words, also the nouns of German; in other scripts, where
         nothing tells a name, every word that is not a function word.
         """
-        text = unicodedata.normalize("NFKC", statement)
+        text = _UNIT.sub(" ", unicodedata.normalize("NFKC", statement))
         return [word for match in _WORD.finditer(text) for word in _runs(match[0]) if self._is_foreign(word)]
 
     def _is_foreign(self, word: str) -> bool:
@@ -51,25 +64,28 @@ class Ground:
         return any(_is_form(word, said) for said in self._words)
 
     def _is_unsaid_run(self, run: str) -> bool:
-        """Return whether two characters side by side were not said and are not part of a function word."""
-        pairs = [run[place : place + 2] for place in range(len(run) - 1)]
-        common = all_stop_words()
-        unsaid = [sign not in self._signs and sign not in common for sign in run]
-        return any(
-            first and second and pair not in common and pair not in _own_words("pair")
-            for pair, first, second in zip(pairs, unsaid, unsaid[1:], strict=False)
-        )
+        """Return whether a character was not said and belongs to no function word: one is enough for another name."""
+        allowed = {sign for word in all_stop_words() for sign in word if len(word) == 1}
+        reporting = _own_words("pair")
+        for place in range(len(run) - 1):
+            if run[place : place + 2] in reporting:
+                allowed |= set(run[place : place + 2])
+        return any(sign not in self._signs and sign not in allowed and not _KANA.match(sign) for sign in run)
 
 
-def foreign_numbers(
-    statement: str, said: Iterable[str], dates: Iterable[datetime | None], years: Iterable[int]
-) -> list[str]:
-    """Return the numbers of a statement that were neither said nor belong to one of its dates."""
-    allowed = {value for text in said for value in numbers_in(text)} | set(years)
+def foreign_numbers(statement: str, said: Iterable[str], *, dates: Iterable[datetime | None], year: int) -> list[str]:
+    """Return the numbers of a statement that were neither said nor belong to one of its dates.
+
+    `year` is when it was said. A date may be in another year than the ones next to it only if the year was said, or how
+    far away it is.
+    """
+    numbers = {value for text in said for value in numbers_in(text)}
+    allowed = numbers | {0, year}
     for date in dates:
-        if date is not None:
-            before = date - timedelta(days=1)  # the end of a day is the beginning of the next
-            allowed |= {date.year, date.month, date.day, before.year, before.month, before.day, date.year % 100}
+        for each in () if date is None else (date, date - timedelta(days=1)):  # a day ends where the next begins
+            away = abs(each.year - year)
+            if away <= 1 or away in numbers or each.year in numbers or each.year % 100 in numbers:
+                allowed |= {each.year, each.month, each.day, each.year % 100}
     return [
         str(whole)
         for whole, *groups in number_runs(statement)
@@ -93,14 +109,17 @@ def _is_form(word: str, said: str) -> bool:
     shorter, longer = sorted((word, said), key=len)
     if len(shorter) < _SHORTEST_STEM:
         return False
-    if len(shorter) >= _LEAST_SHARED and shorter in longer:
+    if longer == f"{shorter}s":
         return True
+    if len(shorter) >= _LEAST_SHARED <= len(longer) - len(shorter) and shorter in longer:
+        return True  # the rest is long enough to be a word of its own: Martin is not a part of Martina
     if word.isascii():
         return False  # languages that inflect names rarely do without letters of their own
-    shared = next(
-        (place for place, pair in enumerate(zip(word, said, strict=False)) if pair[0] != pair[1]), len(shorter)
-    )
-    return shared >= max(_SHORTEST_STEM, len(shorter) - 2) and len(longer) - shared <= _CASE_ENDING
+    pairs = enumerate(zip(word, said, strict=False))
+    shared = next((place for place, (one, other) in pairs if one != other), len(shorter))
+    if _CYRILLIC_ENDING.fullmatch(word, shared) and _CYRILLIC_ENDING.fullmatch(said, shared):
+        return shared >= _SHORTEST_STEM
+    return shared >= max(_LEAST_SHARED, len(shorter) - 2) and len(longer) - shared <= _CASE_ENDING
 
 
 @cache

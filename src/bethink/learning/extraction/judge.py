@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bethink.learning.extraction.gate import Checked, Force, Gate, Problem, Reason
+from bethink.learning.extraction.gate import Checked, Force, Gate, ClaimProblem, ClaimReason
 from bethink.learning.extraction.second import Verdict
 from bethink.model.records import Evidence
 
@@ -15,7 +15,7 @@ class Judged:
     checked: Checked
     statement: str
     evidence: Evidence = Evidence.QUOTED
-    problem: Problem | None = None
+    problem: ClaimProblem | None = None
 
 
 def readable(checked: Sequence[Checked]) -> list[Checked]:
@@ -36,7 +36,7 @@ def judge(
             judged = _read(each, next(read), gate)
         flag = each.claim.review
         if judged.problem is None and flag in held_flags:
-            problem = Problem(Reason.FLAGGED, f"marked as {flag}", Force.HOLDS)
+            problem = ClaimProblem(ClaimReason.FLAGGED, f"marked as {flag}", Force.HOLDS)
             judged = Judged(checked=each, statement=judged.statement, evidence=judged.evidence, problem=problem)
         found.append(judged)
     return found
@@ -46,7 +46,7 @@ def _read(checked: Checked, verdict: Verdict, gate: Gate) -> Judged:
     statement = verdict.fixed or checked.claim.statement
     problem = None
     if verdict.reason is not None:
-        problem = Problem(verdict.reason, verdict.because, Force.HOLDS)
+        problem = ClaimProblem(verdict.reason, verdict.because, Force.HOLDS)
     elif verdict.fixed is not None:
-        problem = gate.foreign(verdict.fixed, checked.claim)  # a correction may not bring in what nobody said
+        problem = gate.foreign(verdict.fixed, checked.claim)  # a correction may not bring in what was not said
     return Judged(checked=checked, statement=statement, evidence=Evidence.CONFIRMED, problem=problem)

@@ -6,13 +6,13 @@ from typing import cast
 
 from bethink.errors import BadAnswer
 from bethink.learning.extraction.answer import fields_of, loads
-from bethink.learning.extraction.gate import Checked, Reason
+from bethink.learning.extraction.gate import Checked, ClaimReason
 from bethink.learning.extraction.request import Scene, line
 from bethink.model.framing import inert, tagged
 from bethink.model.records import Record
 from bethink.model.text import JsonObject
 
-VERDICTS = (Reason.DENIED, Reason.SOMEBODY_ELSES, Reason.QUOTED_OR_SUPPOSED, Reason.NO_LONGER, Reason.UNCLEAR)
+VERDICTS = (ClaimReason.DENIED, ClaimReason.SOMEBODY_ELSES, ClaimReason.QUOTED_OR_SUPPOSED, ClaimReason.NO_LONGER, ClaimReason.UNCLEAR)
 _LONGEST = 200
 _MAX_STATEMENT = 1_000
 _TEXT: JsonObject = {"type": "string"}
@@ -44,7 +44,7 @@ SCHEMA: JsonObject = {
 class Verdict:
     """What a reader found: None for said, with the corrected sentence if there is one, or why it does not stand."""
 
-    reason: Reason | None
+    reason: ClaimReason | None
     because: str = ""
     fixed: str | None = None
 
@@ -80,10 +80,10 @@ def _verdict(
 ) -> Verdict:
     if name in others:  # a claim in both lists is not said beyond doubt
         verdict, because = others[name].get("verdict"), others[name].get("because")
-        reason = Reason(cast("str", verdict)) if verdict in VERDICTS else Reason.UNCLEAR
+        reason = ClaimReason(cast("str", verdict)) if verdict in VERDICTS else ClaimReason.UNCLEAR
         return Verdict(reason, inert(because, limit=_LONGEST) if isinstance(because, str) else "")
     if name not in said:
-        return Verdict(Reason.UNCLEAR, "the second reading says nothing about it")
+        return Verdict(ClaimReason.UNCLEAR, "the second reading says nothing about it")
     return Verdict(None, fixed=fixed.get(name))
 
 
@@ -102,4 +102,4 @@ def _claim(place: int, checked: Checked) -> str:
     claim = checked.claim
     numbers = ", ".join(str(number) for number in dict.fromkeys(quote.number for quote in checked.quotes))
     kind = "note" if claim.kind is None else str(claim.kind)
-    return f"{short_id(place)} about {inert(claim.about) or 'nobody'}, {kind}, [{numbers}]: {inert(claim.statement)}"
+    return f"{short_id(place)} about {inert(claim.about) or 'no one'}, {kind}, [{numbers}]: {inert(claim.statement)}"

@@ -199,6 +199,13 @@ ON CONFLICT (space_id, fact_id, support, place) DO NOTHING;
 SELECT support, place, session_id, number, text, context, statement, parts FROM fact_quotes
 WHERE space_id = :space AND fact_id = :id ORDER BY support, place;
 
+-- name: delete_broken_supports
+-- Remove what is left of the times that some facts were said of which a quote is gone, with the statement made of it.
+DELETE FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:ids) AND parts > (
+    SELECT count(*) FROM fact_quotes q
+    WHERE q.space_id = :space AND q.fact_id = fact_quotes.fact_id AND q.support = fact_quotes.support
+);
+
 -- name: delete_fact_quotes
 -- Remove the quotes of a fact.
 DELETE FROM fact_quotes WHERE space_id = :space AND fact_id = :id;

@@ -6,8 +6,10 @@ WHERE t.doc in_list(:docs) AND m.said_at <= :at
 ORDER BY t.doc;
 
 -- name: match_facts
--- Some facts with their terms: those known and valid at a time, or also those that no longer hold.
-SELECT t.id, t.number, f.kind AS role, f.subject AS name, f.origin, f.created_at AS at, t.length, 0 AS asks,
+-- Some facts with their terms: those known and valid at a time, or also those that no longer hold. An event is dated by
+-- the day it happened, if that was before it was told.
+SELECT t.id, t.number, f.kind AS role, f.subject AS name, f.origin, t.length, 0 AS asks,
+       CASE WHEN f.happened_from < f.created_at THEN f.happened_from ELSE f.created_at END AS at,
        f.retired_at, f.retired_by, f.valid_to, packed(t.terms) AS terms, t.hits
 FROM terms t JOIN facts f ON f.space_id = :space AND f.id = t.id AND f.version = t.number
 WHERE t.doc in_list(:docs) AND f.recorded_at <= :at
