@@ -6,14 +6,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from bethink import Memory, Message, Session, conversation_key
-from bethink.documents.changes import read_tree
-from bethink.documents.files import archive, artefacts
+from bethink.documents.files import archive, exported
 from bethink.errors import Invalid
 from bethink.model.jobs import Outcome
 from bethink.model.moments import EPOCH, FIRST, LAST, moment
 from bethink.model.recall import RefKind
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.store import consolidation
 from bethink.store.db import Database
 from tests.conftest import whole_tree
 from tests.rooms.learn_kit import a_fact, answer, marked, worker
@@ -70,7 +68,10 @@ async def test_an_odd_time_that_is_stored_already_keeps_no_session_from_being_le
     assert made is not None
     assert (made.said_from, made.said_until, made.last_said) == (None, None, made.source_updated_at)
     if model is not None:
-        assert f"{made.source_updated_at:%Y-%m-%d, %A}\n[1] {made.source_updated_at:%H:%M} owner: I like tea." in model.calls[0].prompt, "when it was stored"
+        assert (
+            f"{made.source_updated_at:%Y-%m-%d, %A}\n[1] {made.source_updated_at:%H:%M} owner: I like tea."
+            in model.calls[0].prompt
+        ), "when it was stored"
         [fact] = await memory.space("alice").facts.all()
         assert fact.created_at == made.source_updated_at
     assert await memory.space("alice").documents.files()
@@ -102,7 +103,4 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     begun = {each.session.id: each.begun_at for each in await memory.space("alice").sessions()}
     assert begun[session.id] == JANUARY
     assert (begun[recent.id] or EPOCH) > OCTOBER
-    selection, documents = await database.transact(
-        lambda tx: (consolidation.seen(tx, space="alice"), read_tree(tx, space="alice")), space="alice", read=True
-    )
-    assert artefacts(selection, documents.documents) == files
+    assert await database.transact(lambda tx: exported(tx, space="alice"), space="alice", read=True) == files

@@ -9,7 +9,8 @@ from pathlib import Path
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
 from bethink.documents import changes as changing
-from bethink.documents.files import artefacts, folder_of, write_folder
+from bethink.documents.files import exported, folder_of, write_folder
+from bethink.documents.overviews import may_be_written
 from bethink.errors import StoreError
 from bethink.extend import Tokens
 from bethink.learning.documents.build_documents import (
@@ -60,6 +61,8 @@ class ConsolidationInput:
     recorded: Sequence[str]
     shown: frozenset[str]
     """The added sessions whose notes fit into one assignment. The next run takes the others."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the folder holds while the run goes on: also what the last run saw."""
     rejected: bool = False
 
     @property
@@ -88,7 +91,7 @@ class Consolidator:
         database = self.runs.database
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         try:
-            await self._write_files(claim.space, work.known.selection, work.tree)
+            await self._write_files(claim.space, work.files)
             changes = await self._changes(claim, work)
             learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
         except (Exception, get_cancelled_exc_class()):
@@ -119,15 +122,11 @@ class Consolidator:
         """Rewrite the files of a space from the input of its last successful run, if a folder is configured."""
         written = None
         while self.rules.folder:
-            seen = await self.runs.database.transact(
-                lambda tx: (consolidation.seen(tx, space=space), changing.read_tree(tx, space=space)),
-                space=space,
-                read=True,
-            )
-            if seen == written:
+            files = await self.runs.database.transact(lambda tx: exported(tx, space=space), space=space, read=True)
+            if files == written:
                 return
-            await self._write_files(space, *seen)
-            written = seen  # and check again: what was forgotten during the write must not stay in the files
+            await self._write_files(space, files)
+            written = files  # and check again: what was forgotten during the write must not stay in the files
 
     async def _restore_files(self, space: str) -> None:
         try:
@@ -135,12 +134,12 @@ class Consolidator:
         except StoreError as error:  # finishing the claim matters more, and may fail for the same reason
             _log.error("cannot restore the files of a space: %s", type(error).__name__)
 
-    async def _write_files(self, space: str, selection: Selection, tree: DocumentTree) -> None:
+    async def _write_files(self, space: str, files: Mapping[str, str]) -> None:
         if not self.rules.folder:
             return
         folder = Path(self.rules.folder) / folder_of(space)
         try:
-            await to_thread.run_sync(write_folder, folder, artefacts(selection, tree.documents))
+            await to_thread.run_sync(write_folder, folder, files)
         except OSError as error:  # the files can be rebuilt, and learning must not wait for a disk
             _log.error("cannot write the files of a space: %s", type(error).__name__)
 
@@ -150,7 +149,7 @@ class Consolidator:
     def _begin(self, tx: Tx, claim: Claim) -> ConsolidationInput:
         known = Known(
             selection=self._select(tx, claim.space),
-            facts=facts.everything(tx, space=claim.space),
+            facts=may_be_written(facts.everything(tx, space=claim.space), now=tx.now),
             sources=facts.all_sources(tx, space=claim.space),
         )
         tree = changing.read_tree(tx, space=claim.space)
@@ -162,6 +161,7 @@ class Consolidator:
             run=run,
             recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run),
             shown=shown,
+            files=exported(tx, space=claim.space, selection=known.selection) if self.rules.folder else {},
             rejected=self.rules.review and consolidation.was_rejected(tx, space=claim.space, run=run),
         )
 
