@@ -135,6 +135,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (service.CREATE_KEY, service.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
     (service.LIST_KEYS, Empty()),

@@ -76,12 +76,15 @@ class Local(Backend):
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
         await self.parts.database.open()
+        if self.parts.background is not None:
+            self.parts.background.open()
 
     async def close(self) -> None:
         """Finish what is running and close the database."""
         if self.parts.background is not None:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self.parts.background.end)
+                await self.parts.background.mark_left()
         await self.parts.database.close()
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
@@ -118,6 +121,7 @@ class Local(Backend):
             kind=kind,
             redactor=self.parts.redactor,
             advance=self.advance,
+            heard=self.heard,
         )
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
@@ -175,19 +179,31 @@ class Local(Backend):
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
             _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
 
-    def opened(self, session: SessionInfo) -> None:
-        """Learn in the background from earlier sessions, now that one was opened."""
-        if session.learns and self.parts.background is not None:
-            self.parts.background.begin()
+    async def opened(self, session: SessionInfo) -> None:
+        """Learn in the background from earlier sessions, now that one was opened, if there is anything to learn."""
+        background = self.parts.background
+        if background is None or not session.learns:
+            return
+        kinds, model = background.kinds, background.follows
+        if await self.parts.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, quoted_too=model), read=True):
+            background.begin()
+
+    def heard(self, space: str, session_id: str) -> None:
+        """Note that something was said in a session, to learn from it once it is quiet."""
+        if self.parts.background is not None:
+            self.parts.background.heard(space, session_id)
 
     async def learn(self, space: str, request: LearnRequest) -> RunReport:
-        """Learn once from everything that is marked."""
-        del space
-        worker = self.worker()
-        if self.parts.background is not None:
-            await anyio.to_thread.run_sync(self.parts.background.wait, abandon_on_cancel=True)
+        """Learn once from everything that is marked, in all spaces or in one, with what the background has begun."""
+        worker, background = self.worker(), self.parts.background
         try:
-            return await worker.run_once(only=request.only)
+            if background is None:
+                return await worker.run_once(only=request.only, space=space or None)
+            with background.held():
+                await anyio.to_thread.run_sync(background.wait, abandon_on_cancel=True)
+                report = background.take(space or None)
+                report.add(await worker.run_once(only=request.only, space=space or None))
+            return report
         finally:
             if request.only is None:
                 await worker.tell()
@@ -225,6 +241,7 @@ def _installation(local: Local) -> Handlers:
         .on(service.LIST_SPACES, local.spaces)
         .on(service.AUDIT, local.audit)
         .on(service.LEARN, local.learn)
+        .on(memory.LEARN_SPACE, local.learn)
         .on(memory.JOBS, local.jobs)
         .on(memory.CONSOLIDATE, local.consolidate)
     )
@@ -249,6 +266,7 @@ def _sessions(local: Local) -> Handlers:
         local.parts.database,
         redactor=local.parts.redactor,
         opened=local.opened,
+        heard=local.heard,
         advance=local.advance,
         has_model=has_model,
     )
@@ -415,7 +433,10 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
     (relearning.VERBS, _relearning),
-    ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
+    (
+        (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
+        _installation,
+    ),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )
 _SERVICES: dict[str, Callable[[Local], Handlers]] = {

@@ -92,7 +92,7 @@ def connect(
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
@@ -1657,6 +1657,17 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.consolidate())
 
+    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return self._run(lambda: self._inner.learn(only=only))
+
     def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
 
@@ -2024,8 +2035,9 @@ class Memory(BlockingOwner[AsyncMemory]):
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes. What
-        changed is then sent to webhooks, unless `only` is given.
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
+        unless `only` is given.
 
         Args:
             only: Only these kinds of jobs.

@@ -6,9 +6,11 @@ request, as a model does, and a reader finds that every claim was said, unless a
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
+
+import anyio
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
@@ -70,7 +72,7 @@ def every_claim_is_said(call: ModelCall) -> str:
 def quoting(text: str, call: ModelCall) -> str:
     """Put the words of messages in place of their numbers. What is no such answer stays as it is."""
     try:
-        tree = json.loads(text)
+        tree: Any = json.loads(text)
     except (ValueError, RecursionError):
         return text
     if not isinstance(tree, dict):
@@ -180,3 +182,10 @@ async def reviewed(database: Database, *, space: str = "alice") -> list[Review]:
     return await database.transact(
         lambda tx: reviews.listed(tx, space=space, statuses=list(ReviewStatus), limit=100), space=space, read=True
     )
+
+
+async def until(done: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what another thread does."""
+    with anyio.fail_after(10):
+        while not await done():  # noqa: ASYNC110 - it has no event to wait for
+            await anyio.sleep(0.01)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.changes import MemoryChange
-from bethink.model.jobs import Job
+from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -23,6 +23,7 @@ from bethink.model.verbs.memory import (
     EXPLAIN,
     FORGET,
     JOBS,
+    LEARN_SPACE,
     RECALL,
     REMEMBER,
     SHOWN,
@@ -37,6 +38,7 @@ from bethink.model.verbs.memory import (
     UsedRequest,
 )
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
+from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
     GET_SESSION,
     LIST_SESSIONS,
@@ -359,6 +361,17 @@ class Space(SpaceHandle):
             NotFound: if there is no such space.
         """
         return await self._run(CONSOLIDATE, Empty())
+
+    async def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
     async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.

@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "jobs": ("lists", "List the background jobs of a space, newest first."),
     "changes": ("changes", "List what changed in a space, in order."),
     "step": ("step", "Run one step of a thread in stepping mode, or inspect a thread."),
-    "consolidate": ("worker", "Update the documents of a space, and run every other job that is due."),
+    "consolidate": ("worker", "Learn from what is marked in a space, and update its documents."),
     "worker": ("worker", "Run background jobs until stopped."),
     "models": ("models", "List and download models that run on this machine."),
     "reindex": ("reindex", "Build missing vectors for the configured embedder, then switch to them."),

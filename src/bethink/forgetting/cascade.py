@@ -104,24 +104,27 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
 
 
 def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
-    """Forget all versions of a fact, and the answers of models it was learnt from. Returns None if there is none."""
+    """Forget all versions of a fact, the answers it was learnt from, and the memories of the sessions that note it.
+
+    Returns None if there is none.
+    """
     facts.lock(tx, space=space)
     if tx.one("successor_of_fact", space=space, id=fact_id) is None:
         return None
     learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
     named = naming.tests_naming(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
-    telling = _telling(tx, fact_id, space=space, sessions=sorted(learnt_from))
-    memories = tx.run("forget_session_memories", space=space, sessions=telling)
+    noting = _noting(tx, fact_id, sorted(learnt_from), space=space)
+    memories = tx.run("forget_session_memories", space=space, sessions=noting)
     facts.delete(tx, space=space, fact_id=fact_id)
-    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=telling)
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
-    touched = forget_resting_on(tx, space=space, gone=[fact_id, *telling], again=memories > 0)
+    touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
     return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)
 
 
-def _telling(tx: Tx, fact_id: str, *, space: str, sessions: list[str]) -> list[str]:
-    """Return the sessions whose memory tells a fact: it is made of the facts of its session, in the same words."""
+def _noting(tx: Tx, fact_id: str, sessions: list[str], *, space: str) -> list[str]:
+    """Return those sessions whose memory says what a fact says."""
     said = {each.content for each in facts.versions(tx, space=space, fact_id=fact_id)}
     said |= {support.statement for support in facts.supports(tx, space=space, fact_id=fact_id)}
     memories = {each: learning.find_memory(tx, space=space, session_id=each) for each in sessions}

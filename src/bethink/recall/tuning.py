@@ -106,9 +106,11 @@ class Tuning:
     context_facts: int = 200
     context_documents: int = 20
     context_sessions: int = 10
+    context_notes: int = 20
     answers_until: float = 0.6  # a section takes lines until so much of the budget is used
     wishes_until: float = 0.4
     facts_until: float = 0.7
+    notes_until: float = 0.8
     documents_until: float = 0.9
     sessions_until: float = 1.0
     answer_tokens: int = 90  # so many of an answer fit into one line

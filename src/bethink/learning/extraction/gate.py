@@ -20,6 +20,7 @@ from bethink.model.rules import lowest, rank, tells
 from bethink.model.words import key_words, negated, stem, words_of
 
 _SPACES = re.compile(r"\s+")
+_WORD = re.compile(r"\S+")
 _SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
 _LONGEST = 100_000
 _OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
@@ -162,6 +163,12 @@ class Gate:
                 return ClaimProblem(
                     ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words"
                 )
+            around = (self._records[quote.number] for quote in checked.quotes if quote.context)
+            text = next((record for record in around if _is_text(record)), None)
+            if text is not None:  # a person may mean it, or a page that a person asked to have read
+                return ClaimProblem(
+                    ClaimReason.TOOLS_WORD, f"it takes message {text.number} to say what is wanted", Force.DOUBTS
+                )
         of_person = self.is_person(claim.about)
         if rank(origin) < rank(Origin("import")):
             if kind in _OF_PEOPLE:
@@ -208,7 +215,8 @@ class Gate:
             number = next((each for each in sorted(self._words, reverse=True) if name in self._words[each]), None)
             if number is not None and number not in quoted:
                 record = self._records[number]
-                found[number] = Quote(session_id=record.session_id, number=number, text=name, context=True)
+                exact = next((word for word in _WORD.findall(self._texts[number]) if name in words_in(word)), name)
+                found[number] = Quote(session_id=record.session_id, number=number, text=exact, context=True)
         return list(found.values())
 
     def _echoes(self, claim: DraftClaim) -> bool:
@@ -259,6 +267,11 @@ def _splits(text: str, place: int) -> bool:
 
 def _is_person(record: Record) -> bool:
     return record.message.role is Role.USER and record.message.origin == "user"
+
+
+def _is_text(record: Record) -> bool:
+    """Return whether a message is what a tool or a document says."""
+    return rank(Origin(record.message.origin or "import")) < rank(Origin("import"))
 
 
 def _about(name: str) -> str:

@@ -42,7 +42,7 @@ class ExtractionInput:
     whole: Sequence[Record] = ()
     recorded: Sequence[str] = ()
     model: str = ""
-    """The model that gave the recorded answers."""
+    """The model that gave the recorded extraction."""
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
     known: Sequence[Fact] = ()
