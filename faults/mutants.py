@@ -88,7 +88,7 @@ class TwoTransactions(Extractor):
                 facts.learn(tx, space=claim.space, fact=each.fact, token=claim.token, support=support)
 
         def end(tx: Tx) -> None:
-            _finish(tx, claim, _advance(tx, claim, work), outcome=Outcome.SUCCEEDED, until=work.until)
+            _finish(tx, claim, _advance(tx, claim, work, quoted=False), outcome=Outcome.SUCCEEDED, until=work.until)
 
         with suppress(Duplicate):  # all of it was stored before a crash
             await self.database.transact(store, space=claim.space)

@@ -9,7 +9,20 @@ from bethink.model.jobs import JobKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
-from bethink.model.verbs import changes, documents, facts, memory, service, sessions, tests, threads
+from bethink.model.reviews import ReviewStatus
+from bethink.model.steering import LearningRules
+from bethink.model.verbs import (
+    changes,
+    documents,
+    facts,
+    memory,
+    reviews,
+    rules,
+    service,
+    sessions,
+    tests,
+    threads,
+)
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
 
@@ -30,6 +43,14 @@ FACT = Fact(
     subject="Anna",
     slot="drink",
     valid_from=NOON,
+)
+RULES = LearningRules(
+    instructions="Learn what Anna eats.\nNever her address.",
+    owner="Anna",
+    time_zone="Europe/Oslo",
+    slots={"favourite_tea": "the tea she drinks most"},
+    hold_kinds=(FactKind.PREFERENCE,),
+    held_flags=("health",),
 )
 NARROW: dict[str, Any] = {
     "origins": ("user", "tool:web"),
@@ -57,6 +78,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
+    (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.")),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
@@ -86,6 +108,14 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, expected=1)),
     (facts.FACT_VERSIONS, facts.FactRequest(fact_id="f1")),
     (facts.FACT_SOURCES, facts.FactRequest(fact_id="f1")),
+    (facts.FACT_QUOTES, facts.FactRequest(fact_id="f1")),
+    (reviews.LIST_REVIEWS, reviews.ListReviewsRequest(status=ReviewStatus.REFUSED, limit=3, after="rev_1")),
+    (reviews.COUNT_REVIEWS, Empty()),
+    (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
+    (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
+    (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
+    (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
+    (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
     (documents.TREE, documents.TreeRequest(as_of=NOON)),
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
@@ -135,6 +165,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (service.CREATE_KEY, service.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
     (service.LIST_KEYS, Empty()),

@@ -37,6 +37,8 @@ _CLASSES = {
     "space": ("Space", "SpaceHandle", "One space: the memory of an end user, a project or a team."),
     "session": ("Session", "SessionHandle", "One session of a conversation."),
     "facts": ("Facts", "Handle", "The facts of a space."),
+    "reviews": ("Reviews", "Handle", "The claims of a space that were not believed at once."),
+    "rules": ("Rules", "Handle", "The rules by which a space learns."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
     "tests": ("MemoryTests", "Handle", "The memory tests of a space."),
@@ -67,6 +69,20 @@ _EXTRA = {
         return Facts(self._backend, self._space)
 
     @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
+
+        return Reviews(self._backend, self._space)
+
+    @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
+
+        return Rules(self._backend, self._space)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         from bethink.api.documents import Documents  # noqa: PLC0415 - as above
@@ -88,7 +104,7 @@ _EXTRA = {
         return MemoryTests(self._backend, self._space)
 '''
 }
-_CHECKED = {"space": ("facts", "documents", "threads", "tests")}
+_CHECKED = {"space": ("facts", "reviews", "rules", "documents", "threads", "tests")}
 """The handles that a handle names in its annotations."""
 
 

@@ -30,15 +30,16 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "MemoryTests", "Keys", "Webhooks"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads", "MemoryTests", "Keys",
+                "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
-        "MemoryTest", "Event", "Mode",
+        "MemoryTest", "Event", "Mode", "LearningRules",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document", "MemoryTestResult", "MemoryChange", "verify_webhook",
+        "Document", "MemoryTestResult", "MemoryChange", "verify_webhook", "Evidence", "Quote", "Review", "ReviewStatus",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip

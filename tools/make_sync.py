@@ -20,6 +20,8 @@ _CLASSES = {
     "WorkingMemory": "working/memory.py",
     "Local": "backend.py",
     "Facts": "api/facts.py",
+    "Reviews": "api/reviews.py",
+    "Rules": "api/rules.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
     "MemoryTests": "api/tests.py",

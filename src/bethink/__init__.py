@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.reviews import Reviews
+    from bethink.api.rules import Rules
     from bethink.api.session import Session
     from bethink.api.space import Space
     from bethink.api.tests import MemoryTests
@@ -23,16 +25,20 @@ if TYPE_CHECKING:
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
+        Evidence,
         Fact,
         FactKind,
         Forgotten,
         Message,
         Origin,
+        Quote,
         Record,
         Role,
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.reviews import Review, ReviewStatus
+    from bethink.model.steering import LearningRules
     from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
@@ -47,11 +53,13 @@ __all__ = [
     "DocumentDraft",
     "Documents",
     "Event",
+    "Evidence",
     "Fact",
     "FactKind",
     "Facts",
     "Forgotten",
     "History",
+    "LearningRules",
     "Lineage",
     "LiveHistory",
     "Memory",
@@ -64,13 +72,18 @@ __all__ = [
     "ModelAnswer",
     "ModelCall",
     "Origin",
+    "Quote",
     "Recall",
     "Recalled",
     "Record",
     "Ref",
     "RefKind",
     "Remembered",
+    "Review",
+    "ReviewStatus",
+    "Reviews",
     "Role",
+    "Rules",
     "ScriptedModel",
     "Session",
     "SessionInfo",
@@ -88,6 +101,8 @@ __all__ = [
 _HOMES = {
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
+    "bethink.api.reviews": ("Reviews",),
+    "bethink.api.rules": ("Rules",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
     "bethink.api.tests": ("MemoryTests",),
@@ -104,10 +119,12 @@ _HOMES = {
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
-        "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
-        "conversation_key",
+        "AgentKind", "Evidence", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Quote", "Record", "Role",
+        "SessionInfo", "conversation_key",
     ),
     "bethink.model.webhooks": ("verify_webhook",),
+    "bethink.model.reviews": ("Review", "ReviewStatus"),
+    "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

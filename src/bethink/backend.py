@@ -11,6 +11,7 @@ from bethink.extend import Redactor
 from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
+from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
 from bethink.model.verbs import memory, relearning, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
@@ -76,12 +77,15 @@ class Local(Backend):
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
         await self.parts.database.open()
+        if self.parts.background is not None:
+            self.parts.background.open()
 
     async def close(self) -> None:
         """Finish what is running and close the database."""
         if self.parts.background is not None:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self.parts.background.end)
+                await self.parts.background.mark_left()
         await self.parts.database.close()
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
@@ -118,6 +122,7 @@ class Local(Backend):
             kind=kind,
             redactor=self.parts.redactor,
             advance=self.advance,
+            heard=self.heard,
         )
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
@@ -175,19 +180,31 @@ class Local(Backend):
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
             _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
 
-    def opened(self, session: SessionInfo) -> None:
-        """Learn in the background from earlier sessions, now that one was opened."""
-        if session.learns and self.parts.background is not None:
-            self.parts.background.begin()
+    async def opened(self, session: SessionInfo) -> None:
+        """Learn in the background from earlier sessions, now that one was opened, if there is anything to learn."""
+        background = self.parts.background
+        if background is None or not session.learns:
+            return
+        kinds, model = background.kinds, background.follows
+        if await self.parts.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, quoted_too=model), read=True):
+            background.begin()
+
+    def heard(self, space: str, session_id: str) -> None:
+        """Note that something was said in a session, to learn from it once it is quiet."""
+        if self.parts.background is not None:
+            self.parts.background.heard(space, session_id)
 
     async def learn(self, space: str, request: LearnRequest) -> RunReport:
-        """Learn once from everything that is marked."""
-        del space
-        worker = self.worker()
-        if self.parts.background is not None:
-            await anyio.to_thread.run_sync(self.parts.background.wait, abandon_on_cancel=True)
+        """Learn once from everything that is marked, in all spaces or in one, with what the background has begun."""
+        worker, background = self.worker(), self.parts.background
         try:
-            return await worker.run_once(only=request.only)
+            if background is None:
+                return await worker.run_once(only=request.only, space=space or None)
+            with background.held():
+                await anyio.to_thread.run_sync(background.wait, abandon_on_cancel=True)
+                report = background.take(space or None)
+                report.add(await worker.run_once(only=request.only, space=space or None))
+            return report
         finally:
             if request.only is None:
                 await worker.tell()
@@ -225,6 +242,7 @@ def _installation(local: Local) -> Handlers:
         .on(service.LIST_SPACES, local.spaces)
         .on(service.AUDIT, local.audit)
         .on(service.LEARN, local.learn)
+        .on(memory.LEARN_SPACE, local.learn)
         .on(memory.JOBS, local.jobs)
         .on(memory.CONSOLIDATE, local.consolidate)
     )
@@ -249,6 +267,7 @@ def _sessions(local: Local) -> Handlers:
         local.parts.database,
         redactor=local.parts.redactor,
         opened=local.opened,
+        heard=local.heard,
         advance=local.advance,
         has_model=has_model,
     )
@@ -301,6 +320,18 @@ def _relearning(local: Local) -> Handlers:
     )
 
 
+def _correcting(local: Local) -> Handlers:
+    from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
+    from bethink.facts.service import FactService  # noqa: PLC0415
+
+    parts = local.parts
+    correct = {
+        RefKind.FACT: FactService(parts.database, redactor=parts.redactor).correct,
+        RefKind.DOCUMENT: DocumentService(parts.database, redactor=parts.redactor).correct,
+    }
+    return Handlers().on(memory.CORRECT, lambda space, request: correct[request.ref.kind](space, request))
+
+
 def _facts(local: Local) -> Handlers:
     from bethink.facts.service import FactService  # noqa: PLC0415 - see above
     from bethink.model.verbs import facts  # noqa: PLC0415
@@ -316,7 +347,31 @@ def _facts(local: Local) -> Handlers:
         .on(facts.SAVE_FACT, found.save)
         .on(facts.FACT_VERSIONS, found.versions)
         .on(facts.FACT_SOURCES, found.sources)
+        .on(facts.FACT_QUOTES, found.quotes)
     )
+
+
+def _reviews(local: Local) -> Handlers:
+    from bethink.facts.reviews import ReviewService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import reviews  # noqa: PLC0415
+
+    found = ReviewService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(reviews.LIST_REVIEWS, found.all)
+        .on(reviews.COUNT_REVIEWS, found.count)
+        .on(reviews.GET_REVIEW, found.get)
+        .on(reviews.APPROVE_REVIEW, found.approve)
+        .on(reviews.REJECT_REVIEW, found.reject)
+    )
+
+
+def _rules(local: Local) -> Handlers:
+    from bethink.learning.steering import RulesService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import rules  # noqa: PLC0415
+
+    found = RulesService(local.parts.database, redactor=local.parts.redactor)
+    return Handlers().on(rules.GET_RULES, found.get).on(rules.SET_RULES, found.set)
 
 
 def _documents(local: Local) -> Handlers:
@@ -415,12 +470,18 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
     (relearning.VERBS, _relearning),
-    ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
+    (
+        (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
+        _installation,
+    ),
+    ((memory.CORRECT,), _correcting),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )
 _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
     "facts": _facts,
+    "reviews": _reviews,
+    "rules": _rules,
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,

@@ -18,7 +18,7 @@ class ModelSettings:
     """The model that learns."""
 
     name: str = ""
-    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none."""
+    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none; `none` to quote where a model learnt."""
     base_url: str = field(default="", repr=False)
     """The address of the model; empty for the provider's own."""
     api_key: str = field(default="", repr=False)
@@ -60,7 +60,9 @@ class LearningSettings:
     enabled: bool = True
     """Learn from sessions at all."""
     at_start: bool = True
-    """Learn from marked sessions in the background when a session opens."""
+    """Learn in the background: from what is marked when a session opens, and with a model from what is marked later."""
+    after: float = 600.0
+    """Seconds without a message after which a process with a model learns from a session that is open in it."""
     daily_spend_cap: float = 5.0
     """Dollars a day (UTC) over all spaces; `inf` for no cap."""
     second_reading: bool = True

@@ -29,7 +29,8 @@ from bethink.setting_groups import (
 _OWN_NAMES = {
     "redaction.enabled": "redact", "model.name": "model", "embedder.name": "embedder", "embedder.reranker": "reranker",
     "embedder.signals": "signals",
-    "learning.enabled": "learn", "learning.at_start": "learn_at_start", "learning.daily_spend_cap": "daily_spend_cap",
+    "learning.enabled": "learn", "learning.at_start": "learn_at_start",
+    "learning.after": "learn_after", "learning.daily_spend_cap": "daily_spend_cap",
     "learning.review": "review", "learning.write_transcripts": "write_transcripts",
     "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",
     "learning.artefacts_dir": "artefacts_dir", "learning.second_reading": "second_reading",
@@ -38,7 +39,7 @@ _OWN_NAMES = {
 """Settings whose flat names are not their group and field."""
 _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
-    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
+    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "learn_after", "max_unused_days",
     "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
     "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
     "webhooks_give_up_days",

@@ -11,6 +11,8 @@ from bethink import build
 from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
 from bethink.api.keys import Keys as AsyncKeys
+from bethink.api.reviews import Reviews as AsyncReviews
+from bethink.api.rules import Rules as AsyncRules
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
@@ -33,12 +35,13 @@ from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.prompts import Prompt
-from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     Fact,
     Forgotten,
     Message,
+    Quote,
     Record,
     SessionEntry,
     SessionInfo,
@@ -46,6 +49,8 @@ from bethink.model.records import (
     SourceMessage,
 )
 from bethink.model.relearning import Relearning
+from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
@@ -92,7 +97,7 @@ def connect(
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
@@ -588,6 +593,99 @@ class Facts(Blocking[AsyncFacts]):
             fact_id: The fact.
         """
         return self._run(lambda: self._inner.sources(fact_id))
+
+    def quotes(self, fact_id: str) -> list[Quote]:
+        """Return the exact words that a learnt fact rests on, each time it was said.
+
+        Args:
+            fact_id: The fact.
+        """
+        return self._run(lambda: self._inner.quotes(fact_id))
+
+
+class Reviews(Blocking[AsyncReviews]):
+    """The claims of a space that were not believed at once."""
+
+    def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
+        """List claims that were not believed at once, the newest first, each with its quotes and the reason.
+
+        Args:
+            status: Only claims with this status: held, refused, approved or rejected.
+            limit: How many claims to return at most.
+            after: Only claims that follow this one: the last id of the previous page.
+
+        Raises:
+            NotFound: if there is no claim `after`.
+        """
+        return self._run(lambda: self._inner.all(status=status, limit=limit, after=after))
+
+    def count(self) -> dict[str, int]:
+        """Count the claims in the inbox by status."""
+        return self._run(lambda: self._inner.count())
+
+    def get(self, review_id: str) -> Review:
+        """Return a claim with its quotes, the reason why it was not believed, and what was decided.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+
+        Raises:
+            NotFound: if the space has no such claim.
+        """
+        return self._run(lambda: self._inner.get(review_id))
+
+    def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
+        """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.
+
+        It replaces or ends what the claim says it does. A claim that was refused can be approved, too.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            statement: What the fact shall say instead, in one sentence.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if it quotes no message.
+        """
+        return self._run(lambda: self._inner.approve(review_id, statement=statement, note=note))
+
+    def reject(self, review_id: str, *, note: str | None = None) -> Review:
+        """Decide that a claim is not believed. It stays listed as rejected.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return self._run(lambda: self._inner.reject(review_id, note=note))
+
+
+class Rules(Blocking[AsyncRules]):
+    """The rules by which a space learns."""
+
+    def get(self, agent: str | None = None) -> LearningRules:
+        """Return the rules by which the space, or an agent in it, learns.
+
+        Args:
+            agent: The agent; without rules of its own it has those of the space.
+        """
+        return self._run(lambda: self._inner.get(agent))
+
+    def set(self, rules: LearningRules, *, agent: str | None = None) -> LearningRules:
+        """Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.
+
+        A model follows them, so they need the scope admin. They never make it believed without proof.
+
+        Args:
+            rules: The rules, in place of all that were set before.
+            agent: The agent that they are for; the whole space, if left out.
+        """
+        return self._run(lambda: self._inner.set(rules, agent=agent))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -1375,6 +1473,16 @@ class Space(Blocking[AsyncSpace]):
         return Facts(self._inner.facts, self._loop)
 
     @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        return Reviews(self._inner.reviews, self._loop)
+
+    @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        return Rules(self._inner.rules, self._loop)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         return Documents(self._inner.documents, self._loop)
@@ -1558,6 +1666,21 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.explain(ref))
 
+    def correct(self, ref: Ref | str, text: str) -> Corrected:
+        """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
+
+        It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
+
+        Args:
+            ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
+            text: The whole new text.
+
+        Raises:
+            NotFound: if the space has no such memory.
+            Stale: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.correct(ref, text))
+
     def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
 
@@ -1656,6 +1779,17 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if there is no such space.
         """
         return self._run(lambda: self._inner.consolidate())
+
+    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return self._run(lambda: self._inner.learn(only=only))
 
     def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
@@ -2024,8 +2158,9 @@ class Memory(BlockingOwner[AsyncMemory]):
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes. What
-        changed is then sent to webhooks, unless `only` is given.
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
+        unless `only` is given.
 
         Args:
             only: Only these kinds of jobs.

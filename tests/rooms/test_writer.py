@@ -210,7 +210,9 @@ async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first
 
 
 async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life) -> None:
-    told = [await life.tell(f"topic {number} " + "word " * 3_000) for number in range(5)]
+    told = [
+        await life.tell(f"topic {number} " + " ".join(f"word{place}" for place in range(3_000))) for number in range(5)
+    ]
     shown: list[str] = []
 
     def work(call: ModelCall) -> str:

@@ -35,6 +35,7 @@ sqlite_readers postgres_dsn postgres_pool_size postgres_connect_timeout postgres
 postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout server_host server_port server_allowed_hosts
 server_allowed_origins server_max_body server_max_message server_max_messages server_max_depth server_rate server_burst
 server_max_concurrency
+changes_keep_days webhooks_allow_private webhooks_timeout webhooks_give_up_days server_max_wait
 """
 
 

@@ -11,6 +11,7 @@ from bethink.recall.fuse import NAMES
 from bethink.recall.signals.asks import AsksSignal
 from bethink.recall.signals.date import DateSignal
 from bethink.recall.signals.entity import EntitySignal
+from bethink.recall.signals.learnt import LearntSignal
 from bethink.recall.signals.quoted import QuotedSignal
 from bethink.recall.signals.recency import RecencySignal
 from bethink.recall.signals.reranker import RerankerSignal
@@ -21,7 +22,7 @@ from bethink.recall.signals.vector import VectorSignal
 from bethink.recall.signals.window import WindowSignal
 from bethink.recall.signals.words import WordsSignal
 from bethink.recall.tuning import TUNING
-from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, read, text
+from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, read, text
 
 
 def test_words_counts_the_match_and_less_the_messages_around_it() -> None:
@@ -156,8 +157,24 @@ def test_a_reranker_counts_by_order_and_distance_only() -> None:
     assert RerankerSignal([2.0, 2.0], TUNING).scale([2.0, 2.0], candidates) == [0.0, 0.0]
 
 
+def test_speaker_counts_a_fact_for_whom_it_is_about_or_whose_word_it_is_and_never_against() -> None:
+    rows = [("user", None), ("ana", None), ("tea", "Ana"), ("tea", "Ben"), (None, None)]
+    facts = read(*(text(a_fact(str(row)), row={"subject": row[0], "speaker": row[1]}) for row in rows))
+    signal = SpeakerSignal(TUNING)
+
+    assert signal.score(asked("x", role="user"), facts) == [1, 0, 0, 0, 0]
+    assert signal.score(asked("x", speaker="Ana"), facts) == [0, 1, 1, 0, 0]
+    assert signal.score(asked("x", role="assistant"), facts) == [0, 0, 0, 0, 0]
+
+
+def test_a_fact_goes_before_a_message_that_matches_as_well() -> None:
+    assert LearntSignal(TUNING).score(asked("x"), read(text(a_message(1)), text(a_fact("f")))) == [0, 1]
+    found = ranked(asked("x"), found_of([match(a_message(1), 1), match(a_fact("f"), 1)]))
+    assert found[a_fact("f")].score > found[a_message(1)].score
+
+
 def test_every_signal_has_a_name_of_its_own() -> None:
-    assert len(NAMES) == 12
+    assert len(NAMES) == 13
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 
 from bethink.handles import Handle, tuple_of
 from bethink.model.moments import When, beginning, moment
-from bethink.model.records import Fact, SourceMessage
+from bethink.model.records import Fact, Quote, SourceMessage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
     COUNT_FACTS,
+    FACT_QUOTES,
     FACT_SOURCES,
     FACT_VERSIONS,
     FACTS_BY_METADATA,
@@ -177,3 +178,11 @@ class Facts(Handle):
             fact_id: The fact.
         """
         return await self._run(FACT_SOURCES, FactRequest(fact_id=fact_id))
+
+    async def quotes(self, fact_id: str) -> list[Quote]:
+        """Return the exact words that a learnt fact rests on, each time it was said.
+
+        Args:
+            fact_id: The fact.
+        """
+        return await self._run(FACT_QUOTES, FactRequest(fact_id=fact_id))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.changes import MemoryChange
-from bethink.model.jobs import Job
+from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
-from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Empty
@@ -20,14 +20,17 @@ from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
+    CORRECT,
     EXPLAIN,
     FORGET,
     JOBS,
+    LEARN_SPACE,
     RECALL,
     REMEMBER,
     SHOWN,
     USED,
     ContextRequest,
+    CorrectRequest,
     ExplainRequest,
     ForgetRequest,
     JobsRequest,
@@ -37,6 +40,7 @@ from bethink.model.verbs.memory import (
     UsedRequest,
 )
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
+from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
     GET_SESSION,
     LIST_SESSIONS,
@@ -49,6 +53,8 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.reviews import Reviews
+    from bethink.api.rules import Rules
     from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
 
@@ -62,6 +68,20 @@ class Space(SpaceHandle):
         from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
 
         return Facts(self._backend, self._space)
+
+    @property
+    def reviews(self) -> "Reviews":
+        """The claims of the space that were not believed at once, for a person to decide."""
+        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
+
+        return Reviews(self._backend, self._space)
+
+    @property
+    def rules(self) -> "Rules":
+        """The rules by which the space learns."""
+        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
+
+        return Rules(self._backend, self._space)
 
     @property
     def documents(self) -> "Documents":
@@ -256,6 +276,21 @@ class Space(SpaceHandle):
         """
         return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
 
+    async def correct(self, ref: Ref | str, text: str) -> Corrected:
+        """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
+
+        It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
+
+        Args:
+            ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
+            text: The whole new text.
+
+        Raises:
+            NotFound: if the space has no such memory.
+            Stale: if the ref does not name the current version.
+        """
+        return await self._run(CORRECT, CorrectRequest(ref=Ref.read(ref), text=text))
+
     async def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
 
@@ -359,6 +394,17 @@ class Space(SpaceHandle):
             NotFound: if there is no such space.
         """
         return await self._run(CONSOLIDATE, Empty())
+
+    async def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
     async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.

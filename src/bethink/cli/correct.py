@@ -2,8 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
     from bethink.model.recall import Ref, RefKind
 
 app = typer.Typer()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Current:
-    """The current version of a memory, and a function that writes the next one and returns its text and version."""
-
-    text: str
-    version: int
-    write: Callable[[str], Awaitable[tuple[str, int]]]
 
 
 @command(app, effect="changes")
@@ -51,29 +41,28 @@ async def correct(
 ) -> Result:
     """Write a new version of a fact or a document. Earlier versions are kept; see 'bethink show'."""
     old = await resolve_ref(ctx.space, ref)
-    current = await _current(ctx.space, old)
-    if current.version != old.number:
-        hint = f"Look at it with 'bethink show {old.kind}:{old.id}:{current.version}', then correct that version."
-        message = f"{old.kind} {old.id} is now at version {current.version}."
-        raise Stale(message, current=current.version, hint=hint)
+    before, version = await _current(ctx.space, old)
+    if version != old.number:
+        hint = f"Look at it with 'bethink show {old.kind}:{old.id}:{version}', then correct that version."
+        raise Stale(f"{old.kind} {old.id} is now at version {version}.", current=version, hint=hint)
     given = read_text(text, what="the new text").rstrip("\n")
     if not given.strip():
         hint = "Pass a text, or write one to stdin. To remove a memory, use 'bethink forget'."
         raise UsageError("the new text is empty.", hint=hint)
     if dry_run:
-        data = {"ref": old, "before": current.text, "after": given, "dry_run": True}
-        return Result(data=data, lines=_changes(current.text, given) or [OutputLine("nothing would change")])
+        data = {"ref": old, "before": before, "after": given, "dry_run": True}
+        return Result(data=data, lines=_changes(before, given) or [OutputLine("nothing would change")])
     ctx.confirm(f"Correct {old}?", yes=yes)
-    stored, version = await current.write(given)
-    note_redaction(ctx, given, stored)
-    new = type(old)(old.kind, old.id, version)
-    line = f"{new} replaces {old}" if new != old else f"{old} is unchanged: it already says this"
-    result = Result(data={"ref": new, "previous": old, "text": stored}, lines=[OutputLine(line)])
-    suggested = suggestion(current.text, stored, question)
+    done = await ctx.space.correct(old, given)
+    note_redaction(ctx, given, done.text)
+    line = f"{done.ref} replaces {old}" if done.ref != old else f"{old} is unchanged: it already says this"
+    data = {"ref": done.ref, "previous": old, "text": done.text}
+    result = Result(data=data, lines=[OutputLine(line)])
+    suggested = suggestion(before, done.text, question)
     if test:
-        return await _keep_test(ctx, result, suggested, new)
+        return await _keep_test(ctx, result, suggested, done.ref)
     if suggested is not None and is_terminal(sys.stderr):
-        ctx.note(f"Keep it right: {_command(ctx, suggested, new)}")
+        ctx.note(f"Keep it right: {_command(ctx, suggested, done.ref)}")
     return result
 
 
@@ -115,41 +104,23 @@ def _command(ctx: CommandContext, suggested: Suggestion, ref: "Ref") -> str:
     return shlex.join(words)
 
 
-async def _current(space: "Space", ref: "Ref") -> _Current:
-    """Return the current version of what a ref names. Raises `NotFound`, and `Invalid` for what never changes."""
-    find = {"fact": _fact, "document": _document}.get(ref.kind)
-    if find is None:
-        hint = "Correct a fact or a document instead, 'bethink add' a new text, or 'bethink forget' this one."
-        raise Invalid(f"a {ref.kind.replace('_', ' ')} cannot be corrected.", hint=hint)
+async def _current(space: "Space", ref: "Ref") -> tuple[str, int]:
+    """Return the current text and version of what a ref names.
+
+    Raises `NotFound`, and `Invalid` for what never changes.
+    """
     try:
-        return await find(space, ref.id)
+        if ref.kind == "fact":
+            fact = await space.facts.get(ref.id)
+            return fact.content, fact.version
+        if ref.kind == "document":
+            document = await space.documents.get(ref.id)
+            return document.body, document.version
     except NotFound as error:
         error.hint = LIST_HINT
         raise
-
-
-# A correction keeps the origin and the sources of the text before it, so that forgetting those still reaches it.
-
-
-async def _fact(space: "Space", fact_id: str) -> _Current:
-    fact = await space.facts.get(fact_id)
-
-    async def write(text: str) -> tuple[str, int]:
-        new = await space.facts.save(replace(fact, content=text, made_by=None), expected=fact.version)
-        return new.content, new.version
-
-    return _Current(text=fact.content, version=fact.version, write=write)
-
-
-async def _document(space: "Space", document_id: str) -> _Current:
-    document = await space.documents.get(document_id)
-
-    async def write(text: str) -> tuple[str, int]:
-        draft = replace(document.draft(), body=text)
-        new = await space.documents.update(document_id, draft, expected=document.version, reason="corrected")
-        return new.body, new.version
-
-    return _Current(text=document.body, version=document.version, write=write)
+    hint = "Correct a fact or a document instead, 'bethink add' a new text, or 'bethink forget' this one."
+    raise Invalid(f"a {ref.kind.replace('_', ' ')} cannot be corrected.", hint=hint)
 
 
 def _changes(before: str, after: str) -> list[OutputLine]:

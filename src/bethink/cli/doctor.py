@@ -10,6 +10,7 @@ import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
 from bethink.cli.lists import MOST
+from bethink.cli.review import waiting
 from bethink.cli.terminal import OutputLine, many
 from bethink.errors import BethinkError
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_LOOKED_AT = 100
+"""How many spaces are looked at for what waits for a decision."""
 _LEAST_DISK = 100_000_000
 _FIRST_YEAR, _LAST_YEAR = 2026, 2100
 _NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds meaning"
@@ -121,14 +124,24 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
     try:
         target.must_exist()
         async with replace(target, settings=_makeable(target.settings)).make() as memory:
-            spaces = many(len(await memory.list_spaces(limit=MOST)), "space")
+            names = await memory.list_spaces(limit=MOST)
+            spaces = many(len(names), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
+            yield await _to_review(memory, names[:_LOOKED_AT])
             if target.settings.learning.enabled:
                 for check in _audited(await memory.audit(), target.settings):
                     yield check
             yield await _vectors(memory, target.settings)
     except (BethinkError, OSError) as error:
         yield _failed("database", error)
+
+
+async def _to_review(memory: "Memory", names: list[str]) -> Check:
+    """Say how much waits for a decision. It never fails: to wait is what it is for."""
+    counts = [await waiting(memory.space(name)) for name in names]
+    claims, changes = (sum(each[what] for each in counts) for what in ("claims", "changes"))
+    found = f"{many(claims, 'claim')} and {many(changes, 'change set')} in {many(len(names), 'space')}"
+    return Check(name="to review", ok=True, found=f"{found}; see 'bethink review'" if claims + changes else found)
 
 
 async def _vectors(memory: "Memory", settings: "Settings") -> Check:

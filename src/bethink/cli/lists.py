@@ -66,6 +66,7 @@ async def facts(
             f"fact:{fact.id}:{fact.version}",
             when(fact.created_at),
             fact.kind,
+            fact.evidence,
             fact.origin,
             one_line(fact.content, _WIDTH),
         ]
@@ -73,7 +74,7 @@ async def facts(
     ]
     if len(found) == limit:
         ctx.note(f"note: there may be more; continue with --after {shlex.quote(found[-1].id)}")
-    return Result(data=found, lines=ctx.table(rows, head=["REF", "SAID", "KIND", "ORIGIN", "FACT"]))
+    return Result(data=found, lines=ctx.table(rows, head=["REF", "SAID", "KIND", "EVIDENCE", "ORIGIN", "FACT"]))
 
 
 @command(app, without=NO_SPACE)

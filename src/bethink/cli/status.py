@@ -7,7 +7,8 @@ import typer
 
 from bethink.cli.command import CommandContext, Result, command
 from bethink.cli.lists import MOST
-from bethink.cli.terminal import columns, when
+from bethink.cli.review import waiting
+from bethink.cli.terminal import columns, many, when
 from bethink.errors import Denied, Unavailable
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ async def status(ctx: CommandContext) -> Result:
         "newest_session": newest[0].session.created_at if newest else None,
         "facts": await ctx.space.facts.count(),
         "documents": len(await ctx.space.documents.tree()),
+        "to_review": await waiting(ctx.space),
         "jobs": {} if audit is None else _jobs(audit),
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
     }
@@ -60,6 +62,12 @@ async def _allowed(asked: Awaitable[T]) -> T | None:
         return None
 
 
+def _to_review(count: dict[str, int]) -> str:
+    parts = [many(count["claims"], "claim")] if count["claims"] else []
+    parts += [many(count["changes"], "change set")] if count["changes"] else []
+    return f"{' and '.join(parts)}; see 'bethink review'" if parts else "nothing"
+
+
 def _rows(data: dict[str, Any]) -> list[list[str]]:
     known = data["spaces"] is not None
     more = " or more" if data["spaces"] == MOST else ""
@@ -71,6 +79,7 @@ def _rows(data: dict[str, Any]) -> list[list[str]]:
         ["newest session", when(data["newest_session"]) or "none"],
         ["facts", str(data["facts"])],
         ["documents", str(data["documents"])],
+        ["to review", _to_review(data["to_review"])],
     ]
     if "model" in data:
         rows.append(["model", data["model"] or "none: memory quotes"])

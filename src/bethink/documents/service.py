@@ -8,10 +8,11 @@ from typing import TypeVar
 from anyio import to_thread
 
 from bethink.documents import changes, files, tree
-from bethink.errors import Conflict, NotFound
+from bethink.errors import Conflict, NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
+from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import checked_name
 from bethink.model.rules import lowest
 from bethink.model.text import canonical_json, clean
@@ -32,6 +33,7 @@ from bethink.model.verbs.documents import (
     TreeRequest,
     UpdateDocumentRequest,
 )
+from bethink.model.verbs.memory import CorrectRequest
 from bethink.store import consolidation, documents, facts
 from bethink.store.db import Database, Tx
 
@@ -91,6 +93,24 @@ class DocumentService:
             cut = self._cut(request.draft)
             by = self._told(_carried(tx, space, request) if request.by is None else request.by)
             return tree.update(tx, cut, space=space, document_id=request.document_id, expected=request.expected, by=by)
+
+        return await self._write(space, body)
+
+    async def correct(self, space: str, request: CorrectRequest) -> Corrected:
+        """Write the next version of a document with another text."""
+        name, number = request.ref.id, request.ref.number
+
+        def body(tx: Tx) -> Corrected:
+            current = tree.get(tx, space=space, document_id=name)
+            if current.version != number:
+                raise Stale(f"document {name} is now at version {current.version}.", current=current.version)
+            draft = self._cut(replace(current.draft(), body=request.text.rstrip("\n")))
+            if draft.body == current.body:
+                return Corrected(ref=request.ref, previous=request.ref, text=current.body)
+            change = UpdateDocumentRequest(document_id=name, draft=draft, expected=number, reason="corrected")
+            by = self._told(_carried(tx, space, change))
+            new = tree.update(tx, draft, space=space, document_id=name, expected=number, by=by)
+            return Corrected(ref=Ref(RefKind.DOCUMENT, new.id, new.version), previous=request.ref, text=new.body)
 
         return await self._write(space, body)
 

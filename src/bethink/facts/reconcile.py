@@ -1,12 +1,14 @@
 """Reconciles a claimed fact with the known ones: it is merged, replaces or ends some, or is added."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from bethink.model.moments import EPOCH
-from bethink.model.records import Fact
-from bethink.model.reviews import Change, ClaimedFact
+from bethink.model.records import Evidence, Fact
+from bethink.model.reviews import ClaimChange, ClaimedFact
 from bethink.model.rules import overlap, rank, since, tells
 from bethink.store import facts
 from bethink.store.db import Tx
@@ -25,7 +27,19 @@ class Settlement(StrEnum):
     """It would change what someone more trusted said, or another person's wish. Nothing was stored."""
 
 
+class Settled(NamedTuple):
+    """What happened to a claimed fact, and the fact that says it now; None if nothing does."""
+
+    settlement: Settlement
+    fact_id: str | None
+
+
 def reconcile(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: int) -> Settlement:
+    """Store a claimed fact as `settle` does, and return what happened to it."""
+    return settle(tx, claimed, space=space, effect=effect, token=token).settlement
+
+
+def settle(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: int) -> Settled:
     """Store a fact with its quotes, or add them to the fact that says the same. Nothing is overwritten, only retired.
 
     Of two facts that say the same, the one with the better origin stays, but an assistant's repetition proves nothing.
@@ -33,16 +47,25 @@ def reconcile(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: i
     """
     fact, support = claimed.fact, Support(effect, claimed.fact.content, claimed.quotes)
     named = [known for each in claimed.known if (known := facts.find(tx, space=space, fact_id=each)) is not None]
-    changes = claimed.change in (Change.REPLACES, Change.ENDS) and bool(named)
+    changes = claimed.change in (ClaimChange.REPLACES, ClaimChange.ENDS) and bool(named)
     if changes and not all(_may_change(fact, known) for known in named):
-        return Settlement.DISPUTED
-    same = named[0] if claimed.change is Change.SAME and named else None if changes else _same(tx, fact, space=space)
+        return Settled(Settlement.DISPUTED, None)
+    again = claimed.change is ClaimChange.SAME
+    same = named[0] if again and named else None if changes else _same(tx, fact, space=space)
     if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
-        return Settlement.KNOWN
-    if same is not None and (rank(fact.origin) == rank(same.origin) or claimed.change is Change.SAME):
+        return Settled(Settlement.KNOWN, same.id)
+    if same is not None and (rank(fact.origin) == rank(same.origin) or again):
         facts.add_support(tx, space=space, fact_id=same.id, support=support)
-        return Settlement.MERGED
+        if fact.evidence is Evidence.STATED:
+            facts.mark_stated(tx, space=space, fact_id=same.id)
+        return Settled(Settlement.MERGED, same.id)
     rivals = named if changes else [same] if same is not None else _rivals(tx, fact, space=space)
+    return _learn(tx, fact, rivals, space=space, token=token, support=support, changes=changes)
+
+
+def _learn(
+    tx: Tx, fact: Fact, rivals: Sequence[Fact], *, space: str, token: int, support: Support, changes: bool
+) -> Settled:
     later = {} if changes else {
         rival.id: until for rival in rivals if (until := _until(tx, fact, rival, space=space)) is not None
     }  # fmt: skip
@@ -52,11 +75,11 @@ def reconcile(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: i
     better = next((rival for rival in rivals if rank(rival.origin) > rank(fact.origin)), None)
     if better is not None:
         facts.retire(tx, space=space, fact_id=fact.id, by=better.id)
-        return Settlement.OUTRANKED
+        return Settled(Settlement.OUTRANKED, fact.id)
     beaten = [rival for rival in rivals if rival.id not in later]
     for rival in beaten:
         _give_way(tx, rival, fact, space=space)
-    return Settlement.SUCCEEDED if beaten else Settlement.ADDED
+    return Settled(Settlement.SUCCEEDED if beaten else Settlement.ADDED, fact.id)
 
 
 def _give_way(tx: Tx, rival: Fact, fact: Fact, *, space: str) -> None:
@@ -69,7 +92,12 @@ def _give_way(tx: Tx, rival: Fact, fact: Fact, *, space: str) -> None:
 
 
 def _may_change(fact: Fact, known: Fact) -> bool:
-    """Return whether a fact may change a known one: its source is as trusted, and a wish belongs to who has it."""
+    """Return whether a fact may change a known one: its source is as trusted, and a wish belongs to who has it.
+
+    What a person states may change anything.
+    """
+    if fact.evidence is Evidence.STATED:
+        return True
     if rank(fact.origin) < rank(known.origin):
         return False
     same_person = known.speaker is None or fact.speaker is None or known.speaker.casefold() == fact.speaker.casefold()

@@ -37,15 +37,11 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
             elif row["id"] not in successors:
                 freed.append(facts.fact_of(row))
     for fact_id in gone:
-        tx.run("delete_fact", space=space, id=fact_id)
-        tx.run("delete_fact_sources", space=space, id=fact_id)
-        tx.run("delete_fact_quotes", space=space, id=fact_id)
+        facts.delete(tx, space=space, fact_id=fact_id)
     for fact in sorted(freed, key=_standing, reverse=True):
         _hold_again(tx, fact, space=space)
     for effect, claimed in again:
         reconcile(tx, claimed, space=space, effect=effect, token=0)
-    if gone:
-        tx.forgets = True
     return gone
 
 

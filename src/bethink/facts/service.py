@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from bethink.errors import NotFound
+from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
-from bethink.model.records import Fact, SourceMessage, checked_name
+from bethink.model.recall import Corrected, Ref, RefKind
+from bethink.model.records import Evidence, Fact, Quote, SourceMessage, checked_name
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
@@ -18,6 +19,7 @@ from bethink.model.verbs.facts import (
     SaveFactRequest,
     SearchFactsRequest,
 )
+from bethink.model.verbs.memory import CorrectRequest
 from bethink.store import facts
 from bethink.store.db import Database, Tx
 
@@ -79,6 +81,25 @@ class FactService:
 
         return await self._database.transact(body, space=space, repeatable=request.expected is None)
 
+    async def correct(self, space: str, request: CorrectRequest) -> Corrected:
+        """Write what a fact shall say from now on. If it says so already, a person has confirmed it."""
+        text = self._cut(request.text).rstrip("\n")
+
+        def body(tx: Tx) -> Corrected:
+            facts.lock(tx, space=space)
+            fact = _found(tx, space, request.ref.id)
+            if fact.version != request.ref.number:
+                raise Stale(f"fact {fact.id} is now at version {fact.version}.", current=fact.version)
+            if text == fact.content:
+                facts.mark_stated(tx, space=space, fact_id=fact.id)
+            else:
+                stated = replace(fact, content=text, evidence=Evidence.STATED, made_by=None)
+                facts.put(tx, space=space, fact=stated, expected=fact.version)
+            new = _found(tx, space, fact.id)
+            return Corrected(ref=Ref(RefKind.FACT, new.id, new.version), previous=request.ref, text=new.content)
+
+        return await self._database.transact(body, space=space)
+
     async def versions(self, space: str, request: FactRequest) -> list[Fact]:
         """Return every version of a fact, the oldest first."""
         return await self._read(space, lambda tx: facts.versions(tx, space=space, fact_id=request.fact_id))
@@ -86,6 +107,10 @@ class FactService:
     async def sources(self, space: str, request: FactRequest) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return await self._read(space, lambda tx: facts.sources_of(tx, space=space, fact_id=request.fact_id))
+
+    async def quotes(self, space: str, request: FactRequest) -> list[Quote]:
+        """Return the exact words that a learnt fact rests on."""
+        return await self._read(space, lambda tx: facts.quotes_of(tx, space=space, fact_id=request.fact_id))
 
     def _cut_all(self, fact: Fact) -> Fact:
         cut = self._cut

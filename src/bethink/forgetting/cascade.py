@@ -117,6 +117,7 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
     noting = _noting(tx, fact_id, sorted(learnt_from), space=space)
     memories = tx.run("forget_session_memories", space=space, sessions=noting)
     facts.delete(tx, space=space, fact_id=fact_id)
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
     touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
     return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)

@@ -28,6 +28,7 @@ class IndexEntry:
     path: str | None = None
     space: str | None = None
     superseded_by: Ref | None = None
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,7 @@ class Explanation:
     shown: list[ShownEntry]
     shown_count: int
     used_times: int
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

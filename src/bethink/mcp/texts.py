@@ -12,7 +12,7 @@ from bethink.mcp.results import IndexEntry, MemoryIndex
 from bethink.model.framing import framed, inert, label_of, unframed
 from bethink.model.moments import EPOCH, iso
 from bethink.model.recall import Excerpt, Recalled, Ref, RefKind
-from bethink.model.records import Fact, Record, SessionEntry
+from bethink.model.records import Evidence, Fact, Record, SessionEntry
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.context import NOTE
 
@@ -48,31 +48,52 @@ def entry_of(
     )  # fmt: skip
 
 
-def recalled_line(item: Recalled) -> IndexLine:
-    """Write one result of recall."""
+def recalled_line(item: Recalled, *, is_note: bool = False) -> IndexLine:
+    """Write one result of recall, which may be a note of the assistant's."""
     about = [item.speaker] if item.speaker else []
+    if is_note:
+        about.append("note")
     if item.fact is not None and item.fact.valid_to is not None:
         about.append(f"until {iso(item.fact.valid_to)[:10]}")
     if item.superseded_by is not None:
         about.append("superseded")
-    kind = item.fact.kind if item.fact is not None else item.ref.kind
+    kind = item.fact.kind if item.fact is not None else "note" if is_note else item.ref.kind
     entry = entry_of(item.ref, kind, item.origin, item.at, score=item.score, superseded_by=item.superseded_by)
-    return IndexLine(replace(entry, space=item.space or None), item.text, tuple(about))
+    entry = replace(entry, space=item.space or None, evidence=_unsure(item.fact))
+    return IndexLine(entry, item.text, (*about, *_scope(item.fact)))
 
 
 def fact_line(fact: Fact) -> IndexLine:
     """Write one fact."""
     at = fact.recorded_at or fact.created_at or EPOCH
-    return IndexLine(entry_of(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at), fact.content)
+    entry = entry_of(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at)
+    return IndexLine(replace(entry, evidence=_unsure(fact)), fact.content, _scope(fact))
 
 
-def message_line(record: Record) -> IndexLine:
-    """Write one message."""
+def about_fact(fact: Fact) -> list[str]:
+    """Write whose word a fact is, where it applies, when it happened, and why it needs care, one line each."""
+    happened = "/".join(iso(each)[:10] for each in (fact.happened_from, fact.happened_to) if each is not None)
+    known = {"speaker": fact.speaker, "scope": fact.scope, "happened": happened, "flags": ", ".join(fact.flags)}
+    return [f"{name}: {plain(value)}" for name, value in known.items() if value]
+
+
+def _unsure(fact: Fact | None) -> str | None:
+    # Only where it is a warning: a word on every line would cost more than it tells.
+    return Evidence.QUOTED if fact is not None and fact.evidence is Evidence.QUOTED else None
+
+
+def _scope(fact: Fact | None) -> tuple[str, ...]:
+    return (f"for {fact.scope}",) if fact is not None and fact.limited else ()
+
+
+def message_line(record: Record, *, is_note: bool = False) -> IndexLine:
+    """Write one message, which may be a note of the assistant's."""
     message = record.message
     ref = Ref(RefKind.MESSAGE, record.session_id, record.number)
     at = message.said_at or record.recorded_at
-    about = (message.name,) if message.name else ()
-    return IndexLine(entry_of(ref, "message", str(message.origin), at), message.content, about)
+    about = ("note",) if is_note else (message.name,) if message.name else ()
+    kind = "note" if is_note else "message"
+    return IndexLine(entry_of(ref, kind, str(message.origin), at), message.content, about)
 
 
 def quote_line(excerpt: Excerpt) -> IndexLine:

@@ -13,10 +13,9 @@ from bethink.mcp.results import Correction, StoredNote
 from bethink.mcp.texts import own
 from bethink.model.documents import Author, Provenance
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Forgotten, Message, Origin, Role, conversation_key
-from bethink.model.rules import lowest, tells
+from bethink.model.records import Evidence, Forgotten, Message, Origin, Role
+from bethink.model.rules import NOTES, lowest, tells
 
-NOTES = conversation_key("mcp", "notes")
 _ASSISTANT = Origin("assistant")
 
 Text = Annotated[str, Field(min_length=1, max_length=64_000)]
@@ -84,7 +83,9 @@ class Writing:
                 f"this {fact.kind} rests on the user's own words.",
                 hint="Only the user can change it: in a recorded conversation, through the API or on the command line.",
             )
-        corrected = replace(fact, content=text, origin=lowest([fact.origin, _ASSISTANT]), made_by=None)
+        origin = lowest([fact.origin, _ASSISTANT])
+        # The new words are a model's: no person stated them, and no reading confirmed them.
+        corrected = replace(fact, content=text, origin=origin, evidence=Evidence.QUOTED, made_by=None)
         new = await facts.save(corrected, expected=old.number)
         return Correction(ref=Ref(RefKind.FACT, new.id, new.version), previous=old)
 

@@ -355,6 +355,11 @@ class Fact:
         if type(self.evidence) is not Evidence:
             object.__setattr__(self, "evidence", any_of("evidence", (self.evidence,), Evidence)[0])
 
+    @property
+    def limited(self) -> bool:
+        """Whether it applies to some project, person or occasion only."""
+        return self.scope is not None and self.scope.casefold() != "always"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:

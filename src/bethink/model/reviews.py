@@ -18,7 +18,7 @@ class ReviewStatus(StrEnum):
     REJECTED = "rejected"
 
 
-class Change(StrEnum):
+class ClaimChange(StrEnum):
     """What a claim means for what is already known."""
 
     NEW = "new"
@@ -36,7 +36,7 @@ class ClaimedFact:
 
     fact: Fact
     quotes: tuple[Quote, ...]
-    change: Change = Change.NEW
+    change: ClaimChange = ClaimChange.NEW
     known: tuple[str, ...] = ()
 
 

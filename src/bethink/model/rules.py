@@ -4,13 +4,16 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bethink.model.moments import EPOCH
-from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger
+from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger, conversation_key
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
 
 QUIET_CHECK = timedelta(hours=1)
 """How long an open session may be idle before it is checked for the first time."""
+
+NOTES = conversation_key("mcp", "notes")
+"""The conversation in which an assistant keeps its notes."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 

@@ -13,6 +13,7 @@ from bethink.model.framing import framed, inert, label_of
 from bethink.model.moments import from_micros, to_micros
 from bethink.model.recall import Block, Recalled, Ref, RefKind
 from bethink.model.records import FactKind
+from bethink.model.rules import NOTES
 from bethink.recall.duplicates import adds_nothing, meaning_of
 from bethink.recall.standing import superseded_sessions
 from bethink.recall.tuning import TUNING
@@ -35,6 +36,7 @@ class ContextSources:
     facts: Sequence[Text]
     documents: Sequence[Text]
     sessions: Sequence[Text]
+    notes: Sequence[Text] = ()
     superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
     """What superseded something that a session memory says."""
 
@@ -48,12 +50,15 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
         ),
         documents=search.leading_documents(tx, space=space, as_of=as_of, limit=TUNING.context_documents, only=only),
         sessions=sessions,
+        notes=search.leading_notes(
+            tx, space=space, conversation=NOTES, as_of=as_of, limit=TUNING.context_notes, only=only
+        ),
         superseded=superseded_sessions(tx, space, sessions, as_of=as_of),
     )
 
 
 def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
-    """Fill a block: answers to the question first, then user preferences, facts, documents and recent sessions."""
+    """Fill a block: answers to the question first, then wishes, facts, notes, documents and recent sessions."""
     shown = {item.ref for item in answers}
     answers = [item for item in answers if item.superseded_by not in shown]
     superseded = {item.ref: item.superseded_by for item in answers if item.superseded_by is not None}
@@ -63,6 +68,7 @@ def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, 
     wishes = [fact for fact in sources.facts if _directs(fact)]
     filling.add("What the user wants", wishes, share=TUNING.wishes_until)
     filling.add("What is known", [fact for fact in sources.facts if not _directs(fact)], share=TUNING.facts_until)
+    filling.add("Notes of the assistant", sources.notes, share=TUNING.notes_until)
     filling.add("Documents", sources.documents, share=TUNING.documents_until)
     sessions = [each for each in sources.sessions if not said or not adds_nothing(each.text, said, ())]
     filling.add("Earlier sessions", list(map(_said_once, sessions)), share=TUNING.sessions_until)
@@ -130,6 +136,8 @@ def _line(text: Text, label: str, *, superseded: bool) -> str:
         about.append(f"from {_day(text.fact.valid_from)}")
     if text.fact is not None and text.fact.valid_to is not None:
         about.append(f"until {_day(text.fact.valid_to)}")
+    if text.fact is not None and text.fact.limited:
+        about.append(f"for {text.fact.scope}")
     if superseded:
         about.append("superseded" if text.ref.kind is RefKind.MESSAGE else "partly superseded")
     who = [*map(_plain, about), ":".join(map(_plain, text.origin.split(":"))), _day(from_micros(text.at))]

@@ -1,6 +1,6 @@
 """From signals to one ranking: some signals are added, the others are bounded factors on their sum.
 
-    score = (words + session + vector + window) · asks · date · speaker · quoted · entity · recency · usage · …
+    score = (words + session + vector + window) · asks · date · speaker · quoted · entity · learnt · recency · usage · …
 
 Words, session, vector and window are weighted and added for every candidate. The texts of the best are then read, and
 each factor raises or lowers their totals by at most its weight. The signals of installed packages are factors, too.
@@ -21,6 +21,7 @@ from bethink.recall.signals.asks import AsksSignal
 from bethink.recall.signals.base import RecallSignal, Scaled
 from bethink.recall.signals.date import DateSignal
 from bethink.recall.signals.entity import EntitySignal
+from bethink.recall.signals.learnt import LearntSignal
 from bethink.recall.signals.quoted import QuotedSignal
 from bethink.recall.signals.recency import RecencySignal
 from bethink.recall.signals.reranker import RerankerSignal
@@ -47,7 +48,7 @@ def early_factors(tuning: Tuning) -> list[RecallSignal]:
 def factors(tuning: Tuning, *, now: bool) -> list[RecallSignal]:
     """Return all factors of ours, in the order in which they are applied."""
     about = [AsksSignal(tuning), *early_factors(tuning), QuotedSignal(tuning), EntitySignal(tuning)]
-    return [*about, RecencySignal(tuning, now=now), UsageSignal(tuning)]
+    return [*about, LearntSignal(tuning), RecencySignal(tuning, now=now), UsageSignal(tuning)]
 
 
 NAMES = frozenset(
@@ -62,6 +63,7 @@ NAMES = frozenset(
         SpeakerSignal,
         QuotedSignal,
         EntitySignal,
+        LearntSignal,
         RecencySignal,
         UsageSignal,
         RerankerSignal,

@@ -65,6 +65,7 @@ class Tuning:
     speaker: float = 0.25  # SETS
     quoted: float = 0.1  # SETS
     entity: float = 0.1  # NONE: the sets have no facts
+    learnt: float = 0.1  # NONE: as above; it decides between a fact and messages that match about as well
     recency: float = 0.02  # SETS: it decides between equals only
     recency_now: float = 0.05  # SETS: where a question asks about now
     recency_days: float = 30.0  # NONE: the age at which recency counts half
@@ -106,9 +107,11 @@ class Tuning:
     context_facts: int = 200
     context_documents: int = 20
     context_sessions: int = 10
+    context_notes: int = 20
     answers_until: float = 0.6  # a section takes lines until so much of the budget is used
     wishes_until: float = 0.4
     facts_until: float = 0.7
+    notes_until: float = 0.8
     documents_until: float = 0.9
     sessions_until: float = 1.0
     answer_tokens: int = 90  # so many of an answer fit into one line

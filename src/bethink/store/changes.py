@@ -18,7 +18,7 @@ def record(tx: Tx, *, space: str, kind: ChangeKind, ref: str, session_id: str | 
     row = tx.one("record_change", space=space, kind=kind, ref=ref, session=session_id, now=tx.now)
     assert row is not None  # noqa: S101 - the insert returns it
     tx.run("queue_deliveries", space=space, number=row["number"], now=tx.now)
-    tx.notifies = True
+    tx.tells = True
 
 
 def record_retired(tx: Tx, *, space: str, fact_id: str, by: str) -> None:

@@ -4,7 +4,7 @@ import inspect
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -14,6 +14,7 @@ import anyio
 from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
 from bethink.logs import logger
 from bethink.model.filters import Filter
+from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.store.filters import narrowed
@@ -63,8 +64,10 @@ class Tx(ABC):
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
         """Whether it may safely run twice; a body that knows better may set this."""
-        self.notifies = False
-        """Whether it queued work: waiting workers are notified once it is committed."""
+        self.queued: set[JobKind] = set()
+        """The kinds of jobs that it queued: waiting workers are notified once it is committed."""
+        self.tells = False
+        """Whether it recorded a change: those who follow changes are notified once it is committed."""
         self.forgets = False
         """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
         self.begun = False
@@ -158,6 +161,8 @@ class Database(ABC):
         self._opening = anyio.Lock()
         self._notified = 0
         self._hearing = self._listens = False
+        self.on_work: Callable[[Set[JobKind]], None] | None = None
+        """Called after each commit that queued jobs, with their kinds, on a connection's thread. It must not fail."""
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
 
@@ -240,9 +245,11 @@ class Database(ABC):
         finally:
             self._hearing = False
 
-    def _notify(self) -> None:
+    def _notify(self, kinds: Set[JobKind]) -> None:
         # Called on a connection's thread after the commit: it must neither block nor fail.
         self._notified += 1
+        if self.on_work is not None:
+            self.on_work(kinds)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that cannot be part of a transaction and may take long, such as building an index."""

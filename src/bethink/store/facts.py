@@ -107,6 +107,11 @@ def _quote_of(row: Row) -> Quote:
     )  # fmt: skip
 
 
+def mark_stated(tx: Tx, *, space: str, fact_id: str) -> None:
+    """Record that a person approved what a fact says."""
+    tx.run("mark_fact_stated", space=space, id=fact_id)
+
+
 def learnt_effect(tx: Tx, *, space: str, fact_id: str) -> str | None:
     """Return the effect key of the learning that a fact was first stored by."""
     row = tx.one("learnt_effect", space=space, id=fact_id)
@@ -256,6 +261,11 @@ def wishes(tx: Tx, *, space: str, kinds: list[str], limit: int) -> list[Fact]:
     return [fact_of(row) for row in rows]
 
 
+def attributes(tx: Tx, *, space: str, limit: int) -> list[Fact]:
+    """Return what holds now and can have only one value at a time, the newest first."""
+    return [fact_of(row) for row in tx.all("list_attributes", space=space, now=tx.now, limit=limit)]
+
+
 def search(
     tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None, only: Filter | None = None
 ) -> list[Fact]:
@@ -385,6 +395,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
     tx.run("delete_fact_quotes", space=space, id=fact_id)
+    tx.run("forget_reviews_of_fact", space=space, fact=fact_id)
     tx.forgets = True
 
 

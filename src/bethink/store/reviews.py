@@ -10,7 +10,7 @@ from bethink.model.changes import ChangeKind
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact, Maker, Quote
-from bethink.model.reviews import Change, ClaimedFact, Review, ReviewStatus
+from bethink.model.reviews import ClaimChange, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import canonical_json
 from bethink.store import changes
 from bethink.store.db import NO_LIMIT, Row, Tx
@@ -97,7 +97,7 @@ def claim_of(text: str) -> ClaimedFact:
     return ClaimedFact(
         fact=Fact(**fact),
         quotes=tuple(Quote(**quote) for quote in tree["quotes"]),
-        change=Change(tree["change"]),
+        change=ClaimChange(tree["change"]),
         known=tuple(tree["known"]),
     )
 

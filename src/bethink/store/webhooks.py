@@ -82,7 +82,7 @@ def release(tx: Tx, held: ClaimedQueue, *, lost: bool = False) -> None:
     if lost:
         tx.run("skip_lost", **_held(held))
     tx.run("release_queue", **_held(held), now=tx.now)
-    tx.notifies = True
+    tx.tells = True
 
 
 def deliveries(tx: Tx, *, webhook_id: str, space: str | None, limit: int) -> list[Delivery]:

@@ -40,7 +40,7 @@ def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Extracted
     Raises `LostClaim` if the token or the watermark shows that another worker was faster.
     """
     facts.lock(tx, space=claim.space)
-    left = _advance(tx, claim, work)
+    left = _advance(tx, claim, work, quoted=result.made_by.quotes)
     learnt = Learnt(outcome=Outcome.SUCCEEDED)
     learnt.refused[ClaimReason.MALFORMED] += result.answer.malformed
     stands = _settle_all(tx, claim, work, result, learnt)
@@ -149,16 +149,18 @@ def _notes(
     return noted(
         told,
         title=answer.title,
-        slug=answer.slug or ("" if before is None else before.slug),
+        slug="" if before is None else before.slug,
         before="" if before is None or before.made_by.quotes else before.raw_memory,
     )
 
 
-def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
+def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput, *, quoted: bool) -> Advanced | None:
     """Move the watermark, unless it changed since the snapshot. Return None if the session is gone."""
     if not work.exists:
         return None
-    left = learning.advance(tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until)
+    left = learning.advance(
+        tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until, quoted=quoted
+    )  # fmt: skip
     if left is None:
         raise LostClaim(f"another worker has already learnt from session {claim.key}.")
     return left

@@ -136,7 +136,8 @@ class Asker:
             again = loads(self._content(answer, claims.parse))["claims"]
         except ModelError:
             return content  # the rest is paid for; the gate refuses these, and says why
-        return json.dumps({**tree, "claims": [*kept, *again]}, ensure_ascii=False)
+        more = [entry for entry in again if entry not in kept]  # a model may repeat all of them
+        return json.dumps({**tree, "claims": [*kept, *more]}, ensure_ascii=False)
 
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)

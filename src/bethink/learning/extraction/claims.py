@@ -8,7 +8,7 @@ from bethink.errors import BadAnswer
 from bethink.learning.extraction.answer import fields_of, loads, moment, slugged, span
 from bethink.model.framing import tagged
 from bethink.model.records import FactKind
-from bethink.model.reviews import Change
+from bethink.model.reviews import ClaimChange
 from bethink.model.text import JsonObject
 from bethink.model.words import WORD
 
@@ -53,7 +53,7 @@ _CLAIM = _object(
         "happened": _NULLABLE,
         "since": _NULLABLE,
         "until": _NULLABLE,
-        "op": {"enum": [str(change) for change in Change]},
+        "op": {"enum": [str(change) for change in ClaimChange]},
         "known": _list(_TEXT),
         "review": {"anyOf": [{"type": "null"}, {"enum": list(FLAGS)}]},
     }
@@ -84,7 +84,7 @@ class DraftClaim:
     happened: tuple[datetime | None, datetime | None] = (None, None)
     since: datetime | None = None
     until: datetime | None = None
-    change: Change = Change.NEW
+    change: ClaimChange = ClaimChange.NEW
     known: tuple[str, ...] = ()
     review: str | None = None
 
@@ -149,7 +149,7 @@ def draft(entry: object) -> DraftClaim | None:
         happened=span(fields.get("happened")),
         since=since,
         until=until,
-        change=Change(cast("str", change)) if known and change in tuple(Change) else Change.NEW,
+        change=ClaimChange(cast("str", change)) if known and change in tuple(ClaimChange) else ClaimChange.NEW,
         known=known,
         review=cast("str", fields["review"]) if fields.get("review") in FLAGS else None,
     )

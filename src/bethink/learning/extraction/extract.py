@@ -72,7 +72,8 @@ class Extractor:
         gate = _gate(work, answer)
         checked = [gate.check(each) for each in answer.claims]
         verdicts = await self._verdicts(claim, work, readable(checked))
-        judged = judge(checked, verdicts, gate, held_flags=self.held_flags)
+        flags = self.held_flags if work.rules.held_flags is None else work.rules.held_flags
+        judged = judge(checked, verdicts, gate, held_flags=flags, hold_kinds=work.rules.hold_kinds)
         made_by = Maker(model=first.model, prompt=PROMPT, extractor=EXTRACTOR)
         return await self._apply(claim, work, Extracted(made_by=made_by, judged=judged, answer=answer))
 
@@ -99,6 +100,10 @@ class Extractor:
 
     async def _begin(self, claim: Claim) -> reading.ExtractionInput:
         budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
+        if self.model is not None:  # what was only quoted so far is learnt from with the rest
+            await self.database.transact(
+                lambda tx: learning.start_over(tx, space=claim.space, session_id=claim.key), space=claim.space
+            )
         return await self.database.transact(
             lambda tx: reading.begin(
                 tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}", zone=self.zone

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bethink.language.letters import words_in
+from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
@@ -23,6 +24,7 @@ _WORD = re.compile(r"\S+")
 _SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
 _LONGEST = 100_000
 _OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.\w{1,24}|\w{1,16}://\S{1,500}|(?:[\w-]{1,64}\.){1,8}[^\W\d]\w{1,24}")
 OWNER = "owner"
 
 
@@ -41,6 +43,7 @@ class ClaimReason(StrEnum):
     FOREIGN_NAME = "foreign_name"
     FOREIGN_NUMBER = "foreign_number"
     FLAGGED = "flagged"
+    HELD_KIND = "held_kind"
     OUTRANKED = "outranked"
     DENIED = "denied"
     SOMEBODY_ELSES = "somebody_elses"
@@ -96,6 +99,8 @@ class Gate:
         self._start = start
         self._suspicious = suspicious
         self._known = known
+        self._known_numbers = {value for text in known for value in numbers_in(text)}
+        self._numbers: dict[int, set[int]] = {}
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
         self._words = {number: frozenset(words_in(text)) for number, text in self._texts.items()}
         names = [name for each in records.values() if (name := each.message.name)]
@@ -161,6 +166,9 @@ class Gate:
                 return ClaimProblem(
                     ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words"
                 )
+            borrowed = self._borrowed(claim.statement)
+            if borrowed:
+                return ClaimProblem(ClaimReason.TOOLS_WORD, f"no person said {borrowed}", Force.HOLDS)
             around = (self._records[quote.number] for quote in checked.quotes if quote.context)
             text = next((record for record in around if _is_text(record)), None)
             if text is not None:  # a person may mean it, or a page that a person asked to have read
@@ -185,16 +193,22 @@ class Gate:
 
     def _foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
-        said = [self._texts[record.number] for record in quoted]
+        said = [self._numbers_of(record.number) for record in quoted]
         year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
+        numbers = foreign_numbers(statement, self._known_numbers.union(*said), dates=dates, year=year)
         if numbers:
             return ClaimProblem(ClaimReason.FOREIGN_NUMBER, f"not said: {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
         if names:
             return ClaimProblem(ClaimReason.FOREIGN_NAME, f"not said: {', '.join(names[:3])}", Force.DOUBTS)
         return None
+
+    def _numbers_of(self, number: int) -> set[int]:
+        """Return the numbers in a message, which is read once however many claims quote it."""
+        if number not in self._numbers:
+            self._numbers[number] = numbers_in(self._texts[number])
+        return self._numbers[number]
 
     def _named_elsewhere(self, claim: DraftClaim) -> list[Quote]:
         """Return where else the names of a statement stand that the quoted messages lack: it rests on these, too."""
@@ -210,6 +224,14 @@ class Gate:
                 exact = next((word for word in _WORD.findall(self._texts[number]) if name in words_in(word)), name)
                 found[number] = Quote(session_id=record.session_id, number=number, text=exact, context=True)
         return list(found.values())
+
+    def _borrowed(self, statement: str) -> str:
+        """Return an address in a statement that only tools and documents have: the goal of most hidden instructions."""
+        spoken = (Role.USER, Role.ASSISTANT)
+        said = [text for number, text in self._texts.items() if self._records[number].message.role in spoken]
+        told = "\n".join([*said, *self._known]).casefold()
+        found = (address.rstrip(".,;:!?)\"'") for address in _ADDRESS.findall(statement))
+        return next((address for address in found if address.casefold() not in told), "")
 
     def _echoes(self, claim: DraftClaim) -> bool:
         wanted = {stem(word) for word in key_words(claim.statement)}

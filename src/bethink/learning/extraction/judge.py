@@ -1,11 +1,12 @@
 """Decide what becomes of each claim: by what the gate found, and by what the second reading says."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bethink.learning.extraction.claims import DraftClaim
 from bethink.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.learning.extraction.second import Verdict
-from bethink.model.records import Evidence
+from bethink.model.records import Evidence, FactKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,12 @@ def readable(checked: Sequence[Checked]) -> list[Checked]:
 
 
 def judge(
-    checked: Sequence[Checked], verdicts: Sequence[Verdict] | None, gate: Gate, *, held_flags: Collection[str]
+    checked: Sequence[Checked],
+    verdicts: Sequence[Verdict] | None,
+    gate: Gate,
+    *,
+    held_flags: Collection[str],
+    hold_kinds: Collection[FactKind] = (),
 ) -> list[Judged]:
     """Decide about every claim. `verdicts` belong to the readable ones; None if there was no second reading."""
     read = iter(verdicts or ())
@@ -34,12 +40,19 @@ def judge(
             judged = Judged(checked=each, statement=each.claim.statement, problem=each.problem)
         else:
             judged = _read(each, next(read), gate)
-        flag = each.claim.review
-        if judged.problem is None and flag in held_flags:
-            problem = ClaimProblem(ClaimReason.FLAGGED, f"marked as {flag}", Force.HOLDS)
-            judged = Judged(checked=each, statement=judged.statement, evidence=judged.evidence, problem=problem)
+        if judged.problem is None:
+            judged = replace(judged, problem=_held(each.claim, held_flags, hold_kinds))
         found.append(judged)
     return found
+
+
+def _held(claim: DraftClaim, flags: Collection[str], kinds: Collection[FactKind]) -> ClaimProblem | None:
+    """Return why a person wants to see a claim first, whatever it says."""
+    if claim.review in flags:
+        return ClaimProblem(ClaimReason.FLAGGED, f"marked as {claim.review}", Force.HOLDS)
+    if claim.kind in kinds:
+        return ClaimProblem(ClaimReason.HELD_KIND, f"each {claim.kind} is approved by hand", Force.HOLDS)
+    return None
 
 
 def _read(checked: Checked, verdict: Verdict, gate: Gate) -> Judged:

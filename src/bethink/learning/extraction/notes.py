@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bethink.learning.extraction.answer import slugged
 from bethink.model.framing import unframed
 from bethink.model.records import Record, Role
+from bethink.model.words import key_words, stem, words_of
 
 QUOTING = "extractive-1"
 """The name of the prompt that is none: sessions are quoted."""
@@ -38,7 +39,16 @@ def noted(statements: Sequence[str], *, title: str, slug: str, before: str) -> N
     said = [line.removeprefix("- ") for line in kept]
     if not said:
         return Notes()
-    return Notes(raw_memory="\n".join(kept), summary=_summary(title, said), slug=slug or slugged(title))
+    title = title if _is_of(title, said) else ""
+    return Notes(
+        raw_memory="\n".join(kept), summary=_summary(title, said), slug=slugged(title) or slug or slugged(said[0][:40])
+    )
+
+
+def _is_of(title: str, said: Sequence[str]) -> bool:
+    """Return whether a title says nothing but what stands: nobody reads it a second time."""
+    told = {stem(word) for text in said for word in words_of(text)}
+    return all(stem(word) in told for word in key_words(title))
 
 
 def quoted(records: Sequence[Record]) -> Notes:

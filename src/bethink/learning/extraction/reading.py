@@ -1,17 +1,21 @@
 """Read the input of an extraction: the new records, the context before them, what is known, and recorded answers."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
+from bethink.errors import Misconfigured
 from bethink.extend import Tokens
 from bethink.learning.extraction import request
 from bethink.learning.extraction.request import Scene
+from bethink.learning.steering import written
 from bethink.model.jobs import Claim
 from bethink.model.moments import EPOCH
 from bethink.model.records import Fact, FactKind, Record, Role, SessionInfo
 from bethink.model.rules import tells
-from bethink.store import facts, learning, ledger, messages, search, sessions
+from bethink.model.steering import LearningRules
+from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions
 from bethink.store.db import Tx
 
 _NEW = 500
@@ -21,8 +25,6 @@ _SHOWINGS = 50
 _KNOWN = 30
 _WISHES = 15
 _LOOKED_UP = 4_000
-_ANSWERS = 2
-"""How many answers a run has at most: the extraction and the second reading."""
 _WISH_KINDS = [str(kind) for kind in FactKind if tells(kind)]
 
 
@@ -48,6 +50,7 @@ class ExtractionInput:
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
     known: Sequence[Fact] = ()
+    rules: LearningRules = field(default_factory=LearningRules)
     scene: Scene = field(default_factory=lambda: Scene(owner=None, conversation=""))
 
     def said_at(self, number: int) -> datetime:
@@ -74,7 +77,8 @@ def begin(
     if run:
         new, until = [record for record in new if record.number <= last], last
     earlier = _earlier(tx, claim, start)
-    scene = _scene(tx, session, [*earlier, *new], zone)
+    rules = learning_rules.of_agent(tx, space=claim.space, agent_id=session.agent_id)
+    scene = _scene(tx, session, [*earlier, *new], zone, rules)
     share = None if budget is None else budget // 2 if earlier else budget
     if share is not None and not run:
         new, until = _first(new, until, share, tokens, scene)
@@ -88,13 +92,14 @@ def begin(
         agent_id=session.agent_id,
         updated_at=new[-1].recorded_at,
         run=run or f"{version}:{start}-{until}",
-        prompt=_prompt(earlier, new, known, scene, budget=budget, tokens=tokens),
+        prompt=_prompt(earlier, new, known, scene, rules=rules, budget=budget, tokens=tokens),
         whole=[*earlier, *new],
         recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run) if run else (),
         model=model,
         numbered={record.number: record for record in (*earlier, *new)},
         shown=_shown(tx, claim),
         known=known,
+        rules=rules,
         scene=scene,
     )
 
@@ -108,27 +113,28 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[str, str, int]:
     """Return the run of answers about these records that were recorded but not applied, its model and last record."""
-    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=_ANSWERS)
-    if not newest:
-        return "", "", 0
-    run = newest[0].run
-    made_by, _, span = run.partition(":")
-    first, _, last = span.partition("-")
-    if made_by != version or int(first) != start or not start < int(last) <= until:
-        return "", "", 0
-    # Another model may have read it again, and that answer is the newer one.
-    model = next((answer.model for answer in newest if answer.run == run and answer.position == 0), newest[0].model)
-    return run, model, int(last)
+    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=2)
+    # The model is that of the extraction, and not that of the second reading, which is recorded after it.
+    for answer in [each for each in newest if each.position == 0][:1]:
+        made_by, _, span = answer.run.partition(":")
+        first, _, last = span.partition("-")
+        if made_by == version and int(first) == start and start < int(last) <= until:
+            return answer.run, answer.model, int(last)
+    return "", "", 0
 
 
-def _scene(tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo) -> Scene:
+def _scene(
+    tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo, rules: LearningRules
+) -> Scene:  # fmt: skip
     names = dict.fromkeys(
         record.message.name for record in records if record.message.role is Role.USER and record.message.name
     )
     # A space is often named after its owner; else the only person with a name is the one.
     own = next((name for name in names if name and name.casefold() == session.space.casefold()), None)
-    owner = own or (next(iter(names)) if len(names) == 1 else None)
+    owner = rules.owner or own or (next(iter(names)) if len(names) == 1 else None)
     key = sessions.key_of(tx, space=session.space, conversation=session.conversation_id)
+    with suppress(Misconfigured):  # another machine may have known the zone
+        zone = zone if rules.time_zone is None else request.zone_of(rules.time_zone)
     return Scene(owner=owner, conversation=key or "", zone=zone)
 
 
@@ -139,6 +145,10 @@ def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
     likely = facts.search(tx, space=space, question=said[:_LOOKED_UP].replace('"', " "), limit=_KNOWN)
     current = [fact for fact in likely if fact.valid_to is None or fact.valid_to > tx.now]
     found = {fact.id: fact for fact in (*current[: _KNOWN - len(wishes)], *wishes)}
+    # What is said in another language shares no word with what it changes, and that is mostly an attribute.
+    for fact in facts.attributes(tx, space=space, limit=_KNOWN):
+        if len(found) < _KNOWN:
+            found.setdefault(fact.id, fact)
     return sorted(found.values(), key=lambda fact: fact.id)  # in a stable order, for caches of prompts
 
 
@@ -168,11 +178,13 @@ def _prompt(
     known: Sequence[Fact],
     scene: Scene,
     *,
+    rules: LearningRules,
     budget: int | None,
     tokens: Tokens,
 ) -> str:
     if budget is None:  # without a model nothing is asked; it only matters whether there is anything to see
         return "\n".join(text for record in new if (text := request.line(record, scene)))
-    head = "\n".join((request.about([*earlier, *new], scene), request.known(known)))
+    told = request.instructions(written(rules))
+    head = "\n".join(filter(None, (request.about([*earlier, *new], scene), told, request.known(known))))
     said = request.messages(earlier, new, scene, budget=max(100, budget - tokens.count(head)), tokens=tokens)
     return f"{head}\n{said}" if said else ""

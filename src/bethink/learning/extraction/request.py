@@ -15,7 +15,7 @@ from bethink.model.moments import to_micros
 from bethink.model.records import Fact, Record, Role, channel_of
 
 HIDDEN = frozenset({"internal", "reasoning"})
-_FRAME = re.compile(r"</?(?:about|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)
+_FRAME = re.compile(r"</?(?:about|instructions|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)
 _LONGEST_TOOL = 2_000
 _LONGEST_CALL = 300
 _LONGEST_NAME = 60
@@ -41,6 +41,8 @@ class Scene:
         named = message.name or (self.owner or "owner" if role is Role.USER else str(role))
         # A name is written outside the text it belongs to, so it must not look like a heading.
         name = " ".join(re.sub(r"[:\[\]()<>]+", " ", inert(named)).split())[:_LONGEST_NAME] or "unnamed"
+        if role is Role.ASSISTANT and not message.name:
+            return "AI"
         lowered = role is Role.USER and message.origin != "user"
         return f"{name} (from {message.origin})" if lowered else f"{name}{_ROLES[role]}"
 
@@ -84,6 +86,11 @@ def about(records: Sequence[Record], scene: Scene) -> str:
         f"Channel: {inert(channel_of(scene.conversation))[:_LONGEST_NAME]}.",
     ]
     return "<about>\n" + _FRAME.sub("", "\n".join(lines)) + "\n</about>"
+
+
+def instructions(text: str) -> str:
+    """Return the part with what the owner wants learnt; empty for nothing."""
+    return f"<instructions>\n{_FRAME.sub('', text)}\n</instructions>" if text else ""
 
 
 def known(facts: Sequence[Fact]) -> str:

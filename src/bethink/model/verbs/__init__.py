@@ -19,12 +19,14 @@ def __getattr__(name: str) -> object:
         facts,
         memory,
         relearning,
+        reviews,
+        rules,
         service,
         sessions,
         tests,
         threads,
     )
 
-    modules = (memory, relearning, sessions, facts, documents, threads, tests, changes, service)
+    modules = (memory, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, service)
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

@@ -5,7 +5,7 @@ from typing import Self
 
 from bethink.model.access import Scope
 from bethink.model.moments import Moment
-from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.model.records import Evidence, Fact, Origin, Quote, SourceMessage
 from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
 from bethink.model.verbs.narrowing import Narrowed
 
@@ -65,8 +65,8 @@ class SaveFactRequest(Request):
     """The version that it replaces, 0 for none. Any version, if left out."""
 
     def from_outside(self) -> Self:
-        """Return it with the origin import: only messages can make a fact the user's own."""
-        return replace(self, fact=replace(self.fact, origin=_IMPORT, made_by=None))
+        """Return it with the origin import: only messages can make a fact the user's own, or confirm it."""
+        return replace(self, fact=replace(self.fact, origin=_IMPORT, evidence=Evidence.STATED, made_by=None))
 
 
 _FACTS = "/spaces/{space}/facts"
@@ -108,7 +108,12 @@ FACT_SOURCES: Verb[FactRequest, list[SourceMessage]] = Verb(
     "facts.sources", FactRequest, list[SourceMessage], f"GET {_FACTS}/{{fact_id}}/sources", READ, Retry.SAFE,
     "Return the messages that a learnt fact rests on.",
 )  # fmt: skip
+FACT_QUOTES: Verb[FactRequest, list[Quote]] = Verb(
+    "facts.quotes", FactRequest, list[Quote], f"GET {_FACTS}/{{fact_id}}/quotes", READ, Retry.SAFE,
+    "Return the exact words that a learnt fact rests on, each time it was said.",
+)  # fmt: skip
 
 VERBS = (
     LIST_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS, FACT_SOURCES,
+    FACT_QUOTES,
 )  # fmt: skip

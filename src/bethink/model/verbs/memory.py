@@ -1,15 +1,16 @@
 """The verbs of a space: remember, recall, context, explain, forget."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
-from bethink.model.checks import any_of
+from bethink.model.checks import Cleaned, Length, any_of
 from bethink.model.filters import Filter
-from bethink.model.jobs import Job
+from bethink.model.jobs import Job, RunReport
 from bethink.model.messages import Messages
 from bethink.model.moments import Moment
-from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import Forgotten
 from bethink.model.text import JsonObject
 from bethink.model.verbs.base import (
@@ -26,6 +27,7 @@ from bethink.model.verbs.base import (
     Verb,
 )
 from bethink.model.verbs.narrowing import Narrowed, Tags
+from bethink.model.verbs.service import LearnRequest
 
 READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
 
@@ -100,6 +102,24 @@ class ExplainRequest(Request):
 
     ref: Ref
     """The memory, named as in results: `kind:id:number`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectRequest(Request):
+    """What a memory shall say from now on."""
+
+    ref: Ref
+    """A fact or a document, in the version that you read: `kind:id:version`, as in results."""
+    text: Annotated[str, Length(1, 1_000_000), Cleaned()]
+    """The whole new text."""
+
+    def __post_init__(self) -> None:
+        Request.__post_init__(self)
+        if self.ref.kind not in (RefKind.FACT, RefKind.DOCUMENT):
+            hint = "Correct the fact or the document that was made of it, or forget it."
+            raise Invalid(f"a {self.ref.kind.replace('_', ' ')} cannot be corrected.", hint=hint)
+        if not self.text.strip():
+            raise Invalid("the new text is empty.", hint="To remove a memory, use forget.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +226,13 @@ EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
     "Follow a memory to its messages, job, model and prompt, and on to where it was shown.",
     raises="NotFound: if the space has no such memory.",
 )  # fmt: skip
+CORRECT: Verb[CorrectRequest, Corrected] = Verb(
+    "space.correct", CorrectRequest, Corrected, f"POST {_SPACE}/correct", WRITE, Retry.ONCE,
+    "Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.",
+    also_reads=True, operation=MemoryOperation.UPDATE,
+    raises="NotFound: if the space has no such memory. Stale: if the ref does not name the current version.",
+    details="It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.",
+)  # fmt: skip
 USED: Verb[UsedRequest, int] = Verb(
     "space.used", UsedRequest, int, f"POST {_SPACE}/used", WRITE, Retry.ONCE,
     "Count memories as used, and with them the session memories they rest on.",
@@ -230,5 +257,14 @@ CONSOLIDATE: Verb[Empty, bool] = Verb(
     "Queue a consolidation of the space; a worker carries it out.",
     raises="NotFound: if there is no such space.",
 )  # fmt: skip
+LEARN_SPACE: Verb[LearnRequest, RunReport] = Verb(
+    "space.learn", LearnRequest, RunReport, f"POST {_SPACE}/learn", WRITE, Retry.ONCE,
+    "Learn once from everything that is marked in the space, and report what came of it.",
+    timed=False,
+    details=(
+        "The report includes what this process learnt in the background since the last call. With a model this "
+        "happens by itself: call it to wait for it."
+    ),
+)  # fmt: skip
 
-VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, USED, SHOWN, FORGET, JOBS, CONSOLIDATE)
+VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, CORRECT, USED, SHOWN, FORGET, JOBS, CONSOLIDATE, LEARN_SPACE)

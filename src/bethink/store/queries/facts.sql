@@ -17,6 +17,10 @@ VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metada
 UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
+-- name: mark_fact_stated
+-- A person approved what the current version of a fact says.
+UPDATE facts SET evidence = 'stated' WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
 -- name: last_fact_version
 -- The newest version of a fact; removed ones that were shown count, so that their refs are not reused.
 SELECT max(version) AS version FROM (
@@ -52,6 +56,12 @@ WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY rec
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT NULL
   AND retired_at IS NULL ORDER BY recorded_at, id;
+
+-- name: list_attributes
+-- What holds now and can have only one value at a time, the newest first.
+SELECT fact_columns() FROM facts
+WHERE space_id = :space AND slot IS NOT NULL AND retired_at IS NULL AND (valid_to IS NULL OR valid_to > :now)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: list_wishes
 -- What people want that holds at a time, the newest first.

@@ -41,6 +41,10 @@ DELETE FROM reviews WHERE space_id = :space AND (session_id in_list(:sessions) O
     SELECT review_id FROM review_sources WHERE space_id = :space AND session_id in_list(:sessions)
 ));
 
+-- name: forget_reviews_of_fact
+-- Remove the claims that became a fact.
+DELETE FROM reviews WHERE space_id = :space AND fact_id = :fact;
+
 -- name: count_reviews
 -- The number of claims under review, by status.
 SELECT status, count(*) AS count FROM reviews WHERE space_id = :space GROUP BY status ORDER BY status;

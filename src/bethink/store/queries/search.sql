@@ -145,6 +145,18 @@ FROM session_memories s JOIN sessions t ON t.space_id = s.space_id AND t.id = s.
 WHERE s.space_id = :space AND s.generated_at <= :at /*only(session_memory s)*/
 ORDER BY s.usage_count DESC, s.source_updated_at DESC, s.session_id DESC LIMIT :limit;
 
+-- name: notes_for_context
+-- What an assistant noted in a conversation of its own, the newest first, except what facts were learnt from.
+SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content, m.tags, m.metadata
+FROM conversations c
+JOIN sessions s ON s.space_id = c.space_id AND s.conversation_id = c.id
+JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.id
+WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' AND m.said_at <= :at
+  AND NOT EXISTS (SELECT 1 FROM fact_sources f
+                  WHERE f.space_id = m.space_id AND f.session_id = m.session_id AND f.number = m.number)
+  /*only(message m)*/
+ORDER BY m.said_at DESC, m.session_id DESC, m.number DESC LIMIT :limit;
+
 -- name: documents_for_context
 -- Documents as they were at a time, the oldest first.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, valid_from AS at, valid_to, tags, metadata

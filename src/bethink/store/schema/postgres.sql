@@ -106,6 +106,7 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- The jobs of all spaces: ids, times and tokens, never content. So there is no row-level security here.
 -- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
 CREATE TABLE jobs (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -126,6 +127,7 @@ CREATE TABLE jobs (
     input_tokens bigint NOT NULL DEFAULT 0,
     output_tokens bigint NOT NULL DEFAULT 0,
     cost bigint NOT NULL DEFAULT 0,
+    quoted_from bigint,
     PRIMARY KEY (space_id, kind, key)
 ) WITH (fillfactor = 70);
 
@@ -135,6 +137,7 @@ CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -147,7 +150,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) WITH (fillfactor = 50);
 
--- Keys of this deployment, such as the one that fingerprints redacted secrets.
+-- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     value text NOT NULL
@@ -316,6 +319,15 @@ CREATE TABLE relearnings (
     created_at bigint NOT NULL,
     applied_at bigint,
     PRIMARY KEY (space_id, id)
+);
+
+-- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+CREATE TABLE learning_rules (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    agent text COLLATE "C" NOT NULL,
+    rules json NOT NULL,
+    changed_at bigint NOT NULL,
+    PRIMARY KEY (space_id, agent)
 );
 
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
@@ -805,7 +817,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'documents',
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes'
     ] LOOP

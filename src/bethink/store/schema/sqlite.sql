@@ -111,6 +111,7 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- The jobs of all spaces: ids, times and tokens, never content.
 -- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
 CREATE TABLE jobs (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -131,6 +132,7 @@ CREATE TABLE jobs (
     input_tokens INTEGER NOT NULL DEFAULT 0,
     output_tokens INTEGER NOT NULL DEFAULT 0,
     cost INTEGER NOT NULL DEFAULT 0,
+    quoted_from INTEGER,
     PRIMARY KEY (space_id, kind, key)
 ) STRICT;
 
@@ -140,6 +142,7 @@ CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -152,7 +155,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) STRICT;
 
--- Keys of this deployment, such as the one that fingerprints redacted secrets.
+-- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
@@ -321,6 +324,15 @@ CREATE TABLE relearnings (
     created_at INTEGER NOT NULL,
     applied_at INTEGER,
     PRIMARY KEY (space_id, id)
+) STRICT;
+
+-- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+CREATE TABLE learning_rules (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    agent TEXT NOT NULL,
+    rules TEXT NOT NULL CHECK (json_valid(rules)),
+    changed_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, agent)
 ) STRICT;
 
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is

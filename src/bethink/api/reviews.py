@@ -1,0 +1,83 @@
+"""The claims of a space that were not believed at once.
+
+Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+"""
+
+from bethink.handles import Handle
+from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.reviews import (
+    APPROVE_REVIEW,
+    COUNT_REVIEWS,
+    GET_REVIEW,
+    LIST_REVIEWS,
+    REJECT_REVIEW,
+    ApproveReviewRequest,
+    ListReviewsRequest,
+    RejectReviewRequest,
+    ReviewRequest,
+)
+
+
+class Reviews(Handle):
+    """The claims of a space that were not believed at once."""
+
+    async def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
+        """List claims that were not believed at once, the newest first, each with its quotes and the reason.
+
+        Args:
+            status: Only claims with this status: held, refused, approved or rejected.
+            limit: How many claims to return at most.
+            after: Only claims that follow this one: the last id of the previous page.
+
+        Raises:
+            NotFound: if there is no claim `after`.
+        """
+        return await self._run(LIST_REVIEWS, ListReviewsRequest(status=status, limit=limit, after=after))
+
+    async def count(self) -> dict[str, int]:
+        """Count the claims in the inbox by status."""
+        return await self._run(COUNT_REVIEWS, Empty())
+
+    async def get(self, review_id: str) -> Review:
+        """Return a claim with its quotes, the reason why it was not believed, and what was decided.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+
+        Raises:
+            NotFound: if the space has no such claim.
+        """
+        return await self._run(GET_REVIEW, ReviewRequest(review_id=review_id))
+
+    async def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
+        """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.
+
+        It replaces or ends what the claim says it does. A claim that was refused can be approved, too.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            statement: What the fact shall say instead, in one sentence.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if it quotes no message.
+        """
+        return await self._run(
+            APPROVE_REVIEW, ApproveReviewRequest(review_id=review_id, statement=statement, note=note)
+        )
+
+    async def reject(self, review_id: str, *, note: str | None = None) -> Review:
+        """Decide that a claim is not believed. It stays listed as rejected.
+
+        Args:
+            review_id: The claim, by the id that the inbox lists.
+            note: Why: kept with the decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return await self._run(REJECT_REVIEW, RejectReviewRequest(review_id=review_id, note=note))

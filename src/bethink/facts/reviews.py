@@ -1,0 +1,123 @@
+"""Carries out the verbs of the review inbox: a person decides what becomes of a claim that was not believed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from bethink.errors import Conflict, Invalid, NotFound
+from bethink.extend import Redactor
+from bethink.facts.reconcile import settle
+from bethink.model.framing import unframed
+from bethink.model.records import Evidence, Origin
+from bethink.model.reviews import ClaimedFact, Review, ReviewStatus
+from bethink.model.text import clean
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.reviews import ApproveReviewRequest, ListReviewsRequest, RejectReviewRequest, ReviewRequest
+from bethink.store import facts, reviews
+from bethink.store.db import Database, Tx
+
+T = TypeVar("T")
+_PERSON = Origin("user")
+
+
+class ReviewService:
+    """The claims under review of every space in one database."""
+
+    def __init__(self, database: Database, *, redactor: Redactor) -> None:
+        self._database = database
+        self._redactor = redactor
+
+    async def all(self, space: str, request: ListReviewsRequest) -> list[Review]:
+        """List claims with a status, the newest first."""
+
+        def body(tx: Tx) -> list[Review]:
+            after = _found(tx, space, request.after) if request.after else None
+            return reviews.listed(tx, space=space, statuses=[request.status], limit=request.limit, after=after)
+
+        return await self._read(space, body)
+
+    async def count(self, space: str, request: Empty) -> dict[str, int]:
+        """Count claims by status."""
+        del request
+        counted = await self._read(space, lambda tx: reviews.counts(tx, space=space))
+        return {str(status): counted.get(status, 0) for status in ReviewStatus}
+
+    async def get(self, space: str, request: ReviewRequest) -> Review:
+        """Return a claim under review."""
+        return await self._read(space, lambda tx: _found(tx, space, request.review_id))
+
+    async def approve(self, space: str, request: ApproveReviewRequest) -> Review:
+        """Make a fact of a claim, as it is or in other words."""
+        statement = None if request.statement is None else self._statement(request.statement)
+
+        def body(tx: Tx) -> Review:
+            facts.lock(tx, space=space)
+            review = _undecided(tx, space, request.review_id)
+            if not review.claim.quotes:
+                hint = "Reject it, and state what you know yourself with facts.save()."
+                raise Invalid(f"the claim {review.id} quotes no message.", hint=hint)
+            settled = settle(
+                tx, _stated(review.claim, statement), space=space, effect=f"review:{review.id}", token=0
+            )  # fmt: skip
+            return self._decide(tx, space, request, ReviewStatus.APPROVED, settled.fact_id)
+
+        return await self._database.transact(body, space=space)
+
+    async def reject(self, space: str, request: RejectReviewRequest) -> Review:
+        """Record that a claim is not believed."""
+
+        def body(tx: Tx) -> Review:
+            _undecided(tx, space, request.review_id)
+            return self._decide(tx, space, request, ReviewStatus.REJECTED)
+
+        return await self._database.transact(body, space=space)
+
+    def _decide(
+        self,
+        tx: Tx,
+        space: str,
+        request: ApproveReviewRequest | RejectReviewRequest,
+        status: ReviewStatus,
+        fact_id: str | None = None,
+    ) -> Review:
+        note = None if request.note is None else self._cut(request.note)
+        if not reviews.decide(
+            tx, space=space, review_id=request.review_id, status=status, by=_PERSON, note=note, fact_id=fact_id
+        ):  # fmt: skip
+            raise Conflict(f"the claim {request.review_id} was decided meanwhile.", hint="Read it again.")
+        return _found(tx, space, request.review_id)
+
+    def _statement(self, text: str) -> str:
+        statement = " ".join(self._cut(text).split())
+        if not statement:
+            raise Invalid("the statement is empty.", hint="Write one sentence, or leave it out to keep the claim's.")
+        return statement
+
+    def _cut(self, text: str) -> str:
+        return self._redactor.redact(clean(unframed(text)))
+
+    async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, read=True)
+
+
+def _stated(claim: ClaimedFact, statement: str | None) -> ClaimedFact:
+    """Return a claim as a person's word: the user says so now, no matter who said it first."""
+    fact = replace(claim.fact, origin=_PERSON, evidence=Evidence.STATED)
+    if statement is not None and statement != fact.content:
+        fact = replace(fact, content=statement, made_by=None)
+    return replace(claim, fact=fact)
+
+
+def _undecided(tx: Tx, space: str, review_id: str) -> Review:
+    review = _found(tx, space, review_id)
+    if review.decided_at is not None:
+        hint = "A fact can be corrected or forgotten; what was rejected can be said again."
+        raise Conflict(f"the claim {review_id} was {review.status} before.", hint=hint)
+    return review
+
+
+def _found(tx: Tx, space: str, review_id: str) -> Review:
+    found = reviews.find(tx, space=space, review_id=review_id)
+    if found is None:
+        raise NotFound(f"no claim {review_id!r} under review in space {space!r}.")
+    return found

@@ -1,0 +1,50 @@
+"""Carries out the verbs of learning rules, and writes them for a model."""
+
+from dataclasses import replace
+
+from bethink.extend import Redactor
+from bethink.model.framing import inert, unframed
+from bethink.model.steering import LearningRules
+from bethink.model.text import clean
+from bethink.model.verbs.rules import GetRulesRequest, SetRulesRequest
+from bethink.store import learning_rules
+from bethink.store.db import Database, Tx
+
+
+class RulesService:
+    """The learning rules of every space in one database."""
+
+    def __init__(self, database: Database, *, redactor: Redactor) -> None:
+        self._database = database
+        self._redactor = redactor
+
+    async def get(self, space: str, request: GetRulesRequest) -> LearningRules:
+        """Return the rules that apply."""
+        return await self._database.transact(
+            lambda tx: learning_rules.find(tx, space=space, agent=request.agent), space=space, read=True
+        )
+
+    async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
+        """Set the rules, redacted."""
+        given = request.rules
+        rules = replace(
+            given,
+            instructions=self._cut(given.instructions),
+            owner=None if given.owner is None else self._cut(given.owner),
+            slots={self._cut(name): self._cut(about) for name, about in given.slots.items()},
+        )
+
+        def body(tx: Tx) -> LearningRules:
+            learning_rules.put(tx, rules, space=space, agent=request.agent)
+            return learning_rules.find(tx, space=space, agent=request.agent)
+
+        return await self._database.transact(body, space=space)
+
+    def _cut(self, text: str) -> str:
+        return self._redactor.redact(clean(unframed(text)))
+
+
+def written(rules: LearningRules) -> str:
+    """Return what rules tell a model; empty if they tell it nothing."""
+    slots = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(rules.slots.items())]
+    return "\n".join([*filter(None, [rules.instructions.strip()]), *(["Slots to use:"] if slots else []), *slots])

@@ -1,0 +1,42 @@
+"""What the person who answers for a memory decides about learning: what to learn, and what to look at first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bethink.model.checks import Cleaned, InvalidField, Length, Printable, any_of, tuple_from
+from bethink.model.records import FactKind
+
+_SHORT = Annotated[str, Length(1, 100), Printable()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningRules:
+    """How a space, or one agent in it, learns. What is not set is left to the settings.
+
+    They are given to the model that learns. They cannot make it believed: its claims are checked all the same.
+    """
+
+    instructions: Annotated[str, Length(0, 4_000), Cleaned()] = ""
+    """What to learn, what never, and in which language, in plain words."""
+    owner: _SHORT | None = None
+    """The name of the person whose memory it is."""
+    time_zone: _SHORT | None = None
+    """The time zone in which times are told to the model, such as Europe/Berlin."""
+    slots: Annotated[Mapping[str, _SHORT], Length(0, 50)] = field(default_factory=dict[str, str])
+    """Attributes of your own that have one value at a time, each with a short description."""
+    hold_kinds: tuple[FactKind, ...] = ()
+    """Kinds of facts that a person approves first."""
+    held_flags: tuple[_SHORT, ...] | None = None
+    """Marks that hold a claim, such as `health`; None for those of the settings."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hold_kinds", any_of("hold_kinds", self.hold_kinds, FactKind))
+        if self.held_flags is not None:
+            object.__setattr__(self, "held_flags", tuple_from("held_flags", self.held_flags))
+        try:
+            if self.time_zone is not None and self.time_zone != "UTC":
+                ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise InvalidField("time_zone", "is unknown.", hint="Use a name such as Europe/Berlin.") from None

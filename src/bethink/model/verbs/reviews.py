@@ -1,0 +1,92 @@
+"""The verbs of the review inbox: list the claims that were not believed at once, and decide about them."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from bethink.model.access import Scope
+from bethink.model.checks import Cleaned, Length, any_of
+from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Request, Retry, Verb
+
+READ, WRITE = Scope.READ, Scope.WRITE
+
+Statement = Annotated[str, Length(1, 1_000), Cleaned()]
+Note = Annotated[str, Length(0, 1_000), Cleaned()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListReviewsRequest(Request):
+    """A page of the inbox."""
+
+    status: ReviewStatus = ReviewStatus.HELD
+    """Only claims with this status: held, refused, approved or rejected."""
+    limit: Limit = 100
+    """How many claims to return at most."""
+    after: str = ""
+    """Only claims that follow this one: the last id of the previous page."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", any_of("status", (self.status,), ReviewStatus)[0])
+        Request.__post_init__(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRequest(Request):
+    """One claim under review."""
+
+    review_id: Name
+    """The claim, by the id that the inbox lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproveReviewRequest(ReviewRequest):
+    """A claim to believe."""
+
+    statement: Statement | None = None
+    """What the fact shall say instead, in one sentence."""
+    note: Note | None = None
+    """Why: kept with the decision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectReviewRequest(ReviewRequest):
+    """A claim not to believe."""
+
+    note: Note | None = None
+    """Why: kept with the decision."""
+
+
+_REVIEWS = "/spaces/{space}/reviews"
+_REVIEW = f"{_REVIEWS}/{{review_id}}"
+_MISSING = "NotFound: if the space has no such claim."
+_DECIDED = f"{_MISSING} Conflict: if it was decided before."
+
+LIST_REVIEWS: Verb[ListReviewsRequest, list[Review]] = Verb(
+    "reviews.all", ListReviewsRequest, list[Review], f"GET {_REVIEWS}", READ, Retry.SAFE,
+    "List claims that were not believed at once, the newest first, each with its quotes and the reason.",
+    raises="NotFound: if there is no claim `after`.",
+)  # fmt: skip
+COUNT_REVIEWS: Verb[Empty, dict[str, int]] = Verb(
+    "reviews.count", Empty, dict[str, int], "GET /spaces/{space}/review_count", READ, Retry.SAFE,
+    "Count the claims in the inbox by status.",
+)  # fmt: skip
+GET_REVIEW: Verb[ReviewRequest, Review] = Verb(
+    "reviews.get", ReviewRequest, Review, f"GET {_REVIEW}", READ, Retry.SAFE,
+    "Return a claim with its quotes, the reason why it was not believed, and what was decided.",
+    raises=_MISSING,
+)  # fmt: skip
+APPROVE_REVIEW: Verb[ApproveReviewRequest, Review] = Verb(
+    "reviews.approve", ApproveReviewRequest, Review, f"POST {_REVIEW}/approve", WRITE, Retry.ONCE,
+    "Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.",
+    also_reads=True, operation=MemoryOperation.CREATE,
+    raises=f"{_DECIDED} Invalid: if it quotes no message.",
+    details="It replaces or ends what the claim says it does. A claim that was refused can be approved, too.",
+)  # fmt: skip
+REJECT_REVIEW: Verb[RejectReviewRequest, Review] = Verb(
+    "reviews.reject", RejectReviewRequest, Review, f"POST {_REVIEW}/reject", WRITE, Retry.ONCE,
+    "Decide that a claim is not believed. It stays listed as rejected.",
+    also_reads=True,
+    raises=_DECIDED,
+)  # fmt: skip
+
+VERBS = (LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, APPROVE_REVIEW, REJECT_REVIEW)
