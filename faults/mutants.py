@@ -9,7 +9,7 @@ from enum import StrEnum
 import anyio
 
 from bethink.errors import Duplicate, LostClaim
-from bethink.learning.extraction.apply import Result, _advance, _claimed, _finish
+from bethink.learning.extraction.apply import Extracted, _advance, _claimed, _finish
 from bethink.learning.extraction.extract import EXTRACTOR, Extractor
 from bethink.learning.extraction.reading import ExtractionInput
 from bethink.model.jobs import Claim, Learnt, Outcome
@@ -77,7 +77,7 @@ def drop_fences(*names: str) -> None:
 class TwoTransactions(Extractor):
     """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, result: Result) -> Learnt:
+    async def _apply(self, claim: Claim, work: ExtractionInput, result: Extracted) -> Learnt:
         stands = [_claimed(each, work, claim, result.made_by) for each in result.judged if each.problem is None]
 
         def store(tx: Tx) -> None:
@@ -113,7 +113,7 @@ class RandomKeys(TwoTransactions):
 class LateWatermark(Extractor):
     """Asks how far the session goes when the model has answered, not when it was read."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, result: Result) -> Learnt:
+    async def _apply(self, claim: Claim, work: ExtractionInput, result: Extracted) -> Learnt:
         session = await self.database.transact(
             lambda tx: sessions.find(tx, space=claim.space, session_id=claim.key), space=claim.space, read=True
         )
