@@ -8,7 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 from bethink import Memory
 from bethink.errors import Conflict
 from bethink.model.consolidation import ChangeStatus
-from bethink.model.documents import Document
+from bethink.model.documents import Document, SourceKind
 from bethink.model.jobs import JobStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
@@ -106,7 +106,7 @@ async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
     assert "User likes tea" in tea.draft.body
     assert (tea.document_id, tea.expected) == (None, None)
     assert [each.kind for each in tea.sources] == ["fact"]
-    assert {each.kind: each.id for each in told[OVERVIEW].sources}["session_memory"] == first.id
+    assert {each.kind: each.id for each in told[OVERVIEW].sources}[SourceKind.SESSION_MEMORY] == first.id
 
 
 @pytest.mark.parametrize("what", ["approved", "rejected", "superseded"])

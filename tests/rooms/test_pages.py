@@ -21,7 +21,7 @@ TIM = Fact(id="fct_2", content="Tim is allergic to dogs", subject="tim", created
 OWN = Fact(id="fct_3", content="The user wants short answers", subject="user", speaker="Lena")
 
 
-def call(tool: str, path: str, **fields: str | None) -> dict[str, object]:
+def call(tool: str, path: str, **fields: object) -> dict[str, object]:
     return {
         "tool": tool,
         "path": path,
