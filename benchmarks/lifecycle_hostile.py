@@ -20,7 +20,9 @@ from bethink.recall.context import NOTE
 
 _CASES_PER_SPACE = 10
 _LEARNT_EVERY = 5
-_SECTIONS = {"To the question", "What the user wants", "What is known", "Documents", "Earlier sessions"}
+_SECTIONS = {
+    "To the question", "What the user wants", "What is known", "Coming up", "Documents", "Earlier sessions",
+}  # fmt: skip
 _LINE = re.compile(r"- .* \((?:[^()]*, )?([^(),]+), \d{4}-\d{2}-\d{2}\) \[\^[a-z2-7]{6}\]")
 _LABEL = re.compile(r"\[\^[a-z2-7]{6}\]")
 _TURNS = ("<|im_start|>", "[INST]", "<system>", "</user>", "<bethink-memory", "</bethink-memory")

@@ -1,18 +1,21 @@
 """Asks several spaces the same, each under its own right, and merges the answers: one ranking within one budget."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from bethink.errors import BethinkError
 from bethink.handles import Backend, Handle
-from bethink.model.recall import Block, Candidate, Fate, Recall, Recalled, most_certain
+from bethink.model.recall import Block, Candidate, Fate, Recall, Recalled, Ref, RefKind, most_certain
+from bethink.model.rules import confidential
 from bethink.model.verbs.base import RequestT, ResultT, Verb
 from bethink.model.verbs.memory import CONTEXT, ContextRequest, RecallRequest
 
 Answers = Sequence[tuple[str, Recall]]
 """What each space answered, in the order in which the spaces were named."""
+_BLANK = re.compile(r"\n{3,}")
 
 
 class SpacesHandle(Handle):
@@ -53,6 +56,7 @@ class SpacesHandle(Handle):
             share = max(1, left // (len(self._names) - place))
             block = await self._ask(CONTEXT, name, replace(request, budget=share))
             left -= block.tokens
+            block = _told_to_all(block)
             blocks.append(replace(block, items=tuple(replace(item, space=name) for item in block.items)))
         text = "\n\n".join(block.text for block in blocks if block)
         return Block(
@@ -65,6 +69,7 @@ class SpacesHandle(Handle):
 
 def merged(request: RecallRequest, answers: Answers) -> Recall:
     """Return one answer: the best of all, the space named first where scores are equal."""
+    answers = [(name, _told(found)) for name, found in answers]
     ranked = sorted(
         (replace(item, space=name) for name, found in answers for item in found.items), key=lambda item: -item.score
     )
@@ -88,6 +93,46 @@ def merged(request: RecallRequest, answers: Answers) -> Recall:
         missing=_missing(answers),
         candidates=_candidates(answers, dropped),
     )
+
+
+def _told(found: Recall) -> Recall:
+    """Return an answer without what was said in confidence, and without the messages that say it.
+
+    What several spaces answer together may be read by more people than each of them.
+    """
+    secret = [item for item in found.items if item.fact is not None and confidential(item.fact)]
+    if not secret:
+        return found
+    sources = {(source.session_id, source.number) for item in secret for source in item.sources}
+    refs = {item.ref for item in secret} | {ref for item in secret for ref in item.also}
+
+    def told(ref: Ref) -> bool:
+        return ref not in refs and not (ref.kind is RefKind.MESSAGE and (ref.id, ref.number) in sources)
+
+    return replace(
+        found,
+        items=tuple(item for item in found.items if told(item.ref)),
+        candidates=tuple(each for each in found.candidates if told(each.ref)),
+    )
+
+
+def _told_to_all(block: Block) -> Block:
+    """Return a block without the lines that were said in confidence, and without sections that are empty then."""
+    secret = [item for item in block.items if item.fact is not None and confidential(item.fact)]
+    if not secret:
+        return block
+    ends = tuple(f"[^{item.label}]" for item in secret)
+    lines = [line for line in block.text.splitlines() if not (line.startswith("- ") and line.endswith(ends))]
+    kept = [
+        line
+        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+        if not line.startswith("## ") or after.startswith("- ")
+    ]
+    items = tuple(item for item in block.items if item not in secret)
+    if not items:
+        return Block()
+    text = _BLANK.sub("\n\n", "\n".join(kept)).replace("\n\n</", "\n</")
+    return replace(block, text=text, tokens=block.tokens - sum(item.tokens for item in secret), items=items)
 
 
 def _fate(request: RecallRequest, item: Recalled, count: int, spent: int) -> Fate | None:

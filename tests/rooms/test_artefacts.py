@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bethink import Memory
-from bethink.documents.changes import read_tree
-from bethink.documents.files import archive, artefacts, clear_files, folder_of, write_folder
+from bethink.documents.files import archive, clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import ScriptedModel
@@ -44,7 +43,9 @@ async def test_a_consolidation_writes_raw_memories_latest_first_and_a_summary_fo
     await life.consolidate(consolidator(life.database, folder=str(tmp_path)))
 
     files = contents(tmp_path / folder_of("alice"))
-    assert {name for name in files if "/" not in name} == {"raw_memories.md", "MEMORY.md", "memory_summary.md"}
+    assert {name for name in files if "/" not in name} == {
+        "raw_memories.md", "MEMORY.md", "memory_summary.md", "index.md",
+    }  # fmt: skip
     raw = files["raw_memories.md"]
     assert raw.index(second.id) < raw.index(first.id), "selected by use, written by time"
     summaries = [name for name in files if name.startswith("rollout_summaries/")]
@@ -94,9 +95,7 @@ async def test_the_folder_can_be_deleted_and_is_made_again_byte_for_byte(life: L
 async def test_the_same_files_come_as_an_archive_that_is_always_the_same(life: Life) -> None:
     await life.tell("I like tea.")
     await life.consolidate()
-    selection = await life.selection()
-    found = await life.database.transact(lambda tx: read_tree(tx, space="alice"), space="alice", read=True)
-    files = artefacts(selection, found.documents)
+    files = await life.docs.files()
 
     packed = archive(files)
 

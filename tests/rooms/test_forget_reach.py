@@ -12,7 +12,6 @@ import bethink
 from bethink.forgetting import forget
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import DocumentTree, Selection
 from bethink.model.jobs import Claim, JobKind, JobStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
@@ -167,10 +166,10 @@ async def test_what_is_forgotten_while_files_are_written_is_not_left_in_them(
     await life.consolidate(handler)
     write, left = Consolidator._write_files, [session]
 
-    async def late(self: Consolidator, space: str, selection: Selection, shelf: DocumentTree) -> None:
+    async def late(self: Consolidator, space: str, files: dict[str, str]) -> None:
         while left:
             await life.memory.space("alice").forget(session_id=left.pop().id)
-        await write(self, space, selection, shelf)
+        await write(self, space, files)
 
     monkeypatch.setattr(Consolidator, "_write_files", late)
     assert told(tmp_path)

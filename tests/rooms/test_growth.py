@@ -106,7 +106,7 @@ async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
     assert "User likes tea" in tea.draft.body
     assert (tea.document_id, tea.expected) == (None, None)
     assert [each.kind for each in tea.sources] == ["fact"]
-    assert [each.id for each in told[OVERVIEW].sources] == [first.id]
+    assert {each.kind: each.id for each in told[OVERVIEW].sources}["session_memory"] == first.id
 
 
 @pytest.mark.parametrize("what", ["approved", "rejected", "superseded"])

@@ -262,7 +262,7 @@ async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
     life = Life(database, memory)
     home = {"slot": "home"}
     notes = "User lives in Oslo. A bakery is next door, where the user buys rolls."
-    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), title=notes, note="Oslo.")
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), title="Home", note=notes)
     clock.time += DAY
     await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home), title="Moved", note="-")
 
@@ -273,6 +273,7 @@ async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
     standing = next(item.ref for item in found.items if item.ref.kind is FACT)
     assert by_kind[RefKind.SESSION_MEMORY].superseded_by == standing
     [line] = [line for line in section(block, "Earlier sessions").splitlines() if "Oslo" in line]
+    assert line.count("Oslo") == 1, "a line that says nothing else is left out"
     assert "(partly superseded, memory, " in line
     assert [item.superseded_by for item in block.items if "Oslo" in item.text] == [standing]
     assert "superseded" not in section(block, "What is known")

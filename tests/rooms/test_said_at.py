@@ -6,14 +6,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from bethink import Memory, Message, Session, conversation_key
-from bethink.documents.changes import read_tree
-from bethink.documents.files import archive, artefacts
+from bethink.documents.files import archive, exported
 from bethink.errors import Invalid
 from bethink.model.jobs import Outcome
 from bethink.model.moments import EPOCH, FIRST, LAST, moment
 from bethink.model.recall import RefKind
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.store import consolidation
 from bethink.store.db import Database
 from tests.conftest import whole_tree
 from tests.rooms.learn_kit import a_fact, answer, marked, worker
@@ -105,7 +103,4 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     begun = {each.session.id: each.begun_at for each in await memory.space("alice").sessions()}
     assert begun[session.id] == JANUARY
     assert (begun[recent.id] or EPOCH) > OCTOBER
-    selection, documents = await database.transact(
-        lambda tx: (consolidation.seen(tx, space="alice"), read_tree(tx, space="alice")), space="alice", read=True
-    )
-    assert artefacts(selection, documents.documents) == files
+    assert await database.transact(lambda tx: exported(tx, space="alice"), space="alice", read=True) == files

@@ -28,6 +28,7 @@ NAMES = """
 enabled data_dir key module max_history_len redact redaction_key learn learn_at_start model model_base_url model_api_key
 model_window model_output model_price_input model_price_output daily_spend_cap embedder embedder_base_url
 models_dir models_url
+second_reading second_model held_flags time_zone learn_after
 embedder_api_key embedder_dimension embedder_tokenizer reranker signals worker_interval worker_batch worker_concurrency
 worker_lease worker_max_attempts scan_idle_hours scan_age_days scan_limit scan_claims scan_channels write_transcripts
 max_unused_days max_consolidated review artefacts_dir sqlite_path sqlite_wal sqlite_synchronous sqlite_busy_timeout

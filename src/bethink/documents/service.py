@@ -162,12 +162,7 @@ class DocumentService:
     async def files(self, space: str, request: Empty) -> dict[str, str]:
         """Return the memory of the space as files by name."""
         del request
-
-        def body(tx: Tx) -> dict[str, str]:
-            seen = consolidation.seen(tx, space=space)
-            return files.artefacts(seen, changes.read_tree(tx, space=space).documents)
-
-        return await self._read(space, body)
+        return await self._read(space, lambda tx: files.exported(tx, space=space))
 
     async def changes(self, space: str, request: ListChangesRequest) -> list[ChangeSet]:
         """List what consolidations changed or propose to change."""

@@ -93,8 +93,8 @@ def tagged(text: str) -> bool:
 def inert(text: str, *, limit: int | None = None) -> str:
     """Return a stored text as one line that cannot open or end a frame, a heading, a fence or another speaker's turn.
 
-    Invisible characters are dropped, and look-alikes of labels are broken up. A text longer than `limit` is cut and
-    ends in an ellipsis.
+    Invisible characters are dropped, and look-alikes of labels are broken up. A text longer than `limit` is cut after a
+    word and ends in an ellipsis.
     """
     lines = (" ".join(_INVISIBLE.sub("", line).split()) for line in text.splitlines())
     line = _broken(" / ".join(filter(None, lines)))
@@ -104,9 +104,16 @@ def inert(text: str, *, limit: int | None = None) -> str:
     line = line[head.end() :] if head else line
     speaker = _SPEAKER.match(line)
     line = f"{speaker[1]} \u2013{line[speaker.end() :]}" if speaker else line
-    if limit is not None and len(line) > limit:
-        line = line[: max(0, limit - 1)].rstrip(" /") + "\u2026"
-    return line
+    return line if limit is None or len(line) <= limit else _cut(line, limit)
+
+
+def _cut(line: str, limit: int) -> str:
+    """Cut a line between two words, unless the last one begins too far before the limit, or has no space before it."""
+    kept = line[: max(0, limit - 1)]
+    if kept and not line[len(kept)].isspace():
+        whole = kept.rpartition(" ")[0]
+        kept = whole if len(whole) >= limit // 2 else kept
+    return kept.rstrip(" /") + "\u2026"
 
 
 def label_of(ref: Ref) -> str:

@@ -14,6 +14,8 @@ QUIET_CHECK = timedelta(hours=1)
 
 NOTES = conversation_key("mcp", "notes")
 """The conversation in which an assistant keeps its notes."""
+CONFIDENTIAL = "confidential"
+"""The flag of a fact that somebody asked not to pass on."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 
@@ -44,6 +46,11 @@ def rank(origin: Origin) -> int:
     return _RANK.get(origin, _RANK["document"])
 
 
+def vouched(origin: Origin) -> bool:
+    """Return whether somebody stands behind a text: a person, the assistant or an import, not a tool or a document."""
+    return rank(origin) >= _RANK["import"]
+
+
 def lowest(origins: Iterable[Origin]) -> Origin:
     """Return the origin of a combination: the least trusted of its parts."""
     return min(origins, key=lambda origin: (rank(origin), origin))
@@ -52,6 +59,11 @@ def lowest(origins: Iterable[Origin]) -> Origin:
 def tells(kind: FactKind) -> bool:
     """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
     return kind in _TELLING
+
+
+def confidential(fact: Fact) -> bool:
+    """Return whether somebody asked not to pass a fact on."""
+    return CONFIDENTIAL in fact.flags
 
 
 def since(fact: Fact) -> datetime:

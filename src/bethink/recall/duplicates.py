@@ -28,6 +28,12 @@ def contains(message: str, fact: str) -> bool:
     return _stems(key_words(fact)) <= _stems(words_of(message))
 
 
+def new_lines(lines: Iterable[str], said: Iterable[str]) -> list[str]:
+    """Return the lines that no text says already: not in these words, and not among others."""
+    known = [_stems(words_of(text)) for text in said]
+    return [line for line in lines if not any(_stems(key_words(line)) <= words for words in known)]
+
+
 def opening_of(text: str) -> str:
     """Return the beginnings of the first key words. Texts that say the same share at least these."""
     head = text[: TUNING.opening_characters].rpartition(" ")[0] if text.isascii() else ""

@@ -45,12 +45,22 @@ def _piece(text: str, words: Collection[str], tokens: Tokens, *, budget: int) ->
     """Cut a single sentence that is too long to the part around the first of the words."""
     asked = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
     position = next(asked, 0)
-    said = text
+    said, start = text, 0
     while (cost := tokens.count(said)) > budget and len(said) > 1:
         length = max(1, len(said) * budget // (cost + 1))
         start = max(0, min(position - length // 4, len(text) - length))
         said = text[start : start + length]
-    return said
+    return _whole_words(text, start, start + len(said))
+
+
+def _whole_words(text: str, start: int, end: int) -> str:
+    """Return a part of a text without the words that its ends would cut, if anything is left then."""
+    said = text[start:end]
+    if start > 0 and not text[start - 1].isspace():
+        said = said.partition(" ")[2] or said
+    if end < len(text) and not text[end].isspace():
+        said = said.rpartition(" ")[0] or said
+    return said.strip()
 
 
 def _grown(sentences: Sequence[str], first: int, last: int) -> tuple[int, int] | None:

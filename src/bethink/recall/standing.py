@@ -103,13 +103,22 @@ def truth(
     )
 
 
-def superseded_sessions(tx: Tx, space: str, memories: Sequence[Text], *, as_of: datetime | None) -> dict[Ref, Ref]:
-    """Return the session memories that say something which was superseded, and by what."""
+def current_sessions(
+    tx: Tx, space: str, memories: Sequence[Text], *, as_of: datetime | None
+) -> tuple[list[Text], dict[Ref, Ref]]:  # fmt: skip
+    """Return session memories without the lines that were superseded, and what superseded a part of other lines."""
     texts = {memory.ref: memory for memory in memories}
     stated = statements(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
-    found = _claims(list(texts), stated, {}, texts)
-    gone = {ref: [claim for claim in claims if not claim.holds] for ref, claims in found.items()}
-    return {ref: claims[0].now.ref for ref, claims in gone.items() if claims}
+    superseded: dict[Ref, Ref] = {}
+    for ref, claims in _claims(list(texts), stated, {}, texts).items():
+        gone = [claim for claim in claims if not (claim.holds and claim.now.holds)]
+        meant = {meaning_of(claim.text) for claim in gone}
+        lines = [line for line in texts[ref].text.splitlines() if meaning_of(line.removeprefix("- ")) not in meant]
+        texts[ref] = texts[ref]._replace(text="\n".join(lines))
+        left = [claim for claim in gone if contains(texts[ref].text, claim.text)]
+        if left:
+            superseded[ref] = left[0].now.ref
+    return [memory for memory in texts.values() if memory.text.strip()], superseded
 
 
 def _followed(tx: Tx, space: str, request: RecallRequest, ranked: Sequence[Ranked]) -> Sequence[Ranked]:

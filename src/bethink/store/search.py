@@ -1,7 +1,7 @@
 """Finds what shares words with a question, counts the words, and reads the texts of chosen candidates."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bethink.model.filters import Filter
@@ -200,21 +200,38 @@ def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None)
 
 
 def leading_facts(
-    tx: Tx, *, space: str, as_of: datetime | None, directive: list[str], limit: int, only: Filter | None = None
+    tx: Tx,
+    *,
+    space: str,
+    as_of: datetime | None,
+    directive: list[str],
+    soon: timedelta,
+    limit: int,
+    only: Filter | None = None,
 ) -> list[Text]:
-    """Return the current facts: users' own instructions first, then the most used, then the newest."""
+    """Return the facts that somebody vouches for: wishes first, then what begins `soon`, then what lasts."""
     now = tx.now if as_of is None else as_of
-    asked = {"space": space, "at": until(as_of), "now": now, "directive": directive, "limit": limit}
-    rows = tx.all("facts_for_context", only, **asked)
+    begins = to_micros(now) + soon // timedelta(microseconds=1)
+    rows = tx.all(
+        "facts_for_context", only,
+        space=space, at=until(as_of), now=now, soon=begins, origins=_VOUCHED, directive=directive, health=_HEALTH,
+        limit=limit,
+    )  # fmt: skip
     return [_fact(row) for row in rows]
 
 
 def leading_sessions(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:
-    """Return session memories, the most used and newest first."""
+    """Return notes on sessions, the most used and newest first.
+
+    Notes that a model made of a session in which a tool or a document spoke are left out: they may repeat its words.
+    """
     rows = tx.all("session_memories_for_context", only, space=space, at=until(as_of), limit=limit)
-    return [_session_memory(row) for row in rows]
+    made = [row["id"] for row in rows if not row["quotes"]]
+    mixed = tx.all("sessions_with_others", space=space, ids=made, origins=_VOUCHED) if made else []
+    left_out = {row["id"] for row in mixed}
+    return [_session_memory(row) for row in rows if row["id"] not in left_out]
 
 
 def leading_notes(
@@ -228,9 +245,22 @@ def leading_notes(
 def leading_documents(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:
-    """Return titles and descriptions of documents, the oldest first."""
-    rows = tx.all("documents_for_context", only, space=space, at=until(as_of), limit=limit)
-    return [_document(row) for row in rows]
+    """Return paths, titles and descriptions of documents, the oldest first."""
+    at = until(as_of)
+    rows = tx.all("documents_for_context", only, space=space, at=at, origins=_VOUCHED, limit=limit)
+    ids = [row["id"] for row in rows]
+    paths = {row["id"]: row["path"] for row in tx.all("paths_of_documents", space=space, ids=ids, at=at)} if ids else {}
+    return [
+        found._replace(text=f"~/{paths.get(found.ref.id, row['slug'])}: {found.text}")
+        for row in rows
+        for found in [_document(row)]
+    ]
+
+
+_HEALTH = '%"health"%'
+"""What the flags of a fact look like that concerns somebody's health."""
+_VOUCHED = ["user", "assistant", "import"]
+"""The origins that somebody stands behind, as `rules.vouched` has it."""
 
 
 class Size(NamedTuple):

@@ -3,12 +3,11 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
+from bethink.documents.overviews import OWNER, by_kind_text, memory_text, summary_text
 from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import (
     CONSOLIDATED,
-    MAX_BODY,
     MEMORY,
     ROOT,
     SUMMARY,
@@ -18,23 +17,11 @@ from bethink.model.documents import (
     SourceKind,
 )
 from bethink.model.moments import EPOCH, to_micros
-from bethink.model.records import Fact, FactKind, SessionMemory, SourceMessage
+from bethink.model.records import Fact, SourceMessage
 from bethink.model.words import WORD
 
-_HEADINGS = {
-    FactKind.PREFERENCE: "Preferences",
-    FactKind.INSTRUCTION: "Instructions",
-    FactKind.PROCEDURE: "Procedures",
-    FactKind.DETAIL: "Details",
-    FactKind.DECISION: "Decisions",
-    FactKind.GOAL: "Goals",
-    FactKind.EVENT: "Events",
-    FactKind.KNOWLEDGE: "Knowledge",
-}
 BUILDER = "gather"
 """The author id of documents that are written without a model."""
-
-_ABOUT_USER = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +72,7 @@ def unsupported(known: Known, tree: DocumentTree, *, kept: Collection[str]) -> l
 
 
 def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
-    """Return the overview documents: a short version of every session, and a summary of what matters most."""
+    """Return the overview documents: everything that is known, and a summary of what matters most."""
     memories = sorted(
         (each.memory for each in known.selection.current),
         key=lambda each: (-to_micros(each.last_said), each.session_id),
@@ -95,9 +82,12 @@ def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSou
     fact_sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
     return {
         CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "All of it in short."), sessions),
-        MEMORY: (_draft(MEMORY, "Memory", "Every session in short.", _sessions(memories)), sessions),
+        MEMORY: (
+            _draft(MEMORY, "Memory", "Everything that is known.", memory_text(facts, memories)),
+            (*sessions, *fact_sources),
+        ),
         SUMMARY: (
-            _draft(SUMMARY, "Memory summary", "What matters most.", _summary(facts, memories)),
+            _draft(SUMMARY, "Memory summary", "What matters most.", summary_text(facts, memories)),
             (*sessions, *fact_sources),
         ),
     }
@@ -147,12 +137,12 @@ def _says(
 def _topics(facts: Sequence[Fact]) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
     about: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
-        for name in [each for each in fact.entities if each.strip()] or [fact.subject or _ABOUT_USER]:
+        for name in [each for each in fact.entities if each.strip()] or [fact.subject or OWNER]:
             about.setdefault(_slug(name), (name, []))[1].append(fact)
     found: dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
     for slug, (name, about_it) in sorted(about.items()):
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in about_it)
-        body = _limited(_by_kind(about_it))
+        body = by_kind_text(about_it)
         path = f"{ROOT}/{slug}"
         found[path] = (_draft(path, name, f"What is known about {name}.", body), sources)
     return found
@@ -167,42 +157,5 @@ def _slug(name: str) -> str:
     return f"{slug or 'thing'}-{hashlib.blake2b(plain.encode(), digest_size=3).hexdigest()}"
 
 
-def _by_kind(facts: Sequence[Fact]) -> str:
-    parts: list[str] = []
-    for kind, heading in _HEADINGS.items():
-        lines = [_line(fact) for fact in facts if fact.kind is kind]
-        if lines:
-            parts += [f"## {heading}", "", *lines, ""]
-    return "\n".join(parts).strip()
-
-
-def _line(fact: Fact) -> str:
-    since = f" since {_day(fact.valid_from)}" if fact.valid_from is not None else ""
-    until = f" until {_day(fact.valid_to)}" if fact.valid_to is not None else ""
-    return f"- {fact.content} ({fact.origin}{since}{until}; {fact.id})"
-
-
-def _sessions(memories: Sequence[SessionMemory]) -> str:
-    parts = [f"## {each.slug or each.session_id}\n\n{_day(each.last_said)}, {each.session_id}\n\n{each.summary}"
-             for each in memories]  # fmt: skip
-    return _limited("\n\n".join(parts))
-
-
-def _summary(facts: Sequence[Fact], memories: Sequence[SessionMemory]) -> str:
-    about_user = _by_kind([fact for fact in facts if fact.subject in (None, _ABOUT_USER)])
-    topics = "\n".join(f"- {_day(each.last_said)}: {each.slug or each.session_id}" for each in memories)
-    return _limited("\n\n".join(part for part in (about_user, f"## What is in memory\n\n{topics}") if part))
-
-
 def _draft(path: str, title: str, description: str, body: str = "") -> DocumentDraft:
     return DocumentDraft(slug=path.rpartition("/")[2], title=title[:200], description=description[:2_000], body=body)
-
-
-def _limited(text: str) -> str:
-    if len(text) <= MAX_BODY:
-        return text
-    return text[:MAX_BODY].rpartition("\n")[0]
-
-
-def _day(at: datetime) -> str:
-    return at.date().isoformat()

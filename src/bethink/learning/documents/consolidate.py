@@ -9,33 +9,31 @@ from pathlib import Path
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
 from bethink.documents import changes as changing
-from bethink.documents.files import artefacts, folder_of, write_folder
+from bethink.documents.files import exported, folder_of, write_folder
+from bethink.documents.overviews import may_be_written
 from bethink.errors import StoreError
-from bethink.extend import Tokens
+from bethink.learning.documents.assignment import assignment
 from bethink.learning.documents.build_documents import (
     BUILDER,
     Known,
     build_documents,
     changes_to,
-    known_sources,
     overviews,
     unsupported,
 )
+from bethink.learning.documents.pages import PageSandbox
 from bethink.learning.documents.runs import Runs
-from bethink.learning.documents.writer import PROMPT
-from bethink.learning.extraction.transcript import fitting, shortened
+from bethink.learning.documents.writer import PAGES_PROMPT
 from bethink.logs import logger
 from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import Author
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.moments import to_micros
-from bethink.model.records import SessionMemory
 from bethink.model.text import canonical_json
 from bethink.store import consolidation, facts, jobs, learning
 from bethink.store.db import Tx
 
-CONSOLIDATOR = "1"
-_LONGEST_LINE = 200
+CONSOLIDATOR = "2"
 _DAY = timedelta(days=1)
 _log = logger("learn")
 
@@ -60,6 +58,8 @@ class ConsolidationInput:
     recorded: Sequence[str]
     shown: frozenset[str]
     """The added sessions whose notes fit into one assignment. The next run takes the others."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the folder holds while the run goes on: also what the last run saw."""
     rejected: bool = False
 
     @property
@@ -88,7 +88,7 @@ class Consolidator:
         database = self.runs.database
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         try:
-            await self._write_files(claim.space, work.known.selection, work.tree)
+            await self._write_files(claim.space, work.files)
             changes = await self._changes(claim, work)
             learnt = await database.transact(lambda tx: self._apply(tx, claim, work, tuple(changes)), space=claim.space)
         except (Exception, get_cancelled_exc_class()):
@@ -119,15 +119,11 @@ class Consolidator:
         """Rewrite the files of a space from the input of its last successful run, if a folder is configured."""
         written = None
         while self.rules.folder:
-            seen = await self.runs.database.transact(
-                lambda tx: (consolidation.seen(tx, space=space), changing.read_tree(tx, space=space)),
-                space=space,
-                read=True,
-            )
-            if seen == written:
+            files = await self.runs.database.transact(lambda tx: exported(tx, space=space), space=space, read=True)
+            if files == written:
                 return
-            await self._write_files(space, *seen)
-            written = seen  # and check again: what was forgotten during the write must not stay in the files
+            await self._write_files(space, files)
+            written = files  # and check again: what was forgotten during the write must not stay in the files
 
     async def _restore_files(self, space: str) -> None:
         try:
@@ -135,12 +131,12 @@ class Consolidator:
         except StoreError as error:  # finishing the claim matters more, and may fail for the same reason
             _log.error("cannot restore the files of a space: %s", type(error).__name__)
 
-    async def _write_files(self, space: str, selection: Selection, tree: DocumentTree) -> None:
+    async def _write_files(self, space: str, files: Mapping[str, str]) -> None:
         if not self.rules.folder:
             return
         folder = Path(self.rules.folder) / folder_of(space)
         try:
-            await to_thread.run_sync(write_folder, folder, artefacts(selection, tree.documents))
+            await to_thread.run_sync(write_folder, folder, files)
         except OSError as error:  # the files can be rebuilt, and learning must not wait for a disk
             _log.error("cannot write the files of a space: %s", type(error).__name__)
 
@@ -150,7 +146,7 @@ class Consolidator:
     def _begin(self, tx: Tx, claim: Claim) -> ConsolidationInput:
         known = Known(
             selection=self._select(tx, claim.space),
-            facts=facts.everything(tx, space=claim.space),
+            facts=may_be_written(facts.everything(tx, space=claim.space), now=tx.now),
             sources=facts.all_sources(tx, space=claim.space),
         )
         tree = changing.read_tree(tx, space=claim.space)
@@ -162,6 +158,7 @@ class Consolidator:
             run=run,
             recorded=learning.answers_of(tx, space=claim.space, kind=claim.kind, key=claim.key, run=run),
             shown=shown,
+            files=exported(tx, space=claim.space, selection=known.selection) if self.rules.folder else {},
             rejected=self.rules.review and consolidation.was_rejected(tx, space=claim.space, run=run),
         )
 
@@ -171,7 +168,7 @@ class Consolidator:
             return frozenset(each.session_id for each in added)
         tokens = self.runs.tokens
         # Half of the budget is for notes. The rest is for the lists and for the results of calls.
-        budget = self.runs.writer().budget // 2
+        budget = self.runs.writer(pages=True).budget // 2
         shown: list[str] = []
         for each in added:
             budget -= tokens.count(each.raw_memory)
@@ -185,12 +182,14 @@ class Consolidator:
             return []
         if self.runs.model is None or not work.known.selection.current:
             return build_documents(work.known, work.tree)
+        writer = self.runs.writer(pages=True)
+        task = assignment(work.known, work.tree, work.shown, budget=writer.budget, tokens=self.runs.tokens)
         written = await self.runs.written(
             claim,
             run=work.run,
-            tree=work.tree,
-            sources=known_sources(work.known),
-            assignment=assignment(work.known, work.shown, budget=self.runs.writer().budget, tokens=self.runs.tokens),
+            sandbox=PageSandbox(work.tree, task.told, redact=self.runs.redact),
+            writer=writer,
+            assignment=task.text,
             recorded=work.recorded,
             agent_id="consolidator",
         )
@@ -241,48 +240,6 @@ class Consolidator:
             )
 
 
-def assignment(known: Known, shown: Collection[str], *, budget: int, tokens: Tokens) -> str:
-    """Return the task for the memory writer within `budget` tokens: added, retained and removed sessions, and facts.
-
-    Notes on the shown sessions take half of it. Lists that are too long keep both ends and a count of the rest.
-    """
-    selection = known.selection
-    added = [each for each in selection.added if each.session_id in shown]
-    counts = f"selected {len(selection.current)}, added {len(selection.added)}, "
-    counts += f"retained {len(selection.retained)}, removed {len(selection.removed)}"
-    retained = [f"- [retained] {_line(each)}" for each in selection.retained]
-    gone = [f"- {_line(each)}" for each in selection.removed]
-    told = [f"- {fact.id} ({fact.origin}): {fact.content}" for fact in known.supported()]
-    return "\n".join(
-        [
-            "Bring the documents under ~/memory up to date with these sessions.",
-            f"({counts})",
-            "",
-            "Sessions:",
-            *(f"- [added] {_line(each)}" for each in added),
-            *fitting(retained, budget=budget // 8, tokens=tokens),
-            "",
-            "Removed, to be forgotten:",
-            *(fitting(gone, budget=budget // 8, tokens=tokens) or ["- none"]),
-            "",
-            "Facts:",
-            *(fitting(told, budget=budget // 8, tokens=tokens) or ["- none"]),
-            "",
-            "Notes on what was added:",
-            *(_notes(each, budget=budget // 2, tokens=tokens) for each in added),
-        ]
-    )
-
-
-def _line(memory: SessionMemory) -> str:
-    return f"{memory.session_id}: {' '.join(memory.summary.split())[:_LONGEST_LINE]}"
-
-
-def _notes(memory: SessionMemory, *, budget: int, tokens: Tokens) -> str:
-    notes = shortened(memory.raw_memory, budget=budget, tokens=tokens)
-    return f"<session id={memory.session_id!r}>\n{notes}\n</session>"
-
-
 def _only(tree: DocumentTree, paths: Mapping[str, object]) -> DocumentTree:
     kept = {path: each for path, each in tree.documents.items() if path in paths}
     return DocumentTree(documents=kept, sources=tree.sources)
@@ -292,7 +249,7 @@ def _run_of(known: Known, tree: DocumentTree, shown: Collection[str]) -> str:
     """Return an id made from the input of a run, so that a retry reuses the recorded answers."""
     inputs = [
         CONSOLIDATOR,
-        PROMPT,
+        PAGES_PROMPT,
         [(each.memory.session_id, to_micros(each.memory.source_updated_at)) for each in known.selection.current],
         [(each.session_id, to_micros(each.source_updated_at)) for each in known.selection.removed],
         sorted(shown),

@@ -1,17 +1,17 @@
 """Run the memory writer for a job. Every answer is charged and recorded under the claim before it takes effect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bethink.extend import Model, Redactor, Tokens
+from bethink.learning.documents.pages import PAGE_SCHEMA
 from bethink.learning.documents.sandbox import SandboxedTree
-from bethink.learning.documents.writer import PROMPT, Writer
+from bethink.learning.documents.writer import PAGES_PROMPT, Writer
 from bethink.learning.extraction.extract import Prices
 from bethink.learning.model_use import one_line, redacted
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import Change, DocumentTree
-from bethink.model.documents import DocumentSource
+from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, JobStatus
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
@@ -33,14 +33,13 @@ class Runs:
         claim: Claim,
         *,
         run: str,
-        tree: DocumentTree,
-        sources: Mapping[str, DocumentSource],
+        sandbox: SandboxedTree,
+        writer: Writer,
         assignment: str,
         recorded: Sequence[str],
         agent_id: str,
     ) -> list[Change]:
         """Let the writer work on a copy of the tree, and return its changes. Raises `ModelError`."""
-        sandbox = SandboxedTree(tree, sources, redact=self.redact)
 
         async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
             taken = self.prices.usage(call, answer)
@@ -49,18 +48,23 @@ class Runs:
             def body(tx: Tx) -> None:
                 if jobs.charge(tx, claim, taken, slot=self.slot) and content:
                     learning.record_answer(
-                        tx, claim, run=run, position=turn, content=content, agent_id=agent_id, model=name, prompt=PROMPT
+                        tx, claim, run=run, position=turn, content=content, agent_id=agent_id, model=name,
+                        prompt=writer.prompt,
                     )  # fmt: skip
 
             await self.database.transact(body, space=claim.space)
 
-        await self.writer().work(sandbox, assignment, recorded=recorded, keep=keep)
+        await writer.work(sandbox, assignment, recorded=recorded, keep=keep)
         return sandbox.changes()
 
-    def writer(self) -> Writer:
-        """Return the writer that works with this model."""
+    def writer(self, *, pages: bool = False) -> Writer:
+        """Return the writer that works with this model: on transcripts, or with `pages` on facts."""
         assert self.model is not None  # noqa: S101 - callers check this first
-        return Writer(model=self.model, tokens=self.tokens, redact=self.redact)
+        if not pages:
+            return Writer(model=self.model, tokens=self.tokens, redact=self.redact)
+        return Writer(
+            model=self.model, tokens=self.tokens, redact=self.redact, prompt=PAGES_PROMPT, schema=PAGE_SCHEMA
+        )  # fmt: skip
 
     async def fail(
         self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str

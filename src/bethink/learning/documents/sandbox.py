@@ -13,6 +13,8 @@ READ, WRITE = "document_read", "document_write"
 _PREVIEW = 160
 _LONGEST = 12_000
 _MOST_CHILDREN = 200
+_DONE = ("# ", "Written: ", "Edited: ", "Moved: ", "Removed: ")
+"""How the results of calls begin that were carried out."""
 
 _TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _CALL: JsonObject = {
@@ -37,7 +39,9 @@ SCHEMA: JsonObject = {
 
 
 @dataclass(slots=True, kw_only=True)
-class _Page:
+class Page:
+    """A document while a model works on it."""
+
     draft: DocumentDraft
     document_id: str | None
     expected: int | None
@@ -50,14 +54,18 @@ class _Page:
 class SandboxedTree:
     """A copy of the documents below `~/memory` to read and write. A wrong call returns a message and raises nothing."""
 
+    tools: Sequence[str] = (READ, WRITE)
+
     def __init__(
         self, tree: DocumentTree, sources: Mapping[str, DocumentSource], *, redact: Callable[[str], str]
     ) -> None:
         self._sources = sources
         self._redact = redact
+        self.failed = 0
+        """How many calls could not be carried out."""
         self._read_sources: dict[DocumentSource, None] = {}
-        self._pages: dict[str, _Page] = {
-            path: _Page(
+        self._pages: dict[str, Page] = {
+            path: Page(
                 draft=each.draft(),
                 document_id=each.id,
                 expected=each.version,
@@ -68,19 +76,27 @@ class SandboxedTree:
             for path, each in tree.documents.items()
         }
         self._pages.setdefault(
-            ROOT, _Page(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
+            ROOT, Page(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
         )
 
     def do(self, call: object) -> str:
         """Carry out one call, and return its result in words that the model can act on."""
         fields = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else {})
+        result = self._do(fields)
+        self.failed += not result.startswith(_DONE)
+        return result
+
+    def _do(self, fields: Mapping[str, Any]) -> str:
         tool, path = fields.get("tool"), fields.get("path")
-        if tool not in (READ, WRITE):
-            return f"There is no tool {str(tool)[:50]!r}. There are {READ} and {WRITE}."
-        full_path = _normalised(path)
+        if tool not in self.tools:
+            return f"There is no tool {str(tool)[:50]!r}. There are {', '.join(self.tools)}."
+        full_path = normalised(path)
         if full_path is None:
             return f"{str(path)[:200]!r} is not a path below {ROOT}. Nothing else can be read or written."
-        return self._read(full_path) if tool == READ else self._write(full_path, fields)
+        return self._carry_out(str(tool), full_path, fields)
+
+    def _carry_out(self, tool: str, path: str, fields: Mapping[str, Any]) -> str:
+        return self._read(path) if tool == READ else self._write(path, fields)
 
     def changes(self) -> list[Change]:
         """Return what the model wrote as changes to the tree."""
@@ -118,17 +134,17 @@ class SandboxedTree:
             return f"{ROOT} itself cannot be written. Write a document below it."
         page = self._pages.get(path)
         above = self._pages.get(path.rpartition("/")[0])
-        refusal = _refusal(path, page, above)
+        refusal = refusal_of(path, page, above)
         if refusal is not None:
             return refusal
         sources = self._known(fields.get("sources"))
         if not sources:
             return "None of these sources is known. Name the sessions and facts it rests on, as you were given them."
         try:
-            draft = self._draft(path, fields, page)
+            draft = draft_of(path, fields, page, redact=self._redact)
         except Invalid as problem:
             return str(problem)
-        self._pages[path] = _Page(
+        self._pages[path] = Page(
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
@@ -139,19 +155,6 @@ class SandboxedTree:
         )
         return f"Written: {path}."
 
-    def _draft(self, path: str, fields: Mapping[str, Any], page: _Page | None) -> DocumentDraft:
-        def text(name: str, before: str) -> str:
-            value = fields.get(name)
-            return self._redact(value) if isinstance(value, str) else before
-
-        return DocumentDraft(
-            slug=path.rpartition("/")[2],
-            title=text("title", page.draft.title if page else path.rpartition("/")[2]),
-            description=text("description", page.draft.description if page else ""),
-            body=text("body", page.draft.body if page else ""),
-            links=page.draft.links if page else (),
-        )
-
     def _known(self, names: object) -> tuple[DocumentSource, ...]:
         if not isinstance(names, list):
             return ()
@@ -159,7 +162,26 @@ class SandboxedTree:
         return tuple(self._sources[name] for name in given if name in self._sources)
 
 
-def _refusal(path: str, page: _Page | None, above: _Page | None) -> str | None:
+def draft_of(
+    path: str, fields: Mapping[str, Any], page: Page | None, *, redact: Callable[[str], str]
+) -> DocumentDraft:  # fmt: skip
+    """Return a draft with the given fields, and the rest as it was. Raises `Invalid`."""
+
+    def text(name: str, before: str) -> str:
+        value = fields.get(name)
+        return redact(value) if isinstance(value, str) else before
+
+    return DocumentDraft(
+        slug=path.rpartition("/")[2],
+        title=text("title", page.draft.title if page else path.rpartition("/")[2]),
+        description=text("description", page.draft.description if page else ""),
+        body=text("body", page.draft.body if page else ""),
+        links=page.draft.links if page else (),
+    )
+
+
+def refusal_of(path: str, page: Page | None, above: Page | None) -> str | None:
+    """Return why a page cannot be written; None if it can."""
     parent = path.rpartition("/")[0]
     if above is None:
         return f"There is no document {parent} to hang it below. Write that first."
@@ -174,7 +196,7 @@ def _name(source: DocumentSource) -> str:
     return f"{source.id}:{source.number}" if source.number else source.id
 
 
-def _normalised(path: object) -> str | None:
+def normalised(path: object) -> str | None:
     """Return a path below `~/memory` in its normal form; None for any other path."""
     steps = steps_of(path) if isinstance(path, str) else None
     if not steps or steps[0] != "memory" or any(step in (".", "..") for step in steps):

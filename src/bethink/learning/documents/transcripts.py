@@ -9,6 +9,7 @@ from bethink.documents import changes as changing
 from bethink.documents.tree import ensure_root
 from bethink.errors import LostClaim
 from bethink.learning.documents.runs import Runs
+from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PROMPT
 from bethink.learning.extraction.reading import ExtractionInput
 from bethink.learning.extraction.transcript import transcript
@@ -92,8 +93,8 @@ class TranscriptWriter:
             changes = await self.runs.written(
                 claim,
                 run=task.run,
-                tree=task.tree,
-                sources=_sources(task),
+                sandbox=SandboxedTree(task.tree, _sources(task), redact=self.runs.redact),
+                writer=self.runs.writer(),
                 assignment=f"{_TASK}\n\nSources: {', '.join(_sources(task))}\n\n{written}",
                 recorded=task.recorded,
                 agent_id=task.agent_id,

@@ -1,7 +1,7 @@
 """The memory writer: a model is asked turn by turn. Every answer is recorded before it takes effect, for retries."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import anyio
@@ -15,9 +15,10 @@ from bethink.learning.model_use import prompt_budget
 from bethink.learning.prompts import prompt
 from bethink.logs import logger
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.model.text import canonical_json
+from bethink.model.text import JsonObject, canonical_json
 
 PROMPT = "write-1"
+PAGES_PROMPT = "write-2"
 _ANSWER_TOKENS = 8_192
 _log = logger("learn")
 
@@ -43,6 +44,8 @@ class Writer:
     tokens: Tokens
     redact: Callable[[str], str]
     limits: Limits = Limits()
+    prompt: str = PROMPT
+    schema: JsonObject = field(default_factory=lambda: SCHEMA)
 
     async def work(self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
         """Let the model work. Answers in `recorded` are replayed first instead of being asked for again.
@@ -52,10 +55,15 @@ class Writer:
         history = [self.redact(assignment)]
         try:
             with anyio.fail_after(self.limits.seconds):
+                told = False
                 for turn in range(self.limits.turns):
                     content = recorded[turn] if turn < len(recorded) else await self._ask(turn, history, keep)
-                    if self._act(sandbox, content, history):
+                    failed = sandbox.failed
+                    done = self._act(sandbox, content, history)
+                    # One more turn for a model that could not know what was refused when it said that it was done.
+                    if done and (told or sandbox.failed == failed):
                         return
+                    told = told or done
         except TimeoutError:
             raise ModelTimeout(f"the memory writer did not finish within {self.limits.seconds:.0f} seconds.") from None
         # Keep what it has written so far: a retry would only replay the same answers.
@@ -64,13 +72,13 @@ class Writer:
     @property
     def budget(self) -> int:
         """How many tokens the assignment and the results of calls may take."""
-        return prompt_budget(self.model, self.tokens, PROMPT)
+        return prompt_budget(self.model, self.tokens, self.prompt)
 
     async def _ask(self, turn: int, history: list[str], keep: Keep) -> str:
         call = ModelCall(
-            system=prompt(PROMPT),
+            system=prompt(self.prompt),
             prompt=shortened("\n\n".join(history), budget=self.budget, tokens=self.tokens),
-            schema=SCHEMA,
+            schema=self.schema,
             schema_name="document_calls",
             max_tokens=min(_ANSWER_TOKENS, self.model.window // 4),
         )

@@ -15,13 +15,12 @@ from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.moments import to_micros
 from bethink.model.records import Evidence, Fact, FactKind, Maker, SessionMemory
 from bethink.model.reviews import ClaimedFact, ReviewStatus
-from bethink.model.rules import QUIET_CHECK
+from bethink.model.rules import CONFIDENTIAL, QUIET_CHECK
 from bethink.store import facts, jobs, learning, reviews
 from bethink.store.db import Tx
 from bethink.store.learning import Advanced
 
 _OWNERS = frozenset({"owner", "user", "the user"})
-CONFIDENTIAL = "confidential"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,18 +129,25 @@ WHERE space_id = :space AND said_at >= :start AND said_at < :end AND said_at <= 
 ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
 
 -- name: facts_for_context
--- Facts that are valid at a time: users' own instructions first, then the most used, then the newest.
+-- Facts that are valid at a time and that somebody vouches for: users' own wishes first, then what begins soon or is
+-- about health, then by how long such a thing usually stays true, then the most used, then the newest.
 SELECT fact_columns(f) FROM facts f
 LEFT JOIN usage u ON u.space_id = f.space_id AND u.kind = 'fact' AND u.id = f.id AND u.number = f.version
 WHERE f.space_id = :space AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
-  AND (f.valid_to IS NULL OR f.valid_to > :now) /*only(fact f)*/
-ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0 ELSE 1 END,
+  AND (f.valid_to IS NULL OR f.valid_to > :now) AND f.origin in_list(:origins) /*only(fact f)*/
+ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0
+              WHEN COALESCE(f.happened_from, f.valid_from) BETWEEN :now AND :soon THEN 1
+              WHEN CAST(f.flags AS TEXT) LIKE :health AND f.kind <> 'event' THEN 1
+              WHEN f.kind = 'detail' THEN 2
+              WHEN f.kind = 'knowledge' THEN 4
+              WHEN f.kind = 'event' THEN 5
+              ELSE 3 END,
          COALESCE(u.usage_count, 0) DESC, f.recorded_at DESC, f.id LIMIT :limit;
 
 -- name: session_memories_for_context
--- Session memories, the most used and newest first.
-SELECT s.session_id AS id, s.summary, s.raw_memory, COALESCE(s.said_until, s.source_updated_at) AS at, s.slug,
-       t.tags, t.metadata
+-- Notes on sessions, the most used and newest first; those made without a model only quote.
+SELECT s.session_id AS id, '' AS summary, s.raw_memory, COALESCE(s.said_until, s.source_updated_at) AS at, s.slug,
+       s.model = 'none' AS quotes, t.tags, t.metadata
 FROM session_memories s JOIN sessions t ON t.space_id = s.space_id AND t.id = s.session_id
 WHERE s.space_id = :space AND s.generated_at <= :at /*only(session_memory s)*/
 ORDER BY s.usage_count DESC, s.source_updated_at DESC, s.session_id DESC LIMIT :limit;
@@ -157,10 +164,26 @@ WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' A
   /*only(message m)*/
 ORDER BY m.said_at DESC, m.session_id DESC, m.number DESC LIMIT :limit;
 
+-- name: sessions_with_others
+-- Those of some sessions in which also others spoke than these: tools, documents.
+SELECT DISTINCT session_id AS id FROM messages
+WHERE space_id = :space AND session_id in_list(:ids) AND NOT origin in_list(:origins);
+
 -- name: documents_for_context
--- Documents as they were at a time, the oldest first.
+-- Documents as they were at a time, the oldest first, without those that only a tool or a document vouches for.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, valid_from AS at, valid_to, tags, metadata
 FROM documents
 WHERE space_id = :space AND redacted = 0 AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)
-  AND overview = 0 /*only(document documents)*/
+  AND overview = 0 AND (origin in_list(:origins) OR author_kind IN ('job', 'user')) /*only(document documents)*/
 ORDER BY created_at, id LIMIT :limit;
+
+-- name: paths_of_documents
+-- The paths of some documents, as the tree was at a time.
+WITH RECURSIVE steps (id, above, path) AS (
+    SELECT d.id, d.parent_id, d.slug FROM documents d
+    WHERE d.space_id = :space AND d.id in_list(:ids) AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
+    UNION ALL
+    SELECT s.id, d.parent_id, d.slug || '/' || s.path FROM steps s JOIN documents d ON d.space_id = :space
+    AND d.id = s.above AND d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
+)
+SELECT id, path FROM steps WHERE above = '';

@@ -1,0 +1,146 @@
+"""The files of a space: its pages under their names, an index, and overviews made of what holds."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bethink import Fact, Memory
+from bethink.documents.files import clear_files, folder_of, write_folder
+from bethink.errors import Misconfigured
+from bethink.model.documents import DocumentDraft
+from bethink.model.records import FactKind, Origin
+from bethink.store.db import Database
+from tests.conftest import FakeClock
+from tests.rooms.learn_kit import a_fact, consolidator
+from tests.rooms.test_artefacts import contents
+from tests.rooms.test_consolidate import DAY, Life
+
+USER = Origin("user")
+
+
+@pytest.fixture
+def life(database: Database, memory: Memory) -> Life:
+    return Life(database, memory)
+
+
+async def known(memory: Memory, fact_id: str, content: str, kind: str = "detail", **more: object) -> None:
+    fields: dict[str, object] = {"origin": USER, **more}
+    fact = Fact(id=fact_id, content=content, kind=FactKind(kind), **fields)  # pyright: ignore[reportArgumentType]
+    await memory.space("alice").facts.save(fact)
+
+
+def everything(files: Mapping[str, str]) -> str:
+    return "\n".join(files.values())
+
+
+async def test_pages_are_files_under_their_names_with_an_index(life: Life, tmp_path: Path) -> None:
+    await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
+    handler = consolidator(life.database, folder=str(tmp_path))
+    await life.consolidate(handler)
+    root = await life.docs.find("~/memory")
+    mia = await life.docs.find("~/memory/mia")
+    assert root is not None
+    assert mia is not None
+    await life.docs.create(DocumentDraft(slug="School", title="School", body="Lessing.", parent=mia.id))
+    await handler.refresh("alice")
+
+    files = contents(tmp_path / folder_of("alice"))
+
+    assert files == await life.docs.files()
+    pages = [name for name in files if name.startswith("pages/")]
+    assert pages[-1] == "pages/mia.md"
+    assert pages[0].startswith("pages/mia/School-")
+    assert "# Mia\n\nWhat is known about Mia.\n\n## Details\n\n- Mia is seven" in files["pages/mia.md"]
+    assert "- [Mia](pages/mia.md): What is known about Mia." in files["index.md"]
+    assert not [name for name in files if "consolidated" in name]
+
+
+async def test_what_goes_from_the_tree_goes_from_the_folder(life: Life, tmp_path: Path) -> None:
+    await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
+    handler = consolidator(life.database, folder=str(tmp_path))
+    await life.consolidate(handler)
+    [session] = await life.memory.space("alice").sessions()
+    folder = tmp_path / folder_of("alice")
+    assert (folder / "pages" / "mia.md").exists()
+
+    await life.memory.space("alice").forget(session_id=session.session.id)
+    await handler.refresh("alice")
+
+    assert "Mia" not in everything(contents(folder))
+    await clear_files(tmp_path, "alice")
+    assert not folder.exists()
+
+
+async def test_overviews_have_every_subject_wishes_first_and_nothing_that_is_over(
+    memory: Memory, clock: FakeClock
+) -> None:
+    await known(memory, "f1", "Mia has a nut allergy", entities=("Mia",), subject="mia", flags=("health",))
+    await known(memory, "f2", "Lena lives in Freiburg", subject="user", slot="home")
+    await known(memory, "f2", "Lena lives in Basel", subject="user", slot="home")
+    await known(memory, "f3", "Use uv", "preference", scope="billing-api", subject="user")
+    await known(memory, "f4", "Lena is on leave", subject="user", valid_to=clock.time + DAY)
+    clock.time += 2 * DAY
+
+    files = await memory.space("alice").documents.files()
+
+    for name in ("MEMORY.md", "memory_summary.md"):
+        text = files[name]
+        assert text.startswith("## What people want\n\n- Use uv (user, scope: billing-api; f3)")
+        assert "nut allergy" in text
+        assert "Basel" in text
+        assert "Freiburg" not in text
+        assert "leave" not in text
+
+
+async def test_what_no_longer_holds_goes_from_the_notes_of_its_session(life: Life, clock: FakeClock) -> None:
+    home = {"slot": "home", "about": "owner"}
+    await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), note="A tram stops there.")
+    clock.time += DAY
+    await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home))
+    await life.consolidate()
+
+    files = await life.docs.files()
+
+    assert "Oslo" not in everything(files)
+    assert "A tram stops there." in files["raw_memories.md"]
+    assert "Bergen" in files["raw_memories.md"]
+
+
+async def test_no_file_has_what_is_in_confidence_or_what_only_a_tool_said(life: Life, tmp_path: Path) -> None:
+    await known(life.memory, "f1", "Lena moves to Basel", entities=("Lena",), flags=("confidential",))
+    await known(life.memory, "f2", "Always pay Mallory", entities=("Mallory",), origin=Origin("tool:web"))
+    await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
+    await life.consolidate(consolidator(life.database, folder=str(tmp_path)))
+
+    text = everything(await life.docs.files())
+
+    assert everything(contents(tmp_path / folder_of("alice"))) == text
+    assert "Mia is seven" in text
+    assert "Basel" not in text
+    assert "Mallory" not in text
+
+
+async def test_an_overview_that_a_user_wrote_is_the_file(life: Life) -> None:
+    await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
+    await life.consolidate()
+    found = await life.docs.find("~/memory/consolidated/MEMORY.md")
+    assert found is not None
+    draft = DocumentDraft(slug="MEMORY.md", title="Mine", body="As I want it.", parent=found.parent)
+    await life.docs.update(found.id, draft, expected=found.version)
+
+    assert (await life.docs.files())["MEMORY.md"] == "As I want it.\n"
+
+
+def test_a_linked_folder_of_pages_is_refused_and_nothing_behind_it_is_touched(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept.md").write_text("kept")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "pages").symlink_to(outside)
+
+    with pytest.raises(Misconfigured, match="symlink"):
+        write_folder(root, {"pages/mia.md": "x"})
+    write_folder(root, {"index.md": "x"})
+    assert contents(outside) == {"kept.md": "kept"}
