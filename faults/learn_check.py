@@ -221,19 +221,24 @@ def _quotes(tables: Tables) -> list[str]:
 
 
 def _paid_twice(tables: Tables, asked: Path) -> list[str]:
-    """I7: no model was asked about a message, or a claim, once its answer about that was recorded."""
+    """I7: no later claim asked a model about a message, or a claim on it, once an answer about that was recorded.
+
+    A worker that was stopped does not know that it has lost its claim, and may still ask.
+    """
     statements: dict[tuple[str, str, str], list[str]] = {}
     for space, session, run, _, _, position, content in tables.answers:
         if position == 0:
             statements[space, session, run] = [claim["statement"] for claim in json.loads(content)["claims"]]
-    recorded: dict[tuple[str, str], int] = {}
-    for space, session, run, _, recorded_at, position, _ in tables.answers:
-        what = "verdicts" if position else "claims"
-        recorded |= {(what, statement): recorded_at for statement in statements.get((space, session, run), [])}
+    recorded: dict[tuple[str, str], tuple[int, int]] = {}
+    for space, session, run, token, recorded_at, position, _ in tables.answers:
+        what, at = "verdicts" if position else "claims", (token, recorded_at)
+        recorded |= {(what, statement): at for statement in statements.get((space, session, run), [])}
     lines = asked.read_text(encoding="utf-8").splitlines() if asked.exists() else []
     found: list[str] = []
-    for what, at, *texts in (line.split("\t") for line in lines):
-        again = [text for text in texts if int(at) > recorded.get((what, text), int(at))]
+    for what, at, token, *texts in (line.split("\t") for line in lines):
+        now = (int(token), int(at))
+        known = ((text, recorded.get((what, text), now)) for text in texts)
+        again = [text for text, before in known if before[0] < now[0] and before[1] < now[1]]
         found += [f"a model was asked for {what} about {again[0]!r} again"] if again else []
     return found
 

@@ -4,6 +4,7 @@ import os
 import random
 import time
 from contextlib import nullcontext
+from contextvars import ContextVar
 from operator import itemgetter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import bethink
 from bethink.errors import Busy, SessionEnded
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import JobKind
+from bethink.model.jobs import Claim, JobKind, Learnt
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Clock, Database, system_clock
@@ -29,6 +30,7 @@ from faults.signs import Signs
 
 ASKED = "asked"
 """The file in the ledger's folder that says what a model was asked about, and when."""
+_TOKEN = ContextVar("token", default=0)
 LEASE = 0.25
 WORKERS = 3
 _SPACES = 3
@@ -122,11 +124,25 @@ class Thinking(ScriptedModel):
         return await super().answer(call)
 
 
+def noting(extractor: type[Extractor]) -> type[Extractor]:
+    """Return an extractor that tells its model under which claim it is asked."""
+
+    class Noting(extractor):
+        async def process(self, claim: Claim) -> Learnt:
+            _TOKEN.set(claim.token)
+            return await extractor.process(self, claim)
+
+    return Noting
+
+
 def note_down(file: Path, call: ModelCall) -> None:
-    """Write down that a call begins, and what about: each line in one write, so that those of others do not mix in."""
+    """Write down that a call begins, under which claim and what about.
+
+    Each line is one write, so that those of other processes do not mix in.
+    """
     second = call.schema_name == "verdicts"
     texts = [each.statement for each in claimed(call.prompt)] if second else map(itemgetter(2), new_lines(call.prompt))
-    line = "\t".join((call.schema_name, str(time.time_ns() // 1_000), *texts))
+    line = "\t".join((call.schema_name, str(time.time_ns() // 1_000), str(_TOKEN.get()), *texts))
     opened = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     try:
         os.write(opened, f"{line}\n".encode())
@@ -153,7 +169,7 @@ async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, muta
     log_to(log_of(place))
     database = database_at(place.target)
     await database.open()
-    extractor: type[Extractor] = mutated(mutant)
+    extractor = noting(mutated(mutant))
     model = Thinking(dice, signs, slot, place)
     handler = extractor(
         database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot

@@ -12,7 +12,7 @@ _CLAIM = re.compile(r"^(c\d+) about ([^,\n]*), (\w+), \[([\d, ]*)\]: (.*)$", re.
 _NEW = "\nNew:\n"
 _END = "</messages>"
 OWNER = "owner"
-NOBODY = "nobody"
+NOBODY = "no one"
 TELLING = ("preference", "instruction", "procedure")
 
 

@@ -73,7 +73,7 @@ async def _learn_from(place: Place) -> None:
         return learners.one_fact_each(call)
 
     model = ScriptedModel(answered)
-    handler = Extractor(
+    handler = learners.noting(Extractor)(
         database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens()
     )  # fmt: skip
     await Worker(database, {JobKind.EXTRACT: handler}, WorkerOptions(daily_cap=None, batch=100)).run_once()
@@ -143,8 +143,8 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("DELETE FROM fact_quotes WHERE number = 3", "has no quote"),
         ("UPDATE fact_quotes SET text = 'Note9x' WHERE number = 3", "quotes 'Note9x', which message 3"),
         ("UPDATE facts SET evidence = 'quoted' WHERE content = 'note9x blue9x'", "is only quoted"),
-        ("UPDATE answers SET recorded_at = 1 WHERE position = 0", "asked for claims about 'note"),
-        ("UPDATE answers SET recorded_at = 1 WHERE position = 1", "asked for verdicts about 'note"),
+        ("UPDATE answers SET recorded_at = 1, token = 0 WHERE position = 0", "asked for claims about 'note"),
+        ("UPDATE answers SET recorded_at = 1, token = 0 WHERE position = 1", "asked for verdicts about 'note"),
         ("UPDATE facts SET retired_at = 1 WHERE content = 'note9x blue9x'", "message 0-9 has 0 facts"),
         ("UPDATE facts SET content = 'other' WHERE content = 'note9x blue9x'", "its fact 'other'"),
         ("UPDATE facts SET effect = NULL WHERE content = 'note9x blue9x'", "has no effect key"),

@@ -221,7 +221,7 @@ c4 about owner, preference, [1, 2]: User prefers gold
 c5 about owner, detail, [1]: User drives a Fiat
 c6 about owner, detail, [3]: User works at Acme
 c7 about owner, detail, [1]: User is a certified astronaut from Atlantis
-c8 about nobody, note, [2]: The user prefers gold
+c8 about no one, note, [2]: The user prefers gold
 c9 about owner, preference, [3]: User likes tea
 </claims>"""
 

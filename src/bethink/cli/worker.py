@@ -85,7 +85,8 @@ def run_lines(report: "RunReport") -> list[OutputLine]:
         return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
 
     lines = [OutputLine(f"{many(report.claimed, 'job')}: {listed(report.outcomes) or 'nothing was due'}")]
-    for what, counts in (("facts", report.settled), ("refused claims", report.refused)):
+    claims = (("held claims", report.for_review), ("refused claims", report.refused))
+    for what, counts in (("facts", report.settled), *claims):
         if listed(counts):
             lines.append(OutputLine(f"{what}: {listed(counts)}"))
     if report.held:

@@ -121,6 +121,7 @@ class RunReport:
         self.claimed += other.claimed
         self.outcomes += other.outcomes
         self.settled += other.settled
+        self.for_review += other.for_review
         self.refused += other.refused
         self.lost += other.lost
         self.scanned += other.scanned
