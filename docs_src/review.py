@@ -1,4 +1,4 @@
-"""Decide about a claim that was held. Here a scripted model answers; in its place put a setting such as model="openai:NAME"."""
+"""Decide about a claim that was held. A scripted model answers; in its place put a setting: model="openai:NAME"."""
 
 import json
 

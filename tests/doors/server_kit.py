@@ -12,10 +12,12 @@ from fastapi import FastAPI
 import bethink
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
+from bethink.store import reviews
 from faults.asgi import Answer, ask
 from tests.conftest import KEY, said
 
@@ -68,6 +70,7 @@ class Things:
     fact_id: str
     document_id: str
     thread_id: str
+    review_id: str
     ref: str
 
     def path(self, template: str) -> str:
@@ -78,6 +81,7 @@ class Things:
             "fact_id": self.fact_id,
             "document_id": self.document_id,
             "thread_id": self.thread_id,
+            "review_id": self.review_id,
             "ref": self.ref,
             "run": "run_1",
             "prefix": "000000000000",
@@ -96,12 +100,20 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     desk = memory.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
+    claim = ClaimedFact(fact=bethink.Fact(id="claimed", content=f"the parrot {word} is ill"), quotes=())
+    review = await memory.local().parts.database.transact(
+        lambda tx: reviews.put(
+            tx, claim, space=space, status=ReviewStatus.HELD, reason="flagged", detail=word, effect="held"
+        ),
+        space=space,
+    )
     return Things(
         space=space,
         session_id=session.id,
         fact_id=f"fact-{space}",
         document_id=made.id,
         thread_id=thread.id,
+        review_id=review,
         ref=f"message:{session.id}:1",
     )
 
@@ -110,6 +122,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "space.remember": {"messages": "figs"},
     "space.recall": {"question": "what does the parrot like?"},
     "space.context": {"question": "parrot figs"},
+    "space.correct": {"ref": "fact:fact-alice:1", "text": "the parrot likes figs"},
     "space.used": {"refs": []},
     "space.forget": {"everything": True, "dry_run": True},
     "space.session": {"conversation": "cli:desk:"},
@@ -118,6 +131,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "facts.search": {"query": "figs"},
     "facts.by_metadata": {"key": "word", "value": "figs"},
     "facts.save": {"fact": {"id": "new", "content": "figs"}},
+    "rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
     "documents.search": {"query": "figs"},
     "documents.find": {"path": "~/parrot"},
     "documents.create": {"draft": {"slug": "new", "title": "New"}},

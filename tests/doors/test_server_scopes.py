@@ -45,9 +45,12 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         assert (await served("POST", path, body, key=both)).status == 200
     told = {each.name: each.scopes for each in operations() if len(each.scopes) > 1}
     assert told == dict.fromkeys(
-        ("documents.restore", "threads.dispatch", "threads.step", "threads.set_mode", "threads.replay"),
+        (
+            "reviews.approve", "reviews.reject", "documents.restore", "threads.dispatch", "threads.step",
+            "threads.set_mode", "threads.replay",
+        ),
         ("write", "read"),
-    )
+    )  # fmt: skip
 
 
 async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:
