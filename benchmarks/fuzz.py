@@ -95,6 +95,7 @@ async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]
             "document_id": [document.id],
             "thread_id": [thread.id],
             "prefix": ["000000000000"],
+            "webhook_id": [(await memory.webhooks.create("https://93.184.215.14/")).info.id],
         }
         return {name: made.key for name, made in keys.items()}, names
 
@@ -171,10 +172,11 @@ def fuzz(target: str, *, cases: int, seed: int) -> Tally:
     """Send so many cases, spread over all operations, some of which fit the OpenAPI and some of which do not."""
     keys, names = anyio.run(_copy_chunks, target)
     memory = bethink.connect(target, learn_at_start=False)
-    app = create_app(memory, options=ServerOptions(rate=float("inf"), mcp=False))
+    app = create_app(memory, options=ServerOptions(rate=float("inf"), mcp=False, max_wait=0.01))
     with served(app) as url:
         run = _Fuzz(url, keys, names, seed)
-        operations: list[Any] = [result.ok() for result in run.schema.get_all_operations()]
+        found: list[Any] = [result.ok() for result in run.schema.get_all_operations()]
+        operations = [each for each in found if not each.path.endswith("/stream")]  # which has no end
         turn = 0
         while run.tally.cases < cases:
             operation = operations[turn % len(operations)]

@@ -23,6 +23,7 @@ from bethink.model.records import (
     FactKind,
     Maker,
     Origin,
+    Quote,
     SessionInfo,
     SessionMemory,
     SourceMessage,
@@ -32,6 +33,7 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts, jobs, learning, messages, sessions
 from bethink.store.db import Database, Tx, system_clock
+from bethink.store.facts import Support
 from bethink.store.messages import Prepared
 from bethink.worker import Worker, WorkerOptions
 from faults.consolidate_mutants import ConsolidateMutant, break_down
@@ -131,7 +133,8 @@ def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Mic
     )
     before = facts.in_slot(tx, space=space, subject=source.session_id, slot="last")
     effect = f"{source.session_id}:{source.number}:1:0"
-    facts.learn(tx, space=space, fact=fact, effect=effect, token=source.number, sources=[source])
+    quote = Quote(session_id=source.session_id, number=source.number, text=thing)
+    facts.learn(tx, space=space, fact=fact, token=source.number, support=Support(effect, fact.content, (quote,)))
     for each in before:
         facts.retire(tx, space=space, fact_id=each.id, by=fact.id)
 

@@ -1,5 +1,6 @@
 """Holds the raw tables of a database that was learnt from against the acknowledgements and what was watched."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from faults.learners import ASKED
 from faults.ledger import Verdict, read
 from faults.logs import unexplained
 from faults.raw import Raw, Row
@@ -14,9 +16,10 @@ from faults.raw import Raw, Row
 WATCHED = "watched"
 
 _MESSAGES = "SELECT space_id, session_id, number, idempotency_key, content FROM messages"
-_FACTS = "SELECT space_id, id, content, source, effect, token, recorded_at, retired_at FROM facts"
+_FACTS = "SELECT space_id, id, content, source, effect, token, recorded_at, retired_at, evidence FROM facts"
 _SOURCES = "SELECT space_id, fact_id, session_id, number FROM fact_sources"
-_ANSWERS = "SELECT space_id, key, run, token, recorded_at FROM answers WHERE kind = 'extract'"
+_QUOTES = "SELECT space_id, fact_id, session_id, number, text FROM fact_quotes"
+_ANSWERS = "SELECT space_id, key, run, token, recorded_at, position, content FROM answers WHERE kind = 'extract'"
 _SESSIONS = "SELECT space_id, id, last_number, processed_until, invalidated_at FROM sessions"
 _JOBS = "SELECT space_id, key, status, token FROM jobs WHERE kind = 'extract'"
 
@@ -37,6 +40,7 @@ class Tables:
     messages: list[Row]
     facts: list[Row]
     sources: list[Row]
+    quotes: list[Row]
     answers: list[Row]
     sessions: list[Row]
     jobs: list[Row]
@@ -47,6 +51,7 @@ class Tables:
             messages=raw.rows(_MESSAGES),
             facts=raw.rows(_FACTS),
             sources=raw.rows(_SOURCES),
+            quotes=raw.rows(_QUOTES),
             answers=raw.rows(_ANSWERS),
             sessions=raw.rows(_SESSIONS),
             jobs=raw.rows(_JOBS),
@@ -66,6 +71,8 @@ def check(target: str, ledger: Path, *, failed_processes: int = 0, log: Path | N
     violations += _watermarks(tables)
     violations += _falls(seen)
     violations += _sources(tables)
+    violations += _quotes(tables)
+    violations += _paid_twice(tables, ledger / ASKED)
     violations += _jobs(tables)
     violations += unexplained(log)
     spaces = {row[0] for row in tables.messages}
@@ -124,9 +131,9 @@ def _stale(tables: Tables, seen: list[Seen]) -> list[str]:
     """I3: nothing was written under a token after a newer one was there, and none is above the job's."""
     newest = {row[1]: row[3] for row in tables.jobs}
     writes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    for _, _, _, session, effect, token, recorded_at, _ in tables.facts:
+    for _, _, _, session, effect, token, recorded_at, _, _ in tables.facts:
         writes[session].append((recorded_at, token or 0, f"fact {effect}"))
-    for _, session, run, token, recorded_at in tables.answers:
+    for _, session, run, token, recorded_at, _, _ in tables.answers:
         writes[session].append((recorded_at, token, f"answer {run}"))
     claimed: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for each in seen:
@@ -152,7 +159,7 @@ def _watermarks(tables: Tables) -> list[str]:
         if mark is not None:
             found.append(f"session {session} is still marked at {mark}")
     runs: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for _, fact, _, session, effect, token, _, _ in tables.facts:
+    for _, fact, _, session, effect, token, _, _, _ in tables.facts:
         owner, until = _span(effect)
         if owner != session:
             found.append(f"fact {fact} of session {session} has the effect key {effect!r}")
@@ -197,6 +204,37 @@ def _sources(tables: Tables) -> list[str]:
             found.append(f"a source of {fact} in session {session} belongs to no fact of that session")
     supported = {(space, fact) for space, fact, _, _ in tables.sources}
     found += [f"fact {fact} has no source" for space, fact in facts if (space, fact) not in supported]
+    return found
+
+
+def _quotes(tables: Tables) -> list[str]:
+    """I5: every fact was read twice and has its quotes, word for word."""
+    said = {(space, session, number): content for space, session, number, _, content in tables.messages}
+    found = [
+        f"fact {fact} quotes {text!r}, which message {number} of {session} does not say"
+        for space, fact, session, number, text in tables.quotes
+        if text not in said.get((space, session, number), "")
+    ]
+    quoted = {(space, fact) for space, fact, *_ in tables.quotes}
+    found += [f"fact {row[1]} has no quote" for row in tables.facts if (row[0], row[1]) not in quoted]
+    return found + [f"fact {row[1]} is only {row[8]}" for row in tables.facts if row[8] != "confirmed"]
+
+
+def _paid_twice(tables: Tables, asked: Path) -> list[str]:
+    """I7: no model was asked about a message, or a claim, once its answer about that was recorded."""
+    statements: dict[tuple[str, str, str], list[str]] = {}
+    for space, session, run, _, _, position, content in tables.answers:
+        if position == 0:
+            statements[space, session, run] = [claim["statement"] for claim in json.loads(content)["claims"]]
+    recorded: dict[tuple[str, str], int] = {}
+    for space, session, run, _, recorded_at, position, _ in tables.answers:
+        what = "verdicts" if position else "claims"
+        recorded |= {(what, statement): recorded_at for statement in statements.get((space, session, run), [])}
+    lines = asked.read_text(encoding="utf-8").splitlines() if asked.exists() else []
+    found: list[str] = []
+    for what, at, *texts in (line.split("\t") for line in lines):
+        again = [text for text in texts if int(at) > recorded.get((what, text), int(at))]
+        found += [f"a model was asked for {what} about {again[0]!r} again"] if again else []
     return found
 
 

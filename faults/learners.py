@@ -1,9 +1,11 @@
 """The children of the learning campaign: one that appends, and workers that learn from what it appended."""
 
-import json
+import os
 import random
-import re
+import time
 from contextlib import nullcontext
+from operator import itemgetter
+from pathlib import Path
 
 import anyio
 
@@ -22,18 +24,18 @@ from faults.ledger import Ledger
 from faults.logs import log_of, log_to
 from faults.mutants import Mutant, mutated
 from faults.places import AsItIs, Place
+from faults.scripted import answer, claim, claimed, judged, new_lines, quote, says_so
 from faults.signs import Signs
 
+ASKED = "asked"
+"""The file in the ledger's folder that says what a model was asked about, and when."""
 LEASE = 0.25
 WORKERS = 3
 _SPACES = 3
 _CHATS = 9
 _BLOCK = 8
 _LONGEST_SESSION = 60
-"""An answer holds at most 200 facts, and here every message is one."""
-
-_START = re.compile(r"after number (\d+) are new")
-_ENTRY = re.compile(r"^## User \[(\d+)\] [^\n]*\n\n([^\n]+)", re.MULTILINE)
+"""An answer holds at most 200 claims, and here every message is one."""
 
 
 def said(number: int) -> str:
@@ -100,35 +102,43 @@ async def finish(place: Place) -> None:
 
 
 class Thinking(ScriptedModel):
-    """Makes a fact of every new message, at once or after a while."""
+    """Makes a fact of every new message, at once or after a while, and writes down what it is asked about and when."""
 
-    def __init__(self, dice: random.Random, signs: Signs, slot: int) -> None:
+    def __init__(self, dice: random.Random, signs: Signs, slot: int, place: Place) -> None:
         super().__init__(one_fact_each)
         self._dice = dice
         self._signs = signs
         self._slot = slot
+        self._asked = place.ledger / ASKED
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         with self._signs.shown(self._slot):
             return await self._answer(call)
 
     async def _answer(self, call: ModelCall) -> ModelAnswer:
+        note_down(self._asked, call)
         await anyio.sleep(self._dice.choice((0.0, 0.05, 0.2)) * self._dice.random())
         self.calls.clear()
         return await super().answer(call)
 
 
+def note_down(file: Path, call: ModelCall) -> None:
+    """Write down that a call begins, and what about: each line in one write, so that those of others do not mix in."""
+    second = call.schema_name == "verdicts"
+    texts = [each.statement for each in claimed(call.prompt)] if second else map(itemgetter(2), new_lines(call.prompt))
+    line = "\t".join((call.schema_name, str(time.time_ns() // 1_000), *texts))
+    opened = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    try:
+        os.write(opened, f"{line}\n".encode())
+    finally:
+        os.close(opened)
+
+
 def one_fact_each(call: ModelCall) -> str:
-    """Answer as a model that takes every message for a fact and proves it by that message alone."""
-    found = _START.search(call.system)
-    start = int(found[1]) if found else 0
-    facts = [_fact(text, int(number)) for number, text in _ENTRY.findall(call.prompt) if int(number) > start]
-    return json.dumps({"raw_memory": "notes", "summary": "in short", "slug": None, "facts": facts})
-
-
-def _fact(statement: str, number: int) -> dict[str, object]:
-    return {"statement": statement, "kind": "detail", "sources": [number], "entities": [], "subject": "user",
-            "slot": None, "valid_from": None, "valid_to": None}  # fmt: skip
+    """Answer as a model that takes every message for a fact and quotes all of it, and as one that checks this."""
+    if call.schema_name == "verdicts":
+        return judged(call.prompt, says_so(call.prompt))
+    return answer([claim(line.text, quote(line.number, line.text)) for line in new_lines(call.prompt)])
 
 
 def database_at(target: str, clock: Clock = system_clock) -> Database:
@@ -144,8 +154,9 @@ async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, muta
     database = database_at(place.target)
     await database.open()
     extractor: type[Extractor] = mutated(mutant)
+    model = Thinking(dice, signs, slot, place)
     handler = extractor(
-        database=database, model=Thinking(dice, signs, slot), redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot
+        database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot
     )
     options = WorkerOptions(
         interval=0.05,

@@ -28,7 +28,7 @@ from bethink.worker import Worker, WorkerOptions
 from faults.learners import database_at
 from faults.ledger import Verdict
 from faults.model_check import check, tainted
-from faults.model_faults import FAULTS, Scene, good
+from faults.model_faults import BOTH, FAULTS, FIRST, SECOND, VETOES, Scene, good
 from faults.places import Place, chosen, place
 from faults.raw import Raw
 
@@ -61,6 +61,7 @@ class Faulty(ScriptedModel):
         self.left = faults
         self.answered = 0
         self.done: Counter[str] = Counter()
+        self.vetoed: set[str] = set()
         self.foreign = "ses_none"
         self._dice = dice
 
@@ -74,9 +75,13 @@ class Faulty(ScriptedModel):
         scene = Scene.of(call, self._dice, self.foreign)
         if self.left <= 0 or self._dice.random() < 0.1:
             return good(scene)
+        fitting = [name for name in self._kinds if name in BOTH or name in (SECOND if scene.second else FIRST)]
+        if not fitting:
+            return good(scene)
         self.left -= 1
-        name = self._dice.choice(self._kinds)
+        name = self._dice.choice(fitting)
         self.done[name] += 1
+        self.vetoed |= {each.statement for each in scene.asked} if name in VETOES else set()
         return FAULTS[name](scene)
 
 
@@ -108,15 +113,16 @@ class Stage:
     def _message(self) -> Message:
         self.said += 1
         role = self.dice.choice(("user", "user", "assistant", "tool"))
-        text = f"note{self.said}x blue{self.said}x"
+        text = f"note{self.said}x blue{self.said}x harbour"  # so that there is something known to name
         return Message(role=role, content=text, name="web" if role == "tool" else None)
 
     async def work(self) -> int:
         """Let a new worker do what is due, long after whatever was to be waited for; return how much it was."""
         self.clock.time += _HOURS_30
         extractor = Extractor(
-            database=self.database, model=self.model, redactor=redactor_for(self.database), tokens=EstimatedTokens()
-        )
+            database=self.database, model=self.model, reader=self.model, redactor=redactor_for(self.database),
+            tokens=EstimatedTokens(),
+        )  # fmt: skip
         options = WorkerOptions(max_attempts=_ATTEMPTS, daily_cap=None, retry_first=1.0)
         try:
             report = await Worker(self.database, {JobKind.EXTRACT: extractor}, options).run_once()
@@ -178,7 +184,7 @@ async def campaign(where: Place, faults: int, seed: int, kinds: list[str]) -> Ve
                 print(f"  {where.database}: {faults - shown} of {faults} faults", file=sys.stderr, flush=True)
     found = [*await stage.settle(), *leaks]
     await database.close()
-    verdict = check(where.raw, answered=stage.model.answered)
+    verdict = check(where.raw, answered=stage.model.answered, vetoed=stage.model.vetoed)
     done = f"{sum(stage.model.done.values())} faults of {len(stage.model.done)} kinds, {stage.said} messages"
     return Verdict(figures=f"{done}, {verdict.figures}", violations=found + verdict.violations)
 

@@ -9,14 +9,13 @@ from enum import StrEnum
 import anyio
 
 from bethink.errors import Duplicate, LostClaim
-from bethink.learning.extraction.answer import Extraction
-from bethink.learning.extraction.extract import EXTRACTOR, Extractor, _advance, _fact, _finish
-from bethink.learning.extraction.proof import prove
+from bethink.learning.extraction.apply import Result, _advance, _claimed, _finish
+from bethink.learning.extraction.extract import EXTRACTOR, Extractor
 from bethink.learning.extraction.reading import ExtractionInput
 from bethink.model.jobs import Claim, Learnt, Outcome
-from bethink.model.records import Maker, SourceMessage
 from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx
+from bethink.store.facts import Support
 from bethink.store.sql import Dialect, queries
 
 _LEASE = timedelta(seconds=0.4)
@@ -40,6 +39,7 @@ class Mutant(StrEnum):
     NO_EFFECT_KEY = "no_effect_key"
     NO_FENCE = "no_fence"
     LATE_WATERMARK = "late_watermark"
+    ASKS_AGAIN = "asks_again"
     TWO_TRANSACTIONS = "two_transactions"
 
 
@@ -51,6 +51,7 @@ def mutated(mutant: Mutant | None) -> type[Extractor]:
         Mutant.NO_EFFECT_KEY: RandomKeys,
         Mutant.TWO_TRANSACTIONS: TwoTransactions,
         Mutant.LATE_WATERMARK: LateWatermark,
+        Mutant.ASKS_AGAIN: AsksAgain,
     }
     return Extractor if mutant is None else made.get(mutant, Extractor)
 
@@ -76,19 +77,18 @@ def drop_fences(*names: str) -> None:
 class TwoTransactions(Extractor):
     """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, extraction: Extraction, made_by: Maker) -> Learnt:
-        proven, _ = prove(extraction.drafts, work.numbered, start=work.start)
+    async def _apply(self, claim: Claim, work: ExtractionInput, result: Result) -> Learnt:
+        stands = [_claimed(each, work, claim, result.made_by) for each in result.judged if each.problem is None]
 
         def store(tx: Tx) -> None:
             if not jobs.beat(tx, claim, lease=_LEASE):
                 raise LostClaim("another worker holds the claim.")
-            for index, each in enumerate(proven):
-                sources = [SourceMessage(claim.key, number) for number in each.draft.sources]
-                fact, effect = _fact(each, work, claim, made_by), self._effect(claim, work, index)
-                facts.learn(tx, space=claim.space, fact=fact, effect=effect, token=claim.token, sources=sources)
+            for index, each in enumerate(stands):
+                support = Support(self._effect(claim, work, index), each.fact.content, each.quotes)
+                facts.learn(tx, space=claim.space, fact=each.fact, token=claim.token, support=support)
 
         def end(tx: Tx) -> None:
-            _finish(tx, claim, _advance(tx, claim, work), outcome=Outcome.SUCCEEDED, until=work.until)
+            _finish(tx, claim, _advance(tx, claim, work, quoted=False), outcome=Outcome.SUCCEEDED, until=work.until)
 
         with suppress(Duplicate):  # all of it was stored before a crash
             await self.database.transact(store, space=claim.space)
@@ -113,11 +113,19 @@ class RandomKeys(TwoTransactions):
 class LateWatermark(Extractor):
     """Asks how far the session goes when the model has answered, not when it was read."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, extraction: Extraction, made_by: Maker) -> Learnt:
+    async def _apply(self, claim: Claim, work: ExtractionInput, result: Result) -> Learnt:
         session = await self.database.transact(
             lambda tx: sessions.find(tx, space=claim.space, session_id=claim.key), space=claim.space, read=True
         )
         if session is not None:
             work = replace(work, until=max(work.until, session.last_number))
         # Without arguments super() does not know a class that was made anew for its slots.
-        return await Extractor._apply(self, claim, work, extraction, made_by)
+        return await Extractor._apply(self, claim, work, result)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsksAgain(Extractor):
+    """Does not look for recorded answers: who dies during the second reading pays for the first one again."""
+
+    async def _begin(self, claim: Claim) -> ExtractionInput:
+        return replace(await Extractor._begin(self, claim), recorded=())

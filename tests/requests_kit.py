@@ -6,9 +6,10 @@ from typing import Any
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
+from bethink.model.memory_tests import MemoryTest
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
-from bethink.model.verbs import documents, facts, memory, service, sessions, threads
+from bethink.model.verbs import changes, documents, facts, memory, service, sessions, tests, threads
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
 
@@ -118,9 +119,23 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (threads.TOKEN_USAGE, threads.ThreadRequest(**_THREAD)),
     (threads.FORK, threads.ForkRequest(at=1, into="thread_2", mode=Mode.STEPPING, **_THREAD)),
     (threads.REPLAY, threads.ThreadRequest(**_THREAD)),
+    (tests.ADD_TEST, tests.AddTestRequest(
+        question="Who drinks „Käse“?", must=("Anna", "fact:f1:1"), must_not=("Bob",), as_of=NOON, limit=3,
+        kinds=(RefKind.FACT,), tags=("tea",), note="She said so.", about=Ref(RefKind.FACT, "f1", 2), test_id="tea")),
+    (tests.LIST_TESTS, tests.ListTestsRequest(limit=3, after="tea")),
+    (tests.REMOVE_TEST, tests.TestRequest(test_id="tea/1 ä")),
+    (tests.RUN_TESTS, tests.RunTestsRequest(
+        only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), as_of=NOON, created_at=NOON),))),
+    (changes.CHANGES, changes.ChangesRequest(after=7, limit=3, wait=0.01)),
+    (changes.LEARNT, changes.LearntRequest(wait=0.01, **_SESSION)),
+    (changes.CREATE_WEBHOOK, changes.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),
+    (changes.LIST_WEBHOOKS, Empty()),
+    (changes.DELETE_WEBHOOK, changes.WebhookRequest(webhook_id="whk_1")),
+    (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (service.CREATE_KEY, service.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
     (service.LIST_KEYS, Empty()),

@@ -39,8 +39,10 @@ _CLASSES = {
     "facts": ("Facts", "Handle", "The facts of a space."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
+    "tests": ("MemoryTests", "Handle", "The memory tests of a space."),
     "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
     "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
+    "webhooks": ("Webhooks", "Handle", "The webhooks that are told of changes."),
 }
 _ALSO = {
     "session": ("space.recall", "space.context", "space.shown", "space.forget"),
@@ -77,9 +79,17 @@ _EXTRA = {
         from bethink.api.threads import Threads  # noqa: PLC0415 - as above
 
         return Threads(self._backend, self._space)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+
+        return MemoryTests(self._backend, self._space)
 '''
 }
-_CHECKED = {"space": ("Facts", "Documents", "Threads")}
+_CHECKED = {"space": ("facts", "documents", "threads", "tests")}
+"""The handles that a handle names in its annotations."""
 
 
 class _Imports:
@@ -129,7 +139,7 @@ def _module(handle: str) -> str:
     checked = _CHECKED.get(handle, ())
     if checked:
         imports.add("typing", "TYPE_CHECKING")
-        late = "".join(f"\n    from bethink.api.{each.lower()} import {each}" for each in checked)
+        late = "".join(f"\n    from bethink.api.{each} import {_CLASSES[each][0]}" for each in checked)
         lines.insert(0, f"if TYPE_CHECKING:{late}\n\n")
     return "\n".join([*head, imports.text(), "\n", *lines])
 
@@ -166,8 +176,8 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in ("memory", "sessions", "facts", "documents", "threads", "service"):
-        found = sys.modules[f"bethink.model.verbs.{name}"]
+    for name in [name for name in sys.modules if name.startswith("bethink.model.verbs.")]:
+        found = sys.modules[name]
         for constant, value in vars(found).items():
             if value is verb:
                 return constant, found.__name__

@@ -30,21 +30,21 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "Keys"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Documents", "Threads", "MemoryTests", "Keys", "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
-        "Event", "Mode",
+        "MemoryTest", "Event", "Mode",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document",
+        "Document", "MemoryTestResult", "MemoryChange", "verify_webhook",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip
 
-_ELSEWHERE = {"Keys": "bethink.api.keys"}
-"""What is described here without being a name of `bethink`: `memory.keys` returns it."""
+_ELSEWHERE = {"Keys": "bethink.api.keys", "Webhooks": "bethink.api.webhooks"}
+"""What is described here without being a name of `bethink`: `memory.keys` and `memory.webhooks` return them."""
 _MADE_BY_HAND = ("ScriptedModel",)
 """Classes that callers construct; the others come from `connect` or from a method."""
 _SECTIONS = {"Args:": "Arguments", "Raises:": "Raises"}

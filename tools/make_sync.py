@@ -22,10 +22,12 @@ _CLASSES = {
     "Facts": "api/facts.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
+    "MemoryTests": "api/tests.py",
     "Session": "api/session.py",
     "Space": "api/space.py",
     "Spaces": "api/spaces.py",
     "Keys": "api/keys.py",
+    "Webhooks": "api/webhooks.py",
     "Memory": "memory.py",
 }
 _BASES = {
@@ -67,7 +69,11 @@ def generate() -> str:
     files = {*_CLASSES.values(), *_BASES.values(), "build.py"}
     imports = {line for file in files for line in _imports(file)}
     imports |= {f"from bethink.{_module(file)} import {name} as Async{name}" for name, file in _CLASSES.items()}
-    imports |= {"from bethink import build", "from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop"}
+    imports |= {
+        "from collections.abc import Iterator",
+        "from bethink import build",
+        "from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop",
+    }
     return "\n".join([_HEAD, *sorted(imports), _connect(), *map(_class, _CLASSES)])
 
 
@@ -129,7 +135,9 @@ def _method(node: _Function) -> str:
     returns = ast.unparse(node.returns).strip("'") if node.returns else "None"
     decorators = [f"    @{ast.unparse(each)}" for each in node.decorator_list]
     call = f"self._inner.{node.name}" if decorators else f"self._inner.{node.name}({_passed_on(node.args)})"
-    if isinstance(node, ast.AsyncFunctionDef):
+    if returns.startswith("AsyncIterator["):
+        call, returns = f"self._each({call})", returns.removeprefix("Async")
+    elif isinstance(node, ast.AsyncFunctionDef):
         call = f"self._run(lambda: {call})"
     body = f"{returns}({call}, self._loop)" if returns in _CLASSES else call
     returns = f"'{returns}'" if returns in _CLASSES else returns

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from bethink.api.facts import Facts
     from bethink.api.session import Session
     from bethink.api.space import Space
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
     from bethink.build import connect
     from bethink.handles import Backend
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
     from bethink.model.calls import ModelAnswer, ModelCall
+    from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
+    from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
     from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
     from bethink.settings import Settings, load_settings
@@ -51,6 +55,10 @@ __all__ = [
     "Lineage",
     "LiveHistory",
     "Memory",
+    "MemoryChange",
+    "MemoryTest",
+    "MemoryTestResult",
+    "MemoryTests",
     "Message",
     "Mode",
     "ModelAnswer",
@@ -74,6 +82,7 @@ __all__ = [
     "conversation_key",
     "load_settings",
     "moment",
+    "verify_webhook",
 ]
 
 _HOMES = {
@@ -81,6 +90,7 @@ _HOMES = {
     "bethink.api.facts": ("Facts",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
+    "bethink.api.tests": ("MemoryTests",),
     "bethink.api.threads": ("Threads",),
     "bethink.build": ("connect",),
     "bethink.handles": ("Backend",),
@@ -88,13 +98,16 @@ _HOMES = {
     "bethink.log.live": ("LiveHistory",),
     "bethink.memory": ("Memory",),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
+    "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),
+    "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo",
         "conversation_key",
     ),
+    "bethink.model.webhooks": ("verify_webhook",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
     "bethink.settings": ("Settings", "load_settings"),

@@ -12,7 +12,7 @@ from bethink.handles import Backend
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import memory, service, sessions
+from bethink.model.verbs import memory, relearning, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.log.marks import Marks
     from bethink.recall.reindex import Vectors
     from bethink.recall.search import Searcher
+    from bethink.relearn import RelearnService
     from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.memory import WorkingMemory
@@ -46,10 +47,13 @@ class Parts:
     searcher: "Callable[[], Searcher]"
     worker: "Callable[[], Worker] | None" = None
     background: "Background | None" = None
+    relearning: "Callable[[], RelearnService] | None" = None
     engine: "Engine | None" = None
     compactor: "Compactor | None" = None
     max_history_len: int = 100
     files_folder: str = ""
+    allow_private: bool = False
+    """Whether webhooks may call addresses of a private network."""
 
 
 class Handlers(dict[str, Handler]):
@@ -72,12 +76,15 @@ class Local(Backend):
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
         await self.parts.database.open()
+        if self.parts.background is not None:
+            self.parts.background.open()
 
     async def close(self) -> None:
         """Finish what is running and close the database."""
         if self.parts.background is not None:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self.parts.background.end)
+                await self.parts.background.mark_left()
         await self.parts.database.close()
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
@@ -114,6 +121,7 @@ class Local(Backend):
             kind=kind,
             redactor=self.parts.redactor,
             advance=self.advance,
+            heard=self.heard,
         )
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
@@ -154,6 +162,16 @@ class Local(Backend):
             self._keys = KeyService(self.parts.database)
         return self._keys
 
+    def relearning(self) -> "RelearnService":
+        """Return what learns a space again.
+
+        Raises:
+            Unavailable: if learning is switched off.
+        """
+        if self.parts.relearning is None:
+            raise Unavailable("learning is switched off.", hint="Set learn = true.")
+        return self.parts.relearning()
+
     async def advance(self, space: str, thread_id: str) -> None:
         """Process the waiting events of a thread. It never raises: their messages are already stored."""
         try:
@@ -161,18 +179,34 @@ class Local(Backend):
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
             _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
 
-    def opened(self, session: SessionInfo) -> None:
-        """Learn in the background from earlier sessions, now that one was opened."""
-        if session.learns and self.parts.background is not None:
-            self.parts.background.begin()
+    async def opened(self, session: SessionInfo) -> None:
+        """Learn in the background from earlier sessions, now that one was opened, if there is anything to learn."""
+        background = self.parts.background
+        if background is None or not session.learns:
+            return
+        kinds, model = background.kinds, background.follows
+        if await self.parts.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, quoted_too=model), read=True):
+            background.begin()
+
+    def heard(self, space: str, session_id: str) -> None:
+        """Note that something was said in a session, to learn from it once it is quiet."""
+        if self.parts.background is not None:
+            self.parts.background.heard(space, session_id)
 
     async def learn(self, space: str, request: LearnRequest) -> RunReport:
-        """Learn once from everything that is marked."""
-        del space
-        worker = self.worker()
-        if self.parts.background is not None:
-            await anyio.to_thread.run_sync(self.parts.background.wait, abandon_on_cancel=True)
-        return await worker.run_once(only=request.only)
+        """Learn once from everything that is marked, in all spaces or in one, with what the background has begun."""
+        worker, background = self.worker(), self.parts.background
+        try:
+            if background is None:
+                return await worker.run_once(only=request.only, space=space or None)
+            with background.held():
+                await anyio.to_thread.run_sync(background.wait, abandon_on_cancel=True)
+                report = background.take(space or None)
+                report.add(await worker.run_once(only=request.only, space=space or None))
+            return report
+        finally:
+            if request.only is None:
+                await worker.tell()
 
     async def audit(self, space: str, request: Empty) -> Audit:
         """Count jobs, spending, and violations of invariants."""
@@ -207,6 +241,7 @@ def _installation(local: Local) -> Handlers:
         .on(service.LIST_SPACES, local.spaces)
         .on(service.AUDIT, local.audit)
         .on(service.LEARN, local.learn)
+        .on(memory.LEARN_SPACE, local.learn)
         .on(memory.JOBS, local.jobs)
         .on(memory.CONSOLIDATE, local.consolidate)
     )
@@ -231,6 +266,7 @@ def _sessions(local: Local) -> Handlers:
         local.parts.database,
         redactor=local.parts.redactor,
         opened=local.opened,
+        heard=local.heard,
         advance=local.advance,
         has_model=has_model,
     )
@@ -271,6 +307,16 @@ def _forgetting(local: Local) -> Handlers:
 
     found = ForgetService(local.parts.database, redactor=local.parts.redactor, files_folder=local.parts.files_folder)
     return Handlers().on(memory.FORGET, found.forget)
+
+
+def _relearning(local: Local) -> Handlers:
+    found = local.relearning()
+    return (
+        Handlers()
+        .on(relearning.RELEARN, found.relearn)
+        .on(relearning.APPLY_RELEARNING, found.apply)
+        .on(relearning.UNDO_RELEARNING, found.undo)
+    )
 
 
 def _facts(local: Local) -> Handlers:
@@ -343,12 +389,54 @@ def _threads(local: Local) -> Handlers:
     )
 
 
+def _tests(local: Local) -> Handlers:
+    from bethink.model.verbs import tests  # noqa: PLC0415 - see above
+    from bethink.recall.memory_tests import MemoryTestService  # noqa: PLC0415
+
+    parts = local.parts
+    found = MemoryTestService(parts.database, searcher=parts.searcher, redactor=parts.redactor)
+    return (
+        Handlers()
+        .on(tests.ADD_TEST, found.add)
+        .on(tests.LIST_TESTS, found.all)
+        .on(tests.REMOVE_TEST, found.remove)
+        .on(tests.RUN_TESTS, found.run)
+    )
+
+
+def _changes(local: Local) -> Handlers:
+    from bethink.model.verbs import changes  # noqa: PLC0415 - see above
+    from bethink.telling.changes import ChangeService  # noqa: PLC0415
+
+    background = local.parts.background
+    found = ChangeService(local.parts.database, begin=None if background is None else background.begin)
+    return Handlers().on(changes.CHANGES, found.changes).on(changes.LEARNT, found.learnt)
+
+
+def _webhooks(local: Local) -> Handlers:
+    from bethink.model.verbs import changes  # noqa: PLC0415 - see above
+    from bethink.telling.webhooks import WebhookService  # noqa: PLC0415
+
+    found = WebhookService(local.parts.database, allow_private=local.parts.allow_private)
+    return (
+        Handlers()
+        .on(changes.CREATE_WEBHOOK, found.create)
+        .on(changes.LIST_WEBHOOKS, found.all)
+        .on(changes.DELETE_WEBHOOK, found.delete)
+        .on(changes.DELIVERIES, found.deliveries)
+    )
+
+
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
-    ((memory.JOBS, memory.CONSOLIDATE, service.LIST_SPACES, service.AUDIT, service.LEARN), _installation),
+    (relearning.VERBS, _relearning),
+    (
+        (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
+        _installation,
+    ),
     ((service.CREATE_KEY, service.LIST_KEYS, service.ROTATE_KEY, service.REVOKE_KEY), _keys),
 )
 _SERVICES: dict[str, Callable[[Local], Handlers]] = {
@@ -356,5 +444,9 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "facts": _facts,
     "documents": _documents,
     "threads": _threads,
+    "tests": _tests,
+    "space.changes": _changes,
+    "session.learnt": _changes,
+    "webhooks": _webhooks,
 }
 """What makes the functions for a verb, by its name or else by its handle."""

@@ -21,7 +21,9 @@ from bethink.settings import Settings, data_folder, load_settings, settings_of, 
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
+    from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
+    from bethink.relearn import RelearnService
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -92,7 +94,10 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     rest: "Rest | None" = None,
     unfit: Mapping[JobKind, Misconfigured] | None = None,
 ) -> "Worker":
-    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait."""
+    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
+
+    Without a model, learning is left to the one that the database names, if any.
+    """
     # Imported here: a process that only appends need not load what learns.
     from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learning.documents.runs import Runs  # noqa: PLC0415
@@ -100,7 +105,10 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
+    from bethink.learning.learner import Learner  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
+    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415
+    from bethink.telling.teller import Teller  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
@@ -148,7 +156,16 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    return Worker(database, handlers, options, rest=rest, unfit=unfit)
+    sending = DeliveryOptions(
+        allow_private=settings.webhooks.allow_private,
+        timeout=settings.webhooks.timeout,
+        give_up_days=settings.webhooks.give_up_days,
+    )
+    teller = Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
+    learner = None
+    if JobKind.EXTRACT not in (unfit or {}):
+        learner = Learner(database, settings.model.name if model is None else model.name)
+    return Worker(database, handlers, options, rest=rest, unfit=unfit, teller=teller, learner=learner)
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:
@@ -195,18 +212,56 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     if settings.redaction.enabled or redactor is not None:
         redact_logs(cut)
     worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
+    background = None
+    if worker is not None and settings.learning.at_start:
+        kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
+        quiet = settings.learning.after if providers.has_model else None
+        background = Background(worker, database, kinds=kinds, learn_after=quiet)
     parts = Parts(
         database=database,
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
-        background=Background(worker) if worker is not None and settings.learning.at_start else None,
+        relearning=_relearning(settings, database, redactor=cut, model=model) if worker is not None else None,
+        background=background,
         engine=engine,
-        compactor=compactor,
+        compactor=compactor or _compactor(settings, providers),
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
+        allow_private=settings.webhooks.allow_private,
     )
     return Memory(Local(parts))
+
+
+def _relearning(
+    settings: Settings, database: Database, *, redactor: Redactor, model: Model | None
+) -> "Callable[[], RelearnService]":
+    def shadow(path: Path, request: "RelearnRequest") -> Memory:
+        values: dict[str, object] = {"learn_at_start": False, "daily_spend_cap": math.inf, "artefacts_dir": ""}
+        if request.model:
+            values["model"] = request.model
+        if request.second_model:
+            values["second_model"] = request.second_model
+        own = with_values(settings, values)
+        used = None if request.model else model
+        # The log was redacted before: fingerprints of its secrets must not change.
+        return memory_from(own, database=sqlite_file(str(path), own), redactor=redactor, model=used)
+
+    def make() -> "RelearnService":
+        from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
+
+        return RelearnService(database, shadow=shadow, daily_cap=_cap(settings, free=False))
+
+    return make
+
+
+def _compactor(settings: Settings, providers: Providers) -> "Compactor | None":
+    """Return what compacts with the model, if there is one and learning is on."""
+    if not (settings.learning.enabled and providers.has_model):
+        return None
+    from bethink.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
+
+    return DefaultCompactor(providers.model)
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":
@@ -305,7 +360,7 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.

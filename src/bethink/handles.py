@@ -1,8 +1,12 @@
 """The base of all API handles: the backend that carries requests out, and the space."""
 
+import random
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, TypeVar, cast
+
+import anyio
 
 from bethink.errors import Unavailable
 from bethink.model.records import SessionInfo
@@ -12,9 +16,13 @@ if TYPE_CHECKING:
     from bethink.backend import Local
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
+    from bethink.model.changes import MemoryChange
     from bethink.working.memory import WorkingMemory
 
 T = TypeVar("T")
+
+_ASKED = 20.0
+"""Seconds that one request waits for changes."""
 
 
 class Backend(ABC):
@@ -85,6 +93,29 @@ class SpaceHandle(Handle):
     def working(self) -> "WorkingMemory":
         """Return the working memory with its queue, locks and observers. It needs a database in this process."""
         return self._backend.local().working(self._space)
+
+    async def follow(self, *, after: int | None = None) -> "AsyncIterator[MemoryChange]":
+        """Yield each change of the space, in order, as it is made: `async for change in space.follow()`. It never ends.
+
+        Args:
+            after: The number of the last change that was seen; 0 for all that are kept. Without it, from now on.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        from bethink.model.verbs.changes import CHANGES, ChangesRequest  # noqa: PLC0415 - few programs follow
+
+        if after is None:
+            last = await self._run(CHANGES, ChangesRequest(limit=1))
+            after = last[-1].number if last else 0
+        while True:
+            asked = time.monotonic()
+            found = await self._run(CHANGES, ChangesRequest(after=after, limit=1_000, wait=_ASKED))
+            for change in found:
+                yield change
+                after = change.number
+            if not found and time.monotonic() - asked < 1.0:  # no one waited: memory may be switched off
+                await anyio.sleep(random.uniform(0.8, 1.2))  # noqa: S311 - spreading readers, not a secret
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._space!r})"

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
 from types import TracebackType
@@ -106,6 +106,13 @@ class Blocking(Generic[InnerT]):
 
     def _run(self, call: Callable[[], Awaitable[T]]) -> T:
         return self._loop.run(call)
+
+    def _each(self, found: AsyncIterator[T]) -> Iterator[T]:
+        while True:
+            try:
+                yield self._loop.run(found.__anext__)
+            except StopAsyncIteration:
+                return
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Blocking) and self._inner == cast("Blocking[object]", other)._inner

@@ -12,6 +12,7 @@ from bethink.model.records import checked_name
 if TYPE_CHECKING:
     from bethink.api.keys import Keys
     from bethink.api.spaces import Spaces
+    from bethink.api.webhooks import Webhooks
     from bethink.backend import Local
 
 
@@ -52,6 +53,13 @@ class Memory(MemoryVerbs):
         from bethink.api.keys import Keys  # noqa: PLC0415 - only servers have keys
 
         return Keys(self._backend)
+
+    @property
+    def webhooks(self) -> "Webhooks":
+        """The webhooks that are told of changes."""
+        from bethink.api.webhooks import Webhooks  # noqa: PLC0415 - few programs have any
+
+        return Webhooks(self._backend)
 
     def space(self, name: str) -> Space:
         """Return a handle on a space. A space is created when something is first stored in it.

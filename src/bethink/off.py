@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 
 from bethink.errors import NotFound, Unavailable
 from bethink.handles import Backend
+from bethink.model.changes import SessionLearnt
 from bethink.model.ids import new_id
 from bethink.model.recall import Block, Recall, Remembered
 from bethink.model.records import Forgotten, SessionInfo
@@ -89,4 +90,5 @@ _RESULTS: dict[str, Callable[[str, Any], Any]] = {
     sessions.COMPACTED.name: _same,
     sessions.END.name: _same,
     sessions.CITED.name: lambda _, request: request.answer,
+    "session.learnt": lambda _, request: SessionLearnt(session_id=request.session_id, done=True, until=0),
 }

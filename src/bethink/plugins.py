@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a process that only appends need not load what searches
     from bethink.recall.signals.base import RecallSignal
 
 _log = logger("recall")
+_NO_MODEL = ("", "none")
 T = TypeVar("T")
 
 
@@ -62,6 +63,16 @@ class Providers:
 
             self._tokens = EstimatedTokens()
         return self._tokens
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model, or one is named that may yet be created."""
+        return self._model is not None or self._settings.model.name not in _NO_MODEL
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether there is an embedder, or one is named that may yet be created."""
+        return self._embedder is not None or bool(embedder_in_use(self._settings))
 
     def model(self) -> Model | None:
         """Return the model, if one is named. Raises `Misconfigured` while its client or its key is missing."""
@@ -157,7 +168,7 @@ def _made(named: "_Named[T] | None", settings: Settings) -> T | None:
 
 
 def _model_named(settings: Settings) -> "_Named[Model] | None":
-    if not settings.model.name:
+    if settings.model.name in _NO_MODEL:
         return None
     provider, _, name = settings.model.name.partition(":")
     make = _MODELS.get(provider) or _registered("bethink.models", provider)

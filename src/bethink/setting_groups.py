@@ -18,7 +18,7 @@ class ModelSettings:
     """The model that learns."""
 
     name: str = ""
-    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none."""
+    """`openai:NAME`, `anthropic:NAME` or `pydantic-ai:NAME`; empty for none; `none` to quote where a model learnt."""
     base_url: str = field(default="", repr=False)
     """The address of the model; empty for the provider's own."""
     api_key: str = field(default="", repr=False)
@@ -60,7 +60,9 @@ class LearningSettings:
     enabled: bool = True
     """Learn from sessions at all."""
     at_start: bool = True
-    """Learn from marked sessions in the background when a session opens."""
+    """Learn in the background: from what is marked when a session opens, and with a model from what is marked later."""
+    after: float = 600.0
+    """Seconds without a message after which a process with a model learns from a session that is open in it."""
     daily_spend_cap: float = 5.0
     """Dollars a day (UTC) over all spaces; `inf` for no cap."""
     second_reading: bool = True
@@ -177,6 +179,28 @@ class ServerSettings:
     """Requests that a key may make at once after a pause."""
     max_concurrency: int = 256
     """Requests at work at a time; more are refused with 503."""
+    max_wait: float = 60.0
+    """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesSettings:
+    """The list of changes."""
+
+    keep_days: int = 30
+    """Days after which a worker removes a change, and what was noted of its deliveries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    """How changes are sent to webhooks."""
+
+    allow_private: bool = False
+    """Send to addresses of this machine and of private networks, too."""
+    timeout: float = 15.0
+    """Seconds that a receiver has to answer."""
+    give_up_days: float = 3.0
+    """Days of failure after which a webhook is disabled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

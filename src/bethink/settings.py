@@ -13,6 +13,7 @@ from typing import Any, cast
 from bethink.errors import Misconfigured
 from bethink.setting_groups import (
     AgentSettings,
+    ChangesSettings,
     EmbedderSettings,
     LearningSettings,
     ModelSettings,
@@ -21,13 +22,15 @@ from bethink.setting_groups import (
     ScanSettings,
     ServerSettings,
     SqliteSettings,
+    WebhookSettings,
     WorkerSettings,
 )
 
 _OWN_NAMES = {
     "redaction.enabled": "redact", "model.name": "model", "embedder.name": "embedder", "embedder.reranker": "reranker",
     "embedder.signals": "signals",
-    "learning.enabled": "learn", "learning.at_start": "learn_at_start", "learning.daily_spend_cap": "daily_spend_cap",
+    "learning.enabled": "learn", "learning.at_start": "learn_at_start",
+    "learning.after": "learn_after", "learning.daily_spend_cap": "daily_spend_cap",
     "learning.review": "review", "learning.write_transcripts": "write_transcripts",
     "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",
     "learning.artefacts_dir": "artefacts_dir", "learning.second_reading": "second_reading",
@@ -36,9 +39,10 @@ _OWN_NAMES = {
 """Settings whose flat names are not their group and field."""
 _POSITIVE = (
     "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
-    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "max_unused_days",
+    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "learn_after", "max_unused_days",
     "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
-    "server_rate", "server_burst", "server_max_concurrency",
+    "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
+    "webhooks_give_up_days",
 )  # fmt: skip
 
 
@@ -75,6 +79,10 @@ class Settings:
     """How quiet sessions are found."""
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     """How the worker runs jobs."""
+    changes: ChangesSettings = field(default_factory=ChangesSettings)
+    """How long changes are kept."""
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
+    """How changes are sent to webhooks."""
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
     """The SQLite database."""
     postgres: PostgresSettings = field(default_factory=PostgresSettings)
@@ -123,6 +131,8 @@ _GROUPS: dict[str, type[Any]] = {
     "learning": LearningSettings,
     "scan": ScanSettings,
     "worker": WorkerSettings,
+    "changes": ChangesSettings,
+    "webhooks": WebhookSettings,
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,
     "server": ServerSettings,

@@ -3,7 +3,7 @@
 Written by tools/make_sync.py; change the async source and run it again.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from bethink.api.keys import Keys as AsyncKeys
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
+from bethink.api.tests import MemoryTests as AsyncMemoryTests
 from bethink.api.threads import Threads as AsyncThreads
+from bethink.api.webhooks import Webhooks as AsyncWebhooks
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.log.history import History as AsyncHistory
@@ -23,9 +25,11 @@ from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.prompts import Prompt
@@ -41,7 +45,9 @@ from bethink.model.records import (
     SessionMemory,
     SourceMessage,
 )
+from bethink.model.relearning import Relearning
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
 from bethink.settings import Settings
@@ -86,7 +92,7 @@ def connect(
         tokens: Counts tokens; an estimate, if left out.
         redactor: Cuts secrets out of texts before they are stored.
         engine: The rules of working memory.
-        compactor: Writes the summaries of working memory.
+        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
         clock: Returns the current time, as an aware datetime.
         settings: Settings to use instead of the settings file and the environment. Other arguments come first.
         arguments: Single settings, by name.
@@ -947,6 +953,91 @@ class Threads(Blocking[AsyncThreads]):
         return self._run(lambda: self._inner.replay(thread_id))
 
 
+class MemoryTests(Blocking[AsyncMemoryTests]):
+    """The memory tests of a space."""
+
+    def add(
+        self,
+        question: str,
+        *,
+        must: Iterable[str] = (),
+        must_not: Iterable[str] = (),
+        as_of: When | None = None,
+        limit: int = 5,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        tags: Iterable[str] = (),
+        note: str = "",
+        about: Ref | str | None = None,
+        test_id: str | None = None,
+    ) -> MemoryTest:
+        """Keep a memory test and return it as stored.
+
+        Args:
+            question: The question, in plain words.
+            must: Texts or refs that must be among the first items. A text counts if an item contains it, in any
+                case.
+            must_not: Texts or refs that must not be among them.
+            as_of: Ask what was known at this time. A day means its end.
+            limit: How many items to look at.
+            kinds: Which kinds of memory to ask.
+            tags: Ask only what has all of these tags.
+            note: Why the test is there.
+            about: The fact or document that it was made from. When the text of that is forgotten, the test is
+                removed.
+            test_id: A name for the test. One with the same name is replaced.
+        """
+        return self._run(
+            lambda: self._inner.add(
+                question,
+                must=must,
+                must_not=must_not,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                tags=tags,
+                note=note,
+                about=about,
+                test_id=test_id,
+            )
+        )
+
+    def all(self, *, limit: int = 100, after: str = "") -> list[MemoryTest]:
+        """List the memory tests of the space, ordered by id.
+
+        Args:
+            limit: How many tests to return at most.
+            after: Only tests that follow this one: the last id of the previous page.
+        """
+        return self._run(lambda: self._inner.all(limit=limit, after=after))
+
+    def remove(self, test_id: str) -> None:
+        """Remove a memory test.
+
+        Args:
+            test_id: The test.
+
+        Raises:
+            NotFound: if the space has no such test.
+        """
+        return self._run(lambda: self._inner.remove(test_id))
+
+    def run(
+        self, *, only: Iterable[str] | None = None, tests: Iterable[MemoryTest] | None = None
+    ) -> list[MemoryTestResult]:
+        """Ask the question of each memory test, and compare what comes back with what must and must not.
+
+        It only recalls: no language model is called, and nothing goes into the ledger or counts as used.
+
+        Args:
+            only: Only the tests with these ids.
+            tests: Run these instead of those that the space keeps. They are not stored.
+
+        Raises:
+            NotFound: if the space has no such test.
+        """
+        return self._run(lambda: self._inner.run(only=only, tests=tests))
+
+
 class Session(Blocking[AsyncSession]):
     """One session of a conversation."""
 
@@ -1097,6 +1188,20 @@ class Session(Blocking[AsyncSession]):
             answer: The text of the answer, with its citations.
         """
         return self._run(lambda: self._inner.cited(answer))
+
+    def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
+        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
+
+        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
+        whether it was worth the wait.
+
+        Args:
+            wait: For how many seconds to wait at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.learnt(wait=wait))
 
     def recall(
         self,
@@ -1253,6 +1358,17 @@ class Space(Blocking[AsyncSpace]):
         """Return the working memory with its queue, locks and observers. It needs a database in this process."""
         return WorkingMemory(self._inner.working(), self._loop)
 
+    def follow(self, *, after: int | None = None) -> Iterator[MemoryChange]:
+        """Yield each change of the space, in order, as it is made: `async for change in space.follow()`. It never ends.
+
+        Args:
+            after: The number of the last change that was seen; 0 for all that are kept. Without it, from now on.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return self._each(self._inner.follow(after=after))
+
     @property
     def facts(self) -> "Facts":
         """The facts of the space."""
@@ -1267,6 +1383,11 @@ class Space(Blocking[AsyncSpace]):
     def threads(self) -> "Threads":
         """The working memory of the space."""
         return Threads(self._inner.threads, self._loop)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        return MemoryTests(self._inner.tests, self._loop)
 
     def remember(
         self,
@@ -1536,6 +1657,52 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.consolidate())
 
+    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return self._run(lambda: self._inner.learn(only=only))
+
+    def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
+
+    def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return self._run(lambda: self._inner.apply_relearning(relearning_id))
+
+    def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return self._run(lambda: self._inner.undo_relearning(relearning_id))
+
     def session(
         self,
         conversation: str,
@@ -1621,6 +1788,21 @@ class Space(Blocking[AsyncSpace]):
             NotFound: if the space has no such session.
         """
         return Session(self._run(lambda: self._inner.get_session(session_id)), self._loop)
+
+    def changes(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> list[MemoryChange]:
+        """List what changed in the space, in order: kinds and refs, never a text.
+
+        Go on with the number of the last one as `after`. With `wait`, it returns as soon as something changes.
+
+        Args:
+            after: Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones.
+            limit: How many changes to return at most.
+            wait: For how many seconds to wait for a change if there is none.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return self._run(lambda: self._inner.changes(after=after, limit=limit, wait=wait))
 
 
 class Spaces(Blocking[AsyncSpaces]):
@@ -1788,6 +1970,52 @@ class Keys(Blocking[AsyncKeys]):
         return self._run(lambda: self._inner.revoke(prefix))
 
 
+class Webhooks(Blocking[AsyncWebhooks]):
+    """The webhooks that are told of changes."""
+
+    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
+        """Create a webhook. Its secret is returned here and can never be read again.
+
+        It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.
+
+        Args:
+            url: The address that changes are sent to: `https://…`, or `http://…`.
+            space: The space whose changes are sent; those of all spaces, if left out.
+
+        Raises:
+            Invalid: if the address is none that may be called.
+        """
+        return self._run(lambda: self._inner.create(url, space=space))
+
+    def all(self) -> list[WebhookInfo]:
+        """List all webhooks, the oldest first, with those that were disabled."""
+        return self._run(lambda: self._inner.all())
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries. A request that is on its way still arrives.
+
+        Args:
+            webhook_id: The webhook.
+
+        Raises:
+            NotFound: if there is no such webhook.
+        """
+        return self._run(lambda: self._inner.delete(webhook_id))
+
+    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
+        """List what was sent to a webhook, the last tried first: when, how often, and what it answered.
+
+        Args:
+            webhook_id: The webhook.
+            space: Only those of this space.
+            limit: How many deliveries to return at most.
+
+        Raises:
+            NotFound: if there is no such webhook.
+        """
+        return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
+
+
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
 
@@ -1807,7 +2035,9 @@ class Memory(BlockingOwner[AsyncMemory]):
     def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes.
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
+        unless `only` is given.
 
         Args:
             only: Only these kinds of jobs.
@@ -1818,6 +2048,11 @@ class Memory(BlockingOwner[AsyncMemory]):
     def keys(self) -> "Keys":
         """The API keys that give callers of a server access to this memory."""
         return Keys(self._inner.keys, self._loop)
+
+    @property
+    def webhooks(self) -> "Webhooks":
+        """The webhooks that are told of changes."""
+        return Webhooks(self._inner.webhooks, self._loop)
 
     def space(self, name: str) -> "Space":
         """Return a handle on a space. A space is created when something is first stored in it.

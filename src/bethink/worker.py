@@ -7,16 +7,20 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
+from bethink.learning.learner import LEARNING, Learner, start_over
 from bethink.logs import logger
 from bethink.model.ids import new_id
 from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, Learnt, RunReport, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
+
+if TYPE_CHECKING:
+    from bethink.telling.teller import Teller
 
 _AHEAD = 2
 _TURNS = 4
@@ -74,6 +78,27 @@ class Rest:
         self.until[embeds] = max(self.until.get(embeds, 0.0), time.monotonic() + seconds)
 
 
+class Tally(dict[str, RunReport]):
+    """What a run did, by space. The empty name has what concerns no single space."""
+
+    def __init__(self, only: str | None = None) -> None:
+        super().__init__()
+        self.only = only
+        self.anywhere = self[""]
+
+    def __missing__(self, space: str) -> RunReport:
+        self[space] = made = RunReport()
+        return made
+
+    def total(self) -> RunReport:
+        """Return the report of the whole run."""
+        report = RunReport()
+        for each in self.values():
+            report.add(each)
+        report.held = self.anywhere.held
+        return report
+
+
 class Worker:
     """Any number of workers may run, in any number of processes: claims keep them apart."""
 
@@ -86,6 +111,8 @@ class Worker:
         name: str | None = None,
         rest: "Rest | None" = None,
         unfit: Mapping[JobKind, BethinkError] | None = None,
+        teller: "Teller | None" = None,
+        learner: Learner | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
@@ -95,12 +122,27 @@ class Worker:
         self._stopped = False
         self.rest = rest or Rest()
         self._unfit = unfit or {}
+        self._teller = teller
+        self._learner = learner
         self._answered = 0.0
         self._turn = 0
         self._capped_on: int | None = None
 
     async def run(self) -> None:
         """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued."""
+        failed: BethinkError | None = None
+        async with anyio.create_task_group() as tasks:
+            if self._teller is not None:
+                tasks.start_soon(self._teller.run)
+            try:
+                await self._run_jobs()
+            except BethinkError as error:  # raised below, where no group wraps it
+                failed = error
+            tasks.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+
+    async def _run_jobs(self) -> None:
         while not self._stopped:
             try:
                 if self._has_more(await self.run_once()):
@@ -132,25 +174,41 @@ class Worker:
         """Return whether sessions are learnt from with a model, and not only quoted."""
         return getattr(self._handlers.get(JobKind.EXTRACT), "model", None) is not None
 
-    async def run_once(self, *, only: Collection[JobKind] | None = None) -> RunReport:
-        """Claim and do what is due: marked sessions first, then idle ones, then the consolidation of spaces.
+    async def run_once(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> RunReport:
+        """Claim and do what is due, in all spaces or in one: marked sessions, idle ones, then consolidations.
 
         If one kind of job cannot run, raises the reason once the others are done.
         """
-        report = RunReport()
+        return (await self.run_and_tally(only=only, space=space)).total()
+
+    async def run_and_tally(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> Tally:
+        """Do the same, and return a report for each space."""
+        tally = Tally(space)
+        unfit = {**self._unfit, **await self._left_to_another()}
         asked = [kind for kind in JobKind if only is None or kind in only]
         for kind in asked:
             handler = self._handlers.get(kind)
-            if handler is None or self._stopped or kind in self._unfit:
+            if handler is None or self._stopped or kind in unfit:
                 continue
-            claimed = await self._batch(kind, handler, report, limit=self.options.batch)
+            if kind is JobKind.EXTRACT and self.has_model:
+                tally.anywhere.marked += await start_over(self._database, space=space)
+            claimed = await self._batch(kind, handler, tally, limit=self.options.batch)
             full = claimed is None or claimed >= self.options.batch
-            if not full and await self._scan(kind, handler, report):
-                await self._batch(kind, handler, report, limit=self.options.scan_claims)
+            if not full and await self._scan(kind, handler, tally):
+                await self._batch(kind, handler, tally, limit=self.options.scan_claims)
         for kind in asked:
-            if kind in self._unfit:
-                raise self._unfit[kind]
-        return report
+            if kind in unfit:
+                raise unfit[kind]
+        return tally
+
+    async def _left_to_another(self) -> Mapping[JobKind, BethinkError]:
+        why = None if self._learner is None else await self._learner.hindrance()
+        return {} if why is None else dict.fromkeys(LEARNING, why)
+
+    async def tell(self) -> None:
+        """Send every change that is due to its webhooks."""
+        if self._teller is not None:
+            await self._teller.tell()
 
     async def audit(self, *, spaces: int = 20) -> Audit:
         """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""
@@ -182,11 +240,11 @@ class Worker:
             violations=facts + broken,
         )
 
-    async def _batch(self, kind: JobKind, handler: Handler, report: RunReport, *, limit: int) -> int | None:
+    async def _batch(self, kind: JobKind, handler: Handler, tally: Tally, *, limit: int) -> int | None:
         """Claim some jobs and do them. Returns how many there were, or None if something prevents it."""
         held = await self._hindrance(kind)
         if held is not None:
-            report.held = held
+            tally.anywhere.held = held
             return None
         lease = timedelta(seconds=self.options.lease)
         self._turn += 1
@@ -194,18 +252,19 @@ class Worker:
         claims: list[Claim] = []
         with anyio.CancelScope(shield=True):  # when cancelled here, the claims must still be known to be released
             claims = await self._database.transact(
-                lambda tx: jobs.claim(tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried)
+                lambda tx: jobs.claim(
+                    tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried, space=tally.only
+                )
             )
         if not claims:
             return 0
-        report.claimed += len(claims)
         held = {claim: anyio.CancelScope() for claim in claims}
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._beat, held)
                 async with anyio.create_task_group() as work:
                     for claim in claims:
-                        work.start_soon(self._attempt, handler, claim, report, held)
+                        work.start_soon(self._attempt, handler, claim, tally[claim.space], held)
                 tasks.cancel_scope.cancel()
         finally:
             await self._release(list(held))
@@ -213,6 +272,7 @@ class Worker:
 
     async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, held: _Held) -> None:
         scope = held[claim]
+        report.claimed += 1
         async with self._cap:
             started = time.monotonic()
             try:
@@ -304,10 +364,11 @@ class Worker:
             except StoreError as error:
                 _log.warning("could not release claims, which will expire: %s", type(error).__name__)
 
-    async def _scan(self, kind: JobKind, handler: Handler, report: RunReport) -> int:
+    async def _scan(self, kind: JobKind, handler: Handler, tally: Tally) -> int:
         due = await self._database.transact(
-            lambda tx: jobs.quiet(tx, kind=kind, limit=self.options.scan_limit), read=True
+            lambda tx: jobs.quiet(tx, kind=kind, limit=self.options.scan_limit, space=tally.only), read=True
         )
+        report = tally.anywhere
         found = 0
         for space, key in due:
             if found >= self.options.scan_claims or self._stopped:

@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from bethink.learning.extraction.extract import Extractor
+from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
@@ -66,12 +67,15 @@ def test_a_model_may_do_everything_wrong() -> None:
 async def _learn_from(place: Place) -> None:
     database = learners.database_at(place.target)
     await database.open()
+
+    def answered(call: ModelCall) -> str:
+        learners.note_down(place.ledger / learners.ASKED, call)
+        return learners.one_fact_each(call)
+
+    model = ScriptedModel(answered)
     handler = Extractor(
-        database=database,
-        model=ScriptedModel(learners.one_fact_each),
-        redactor=AsItIs(),
-        tokens=EstimatedTokens(),
-    )
+        database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens()
+    )  # fmt: skip
     await Worker(database, {JobKind.EXTRACT: handler}, WorkerOptions(daily_cap=None, batch=100)).run_once()
     await database.close()
 
@@ -136,6 +140,11 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("DELETE FROM facts WHERE content = 'note9x blue9x'", "message 0-9 has 0 facts"),
         ("DELETE FROM facts WHERE content = 'note9x blue9x'", "belongs to no fact"),
         ("DELETE FROM fact_sources WHERE number = 3", "has no source"),
+        ("DELETE FROM fact_quotes WHERE number = 3", "has no quote"),
+        ("UPDATE fact_quotes SET text = 'Note9x' WHERE number = 3", "quotes 'Note9x', which message 3"),
+        ("UPDATE facts SET evidence = 'quoted' WHERE content = 'note9x blue9x'", "is only quoted"),
+        ("UPDATE answers SET recorded_at = 1 WHERE position = 0", "asked for claims about 'note"),
+        ("UPDATE answers SET recorded_at = 1 WHERE position = 1", "asked for verdicts about 'note"),
         ("UPDATE facts SET retired_at = 1 WHERE content = 'note9x blue9x'", "message 0-9 has 0 facts"),
         ("UPDATE facts SET content = 'other' WHERE content = 'note9x blue9x'", "its fact 'other'"),
         ("UPDATE facts SET effect = NULL WHERE content = 'note9x blue9x'", "has no effect key"),
@@ -234,13 +243,22 @@ def test_the_check_of_answers_finds_nothing_where_nothing_is_wrong(well_answered
     verdict = model_check.check(str(path), answered=answered)
 
     assert verdict.violations == []
-    assert verdict.figures.startswith("12 answers, ")
+    assert verdict.figures.startswith("24 answers, ")
 
 
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
         ("DELETE FROM fact_sources", "has no source"),
+        ("DELETE FROM fact_quotes", "has no quote"),
+        ("UPDATE fact_quotes SET text = upper(text)", "which its message does not say"),
+        ("UPDATE fact_quotes SET support = 'ses_x:1:2:0'", "from another session than it quotes"),
+        ("UPDATE facts SET evidence = 'quoted'", "is only quoted"),
+        (
+            "UPDATE facts SET retired_by = (SELECT g.id FROM facts g WHERE g.space_id = facts.space_id "
+            "AND g.origin = 'tool:web') WHERE origin = 'user'",
+            "gave way to what tool:web said",
+        ),
         ("DELETE FROM messages WHERE number = 1", "which is not there"),
         ("UPDATE facts SET source = 'ses_x'", "which is not its own"),
         ("UPDATE facts SET content = content || ' and 4711 castles'", "its sources do not"),
@@ -257,9 +275,9 @@ def test_the_check_of_answers_finds_nothing_where_nothing_is_wrong(well_answered
         ("UPDATE sessions SET processed_until = NULL", "is processed until None"),
         ("UPDATE sessions SET invalidated_at = 1", "marked at 1"),
         ("UPDATE jobs SET status = 'dead'", "is dead"),
-        ("UPDATE spending SET calls = 0", "0 calls were paid for, 12 answered"),
+        ("UPDATE spending SET calls = 0", "0 calls were paid for, 24 answered"),
         ("UPDATE spending SET cost = -1", "a day's spending is negative"),
-        ("UPDATE jobs SET calls = 0", "0 calls were charged to jobs, 12 answered"),
+        ("UPDATE jobs SET calls = 0", "0 calls were charged to jobs, 24 answered"),
     ],
 )
 def test_the_check_of_answers_names_every_broken_promise(

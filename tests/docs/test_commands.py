@@ -48,6 +48,9 @@ def refusal_of(words: list[str]) -> str | None:
             return f"{' '.join(path)} has no command {left[0]}"
         path.append(left[0])
         command = inner[left.pop(0)]
+    default = getattr(command, "default", None)
+    if left and inner and default:  # a group that runs one of its commands where none is named
+        command = inner[default]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     known |= {"--help", "-h"}
     unknown = [word for word in left if word.startswith("-") and word != "-" and word.partition("=")[0] not in known]

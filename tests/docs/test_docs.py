@@ -110,6 +110,7 @@ def test_the_cost_of_a_session_is_what_the_page_says(tmp_path: Path) -> None:
     ("page", "snippet"),
     [
         ("howto/forget.md", "forget.py"),
+        ("howto/memory-tests.md", "memory_tests.py"),
         ("howto/recall.md", "recall.py"),
         ("howto/recall.md", "as_of.py"),
         ("tutorial/audit.md", "audit.py"),

@@ -68,6 +68,7 @@ class Things:
     fact_id: str
     document_id: str
     thread_id: str
+    test_id: str
     ref: str
 
     def path(self, template: str) -> str:
@@ -78,9 +79,11 @@ class Things:
             "fact_id": self.fact_id,
             "document_id": self.document_id,
             "thread_id": self.thread_id,
+            "test_id": self.test_id,
             "ref": self.ref,
             "run": "run_1",
             "prefix": "000000000000",
+            "webhook_id": "whk_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 
@@ -93,6 +96,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     made = await memory.space(space).documents.create(
         DocumentDraft(slug="parrot", title="Parrot", body=f"{word} likes figs")
     )
+    test = await memory.space(space).tests.add(f"Who is {word}?", must=[word], test_id=f"test-{space}")
     desk = memory.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
@@ -102,6 +106,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
         fact_id=f"fact-{space}",
         document_id=made.id,
         thread_id=thread.id,
+        test_id=test.id,
         ref=f"message:{session.id}:1",
     )
 
@@ -127,7 +132,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "threads.dispatch": {"event": {"type": "USER_MESSAGE", "payload": {"text": "figs"}}},
     "threads.set_mode": {"mode": "auto"},
     "threads.fork": {"at": 1},
+    "tests.add": {"question": "figs?", "must": ["figs"]},
     "keys.create": {"name": "new", "scopes": ["read"]},
+    "session.learnt": {"wait": 0},
+    "webhooks.create": {"url": "https://93.184.215.14/hook"},
 }
 """A body that fits, by the name of the verb."""
 

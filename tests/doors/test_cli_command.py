@@ -92,6 +92,12 @@ SUCCEEDING = {
     "keys list": ["keys", "list"],
     "keys rotate": ["keys", "rotate", "PREFIX"],
     "keys revoke": ["keys", "revoke", "PREFIX", "--yes"],
+    "test run": ["test"],
+    "test add": ["test", "add", "tea?", "--must", "tea"],
+    "test list": ["test", "list"],
+    "test remove": ["test", "remove", "TEST"],
+    "test export": ["test", "export"],
+    "test import": ["test", "import", "TESTS"],
     "export": ["export"],
 }
 IN_A_PROCESS = {"serve", "mcp"}  # they serve until they are told to stop: see test_cli_processes
@@ -127,6 +133,8 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     settings = home / "settings.toml"
     settings.write_text(f'embedder = "static:{static(home / "tiny")}"\n', encoding="utf-8")
     places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
+    places |= {"TEST": ok("test", "add", "tea?", "--must", "tea")["id"], "TESTS": str(home / "tests.jsonl")}
+    Path(places["TESTS"]).write_text('{"question": "tea?", "must": ["tea"]}\n', encoding="utf-8")
     places["CATALOGUE"] = str(_downloaded(home))
 
     done = run(*(places.get(word, word) for word in SUCCEEDING[name]), "--json", "--quiet")
@@ -183,6 +191,12 @@ FAILING = {
     "keys list": (["keys", "list", "--space", "a"], 2),
     "keys rotate": (["keys", "rotate", "none"], 3),
     "keys revoke": (["keys", "revoke", "none", "--yes"], 3),
+    "test run": (["test", "none"], 2),
+    "test add": (["test", "add", "tea?"], 2),
+    "test list": (["test", "list", "--limit", "3"], 2),
+    "test remove": (["test", "remove", "none"], 3),
+    "test export": (["test", "export", "--database", "mysql://x"], 4),
+    "test import": (["test", "import", "missing.jsonl"], 3),
     "export": (["export", "--md", "x", "--jsonl"], 2),
 }
 

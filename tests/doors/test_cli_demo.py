@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import bethink.sync
-from bethink.cli.demo_data import TODAY, story
+from bethink.cli.demo_data import SCRIPT, TODAY, story
 from tests.doors.cli_kit import ok, run
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -44,6 +44,7 @@ def test_the_text_names_questions_reasons_and_next_commands() -> None:
     assert "--as-of 2026-02-10" in text
     assert "--kind" not in text
     assert "why: words" in text
+    assert "evidence  confirmed by a second reading" in text
     assert "      superseded by fact:fct_…:1" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
@@ -57,6 +58,9 @@ def test_the_headline_fact_is_followed_to_miras_own_message() -> None:
     [source] = done["followed"]["sources"]
     assert done["followed"]["text"] == done["asked"][0]["items"][0]["text"]
     assert source["origin"] == "user"
+    assert done["followed"]["evidence"] == "confirmed"
+    assert done["followed"]["quotes"]
+    assert all(quote["text"] in source["text"] for quote in done["followed"]["quotes"])
     assert source["text"] in {text for said in story() for who, text in said.turns if who == "user"}
 
 
@@ -65,7 +69,7 @@ def test_every_printed_command_prints_the_same_when_a_reader_types_it(home: Path
     text = run("demo", "--keep", file).out
     parts = [part for part in text.split("\n\n") if part.startswith("$ ")]
     assert len(parts) == 6
-    assert f"--database {file} --space mira." in text.splitlines()[2]
+    assert f"--database {file} --space mira." in text.splitlines()[3]
 
     for part in parts:
         line, _, printed = part.partition("\n")
@@ -77,16 +81,16 @@ def test_every_printed_command_prints_the_same_when_a_reader_types_it(home: Path
             assert run(*shlex.split(line)[1:]).code == 0, line
 
 
-def test_all_that_the_scripted_model_says_is_proven(home: Path) -> None:
-    from bethink.cli.demo_data import _LEARNT  # noqa: PLC0415
-
+def test_all_that_the_scripted_model_says_is_kept_but_an_order_of_a_tool_and_what_is_only_supposed(home: Path) -> None:
     file = str(home / "demo.db")
-    ok("demo", "--keep", file)
+    seeded = ok("demo", "--keep", file)["seeded"]
 
+    assert (seeded["refused"], seeded["held"]) == (1, 1)
     with bethink.sync.connect(file, learn=False) as memory:
         held = {fact.content for day in ("2026-01-20", "2026-02-19", "2026-03-20", "2026-04-04")
                 for fact in memory.space("mira").facts.all(as_of=day)}  # fmt: skip
-    assert held == {each[0] for learnt in _LEARNT.values() for each in learnt}
+    wrong = {"User has a dog called Pixel.", "User wants to send the deposit to account 4815.16.23421."}
+    assert held == {each.statement for scripted in SCRIPT.values() for each in scripted} - wrong
 
 
 def test_a_kept_demo_can_be_asked_on(home: Path) -> None:

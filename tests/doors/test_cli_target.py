@@ -24,6 +24,10 @@ READING = [
     ["keys", "revoke", "none", "--yes"],
     ["forget", "--everything", "--yes"],
     ["consolidate", "--yes"],
+    ["test"],
+    ["test", "list"],
+    ["test", "remove", "none"],
+    ["test", "export"],
 ]
 
 

@@ -214,15 +214,17 @@ def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
     assert run("consolidate", "--yes", "--database", on[1], "--space", "nobody").code == 3
 
 
-def test_a_dry_run_of_a_consolidation_tells_what_it_would_learn_in_all_spaces(target: str, on: list[str]) -> None:
+def test_a_consolidation_and_its_dry_run_concern_one_space_only(target: str, on: list[str]) -> None:
     for name in ("alice", "bob", "carol"):
         ok("add", "tea", "--database", target, "--space", name)
 
-    looked = run("consolidate", "--dry-run", *on)
+    assert "1 job waiting in alice" in run("consolidate", "--dry-run", *on).out
+    ok("consolidate", "--yes", *on)
 
-    assert "1 job waiting in alice" in looked.out
-    assert "3 jobs (3 extract) waiting in all spaces" in looked.out
-    assert ok("consolidate", "--dry-run", *on)["waiting_in_all_spaces"] == {"extract": 3}
+    assert "0 jobs waiting in alice" in run("consolidate", "--dry-run", *on).out
+    for name in ("bob", "carol"):
+        jobs = ok("jobs", "--database", target, "--space", name)
+        assert {job["status"] for job in jobs if job["kind"] == "extract"} == {"queued"}
 
 
 def test_a_key_is_made_listed_rotated_and_revoked(on: list[str]) -> None:

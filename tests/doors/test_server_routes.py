@@ -225,9 +225,9 @@ async def test_a_consolidation_is_promised_seen_and_taken_back(served: Served) -
     await furnish(served.memory, "alice")
     assert (await served("POST", f"{S}/consolidate")).json() == {"result": True}
     assert (await served("GET", f"{S}/jobs")).json()["items"][0]["kind"] in ("consolidate", "extract", "index")
-    assert (await served("GET", f"{S}/changes")).json() == {"items": []}
+    assert (await served("GET", f"{S}/change_sets")).json() == {"items": []}
     for what in ("approve", "reject", "undo"):
-        refused = await served("POST", f"{S}/changes/run_1/{what}")
+        refused = await served("POST", f"{S}/change_sets/run_1/{what}")
         assert (refused.status, refused.json()["code"]) == (404, "NotFound")
 
 

@@ -45,7 +45,14 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         assert (await served("POST", path, body, key=both)).status == 200
     told = {each.name: each.scopes for each in operations() if len(each.scopes) > 1}
     assert told == dict.fromkeys(
-        ("documents.restore", "threads.dispatch", "threads.step", "threads.set_mode", "threads.replay"),
+        (
+            "documents.restore",
+            "threads.dispatch",
+            "threads.step",
+            "threads.set_mode",
+            "threads.replay",
+            "session.learnt",
+        ),
         ("write", "read"),
     )
 

@@ -31,6 +31,10 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "Lineage",
         "LiveHistory",
         "Memory",
+        "MemoryChange",
+        "MemoryTest",
+        "MemoryTestResult",
+        "MemoryTests",
         "Message",
         "Mode",
         "ModelAnswer",
@@ -54,6 +58,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "conversation_key",
         "load_settings",
         "moment",
+        "verify_webhook",
     ]
 
 

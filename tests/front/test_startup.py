@@ -3,7 +3,7 @@
 import logging
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import timedelta
 
 import anyio
@@ -22,7 +22,7 @@ from bethink.providers.scripted_model import ScriptedModel
 from bethink.setting_groups import ModelSettings
 from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
-from tests.rooms.learn_kit import willing
+from tests.rooms.learn_kit import until, willing
 
 HOUR = timedelta(hours=1)
 
@@ -34,13 +34,6 @@ def chat(number: int) -> str:
 @pytest.fixture
 def thread_names() -> Callable[[], set[str]]:
     return lambda: {thread.name for thread in threading.enumerate()}
-
-
-async def until(done: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for what another thread does."""
-    with anyio.fail_after(10):
-        while not await done():  # noqa: ASYNC110 - it has no event to wait for
-            await anyio.sleep(0.01)
 
 
 @pytest.mark.spec("S2.1", "S2.6")
@@ -68,15 +61,15 @@ async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_o
     async with bethink.connect(target, redactor=Quiet()) as memory:
         await memory.space("alice").session(chat(1), ephemeral=True)
         await memory.space("alice").session(chat(2), agent="s", kind=AgentKind.SUBAGENT)
-        assert "bethink-startup" not in thread_names()
+        assert "bethink-background" not in thread_names()
     async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
         await memory.space("alice").session(chat(3))
-        assert "bethink-startup" not in thread_names()
+        assert "bethink-background" not in thread_names()
         with pytest.raises(Unavailable):
             await memory.learn()
     async with bethink.connect(enabled=False) as memory:
         await memory.space("alice").session(chat(4))
-        assert "bethink-startup" not in thread_names()
+        assert "bethink-background" not in thread_names()
 
 
 async def test_closing_a_memory_stops_what_it_started(target: str, thread_names: Callable[[], set[str]]) -> None:
@@ -98,8 +91,8 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
 
         await until(asked)
 
-    assert "bethink-startup" not in thread_names()
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+    assert "bethink-background" not in thread_names()
+    async with bethink.connect(target, model=ScriptedModel(willing), redactor=Quiet(), learn_at_start=False) as memory:
         report = await memory.learn()
     assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learnt from, and its space settled"
 

@@ -32,6 +32,8 @@ HANDLES: dict[str, str] = {
     "memory": "bethink.memory:Memory", "space": "bethink.api.space:Space", "session": "bethink.api.session:Session",
     "facts": "bethink.api.facts:Facts", "documents": "bethink.api.documents:Documents",
     "threads": "bethink.api.threads:Threads", "keys": "bethink.api.keys:Keys",
+    "tests": "bethink.api.tests:MemoryTests",
+    "webhooks": "bethink.api.webhooks:Webhooks",
 }  # fmt: skip
 KNOWN_BY_THE_HANDLE = {"session": {"session_id"}}
 

@@ -6,9 +6,11 @@ request, as a model does, and a reader finds that every claim was said, unless a
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
+
+import anyio
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
@@ -70,17 +72,19 @@ def every_claim_is_said(call: ModelCall) -> str:
 def quoting(text: str, call: ModelCall) -> str:
     """Put the words of messages in place of their numbers. What is no such answer stays as it is."""
     try:
-        tree = json.loads(text)
+        tree: Any = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    if not isinstance(tree, dict) or not isinstance(tree.get("claims"), list):
+    if not isinstance(tree, dict):
+        return text
+    fields = cast("dict[str, Any]", tree)
+    if not isinstance(fields.get("claims"), list):
         return text
     shown = _MESSAGES.search(call.prompt)
     said = {int(number): _undented(words) for number, words in _MESSAGE.findall(shown[1] if shown else "")}
     new = _MESSAGE.search(shown[1].partition("New:")[2] if shown else "")
     first = int(new[1]) if new else 0
-    tree["claims"] = [_quoted(claim, said, first) for claim in tree["claims"]]
-    return json.dumps(tree)
+    return json.dumps({**fields, "claims": [_quoted(claim, said, first) for claim in fields["claims"]]})
 
 
 def _undented(words: str) -> str:
@@ -88,9 +92,9 @@ def _undented(words: str) -> str:
 
 
 def _quoted(claim: object, said: Mapping[int, str], first: int) -> object:
-    if not isinstance(claim, dict) or "sources" not in claim:
-        return claim
-    fields = cast("dict[str, Any]", claim)
+    fields = cast("dict[str, Any]", claim) if isinstance(claim, dict) else {}
+    if "sources" not in fields:
+        return cast("object", claim)
     numbers = fields.pop("sources") or ([first] if fields.get("kind") == "note" else [])
     quotes = [
         {"message": number, "text": _beginning(said.get(number, "never said")), "as": "word"} for number in numbers
@@ -107,6 +111,10 @@ class Quoting:
 
     def __init__(self, inner: Model) -> None:
         self.inner = inner
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
 
     @property
     def window(self) -> int:
@@ -174,3 +182,10 @@ async def reviewed(database: Database, *, space: str = "alice") -> list[Review]:
     return await database.transact(
         lambda tx: reviews.listed(tx, space=space, statuses=list(ReviewStatus), limit=100), space=space, read=True
     )
+
+
+async def until(done: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what another thread does."""
+    with anyio.fail_after(10):
+        while not await done():  # noqa: ASYNC110 - it has no event to wait for
+            await anyio.sleep(0.01)

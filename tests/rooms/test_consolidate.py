@@ -1,7 +1,6 @@
 """From session memories to documents: what is selected, what changes, and how it is taken back."""
 
 from datetime import timedelta
-
 from textwrap import wrap
 
 import pytest
@@ -262,7 +261,7 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
 
     tree = await whole_tree(life.docs)
     assert "~/memory/tea" not in tree
-    assert "likes rain" in tree["~/memory/consolidated/memory_summary.md"].body
+    assert "likes rain" in tree["~/memory/rain"].body
 
 
 async def _id(life: Life, path: str) -> str:
@@ -300,7 +299,7 @@ async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(
 
     [second, _] = await life.docs.changes()
     assert second.run != first.run
-    assert "likes snow" in (await whole_tree(life.docs))["~/memory/consolidated/memory_summary.md"].body
+    assert "likes snow" in (await whole_tree(life.docs))["~/memory/snow"].body
     await life.docs.undo(second.run)
     assert list(await whole_tree(life.docs)) == ["~/memory"]
     clock.time += 40 * DAY

@@ -1,11 +1,14 @@
 import pytest
 
+import bethink
 from bethink.errors import ModelUnavailable
 from bethink.model.working import Event, EventType, SubType
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
+from bethink.working.ladder import CompactionRequest
 from bethink.working.memory import WorkingMemory
 from bethink.working.model_compactor import ModelCompactor
+from tests.conftest import Quiet
 from tests.rooms.working_kit import THREAD, engine
 
 
@@ -64,3 +67,44 @@ async def test_what_is_too_long_for_the_model_keeps_its_two_ends(database: Datab
 
     assert "[…]" in model.calls[0].prompt
     assert len(model.calls[0].prompt) < 400
+
+
+async def compacted(memory: bethink.Memory) -> str:
+    """Compact a thread of a memory, and return its summary."""
+    working = memory.local().working("alice")
+    await working.open_thread(THREAD)
+    for number in range(6):
+        await working.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
+    await working.trigger_compaction(THREAD)
+    state = await working.current_state(THREAD)
+    return next(chunk.text for chunk in state.chunks if chunk.subtype is SubType.COMPACTED)
+
+
+async def test_a_memory_with_a_model_compacts_with_it(target: str) -> None:
+    model = ScriptedModel(["De telte til fem."])
+    async with bethink.connect(target, model=model, redactor=Quiet(), engine=engine(retain_recent=2)) as memory:
+        assert await compacted(memory) == "De telte til fem."
+
+    [call] = model.calls
+    assert "everything the user wants" in call.system
+    assert "Keep dates" in call.system
+    assert "in the language of the\nconversation" in call.system
+
+
+async def test_while_the_model_is_away_a_memory_compacts_by_quoting(target: str) -> None:
+    model = ScriptedModel([ModelUnavailable("no")])
+    async with bethink.connect(target, model=model, redactor=Quiet(), engine=engine(retain_recent=2)) as memory:
+        assert "entry 0" in await compacted(memory)
+
+
+async def test_a_compactor_of_ones_own_comes_first(target: str) -> None:
+    class Mine:
+        async def compact(self, request: CompactionRequest) -> str:
+            return f"{len(request.chunks)} chunks"
+
+    model = ScriptedModel([])
+    async with bethink.connect(
+        target, model=model, redactor=Quiet(), engine=engine(retain_recent=2), compactor=Mine()
+    ) as memory:
+        assert (await compacted(memory)).endswith("chunks")
+    assert model.calls == []

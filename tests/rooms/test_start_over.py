@@ -1,9 +1,11 @@
-"""Whoever tries without a model and names one later learns from what was said before."""
+"""Without a model nothing is used up: what was only quoted is learnt from as soon as a model is there."""
 
 import pytest
 
 import bethink
 from bethink import Memory, Session
+from bethink.errors import Misconfigured
+from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
@@ -20,7 +22,11 @@ def memory(database: Database) -> Memory:
 TEA = answer(a_fact("User likes tea", 1), title="A model's words")
 
 
-async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
+def tea(call: ModelCall) -> str:
+    return quoting(TEA, call) if call.schema_name == "claims" else willing(call)
+
+
+async def test_a_session_that_was_only_quoted_is_learnt_from_from_its_first_message_on(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await marked(memory, session, "I like tea.", "I like rain.")
@@ -28,9 +34,8 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
     quoted = await session.summary()
     assert quoted is not None
     assert quoted.made_by.quotes
-    assert (await worker(database, [TEA]).run_once()).claimed == 0
+    assert (await worker(database, None).run_once()).claimed == 0, "what was quoted is not quoted again"
 
-    assert await session.retry()
     report = await worker(database, [TEA]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
@@ -41,19 +46,73 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_again_with_a_model(
     assert (made.summary, made.made_by.quotes, made.until) == ("A model's words. User likes tea", False, 2)
     after = (await memory.space("alice").get_session(session.id)).info
     assert (after.processed_until, after.invalidated_at) == (2, None)
-    assert not await session.retry(), "what a model made is not made again"
+    assert (await worker(database, [TEA]).run_once()).claimed == 0, "what a model made is not made again"
 
 
-async def test_a_session_that_ended_starts_over_too_and_one_never_learnt_from_does_not(
+async def test_a_session_that_went_on_and_was_quoted_twice_is_learnt_from_whole(
     database: Database, memory: Memory, session: Session
 ) -> None:
+    await marked(memory, session, "I like tea.")
+    await worker(database, None).run_once()
+    await marked(memory, session, "I like rain.")
+    await worker(database, None).run_once()
+    await marked(memory, session, "And snow.")
+    model = ScriptedModel(tea)
+
+    await worker(database, model).run_once()
+
+    [call] = model.calls
+    assert all(text in call.prompt for text in ("I like tea.", "I like rain.", "And snow."))
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
+
+
+async def test_what_a_model_learnt_before_a_session_was_quoted_is_not_learnt_again(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await marked(memory, session, "I like tea.")
+    await worker(database, [TEA]).run_once()
+    await marked(memory, session, "I like rain.")
+    await worker(database, None).run_once()
+    model = ScriptedModel([answer(a_fact("User likes rain", 2))])
+
+    await worker(database, model).run_once()
+
+    facts = await memory.space("alice").facts.all()
+    assert sorted(each.content for each in facts) == ["User likes rain", "User likes tea"]
+
+
+async def test_a_session_with_nothing_to_quote_is_not_used_up_either(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await session.append([{"role": "assistant", "content": "The user likes tea."}])
+    await session.end()
+    await worker(database, None).run_once()
+    assert await session.summary() is None
+
+    await worker(database, [TEA]).run_once()
+
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
+
+
+async def test_what_was_forgotten_meanwhile_is_not_learnt_from(
+    database: Database, memory: Memory, session: Session
+) -> None:
+    await marked(memory, session, "I like tea.")
+    await worker(database, None).run_once()
+    await memory.space("alice").forget(session_id=session.id)
+
+    report = await worker(database, [TEA]).run_once()
+
+    assert (report.claimed, await memory.space("alice").facts.all()) == (0, [])
+
+
+async def test_retry_takes_up_one_session_at_once(database: Database, memory: Memory, session: Session) -> None:
     await session.append(said("I like tea."))
     assert not await session.retry()
     await session.end()
     await worker(database, None).run_once()
 
     assert await session.retry()
-    assert await session.retry(), "it is promised already, and stays so"
 
     [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
     assert job.status is JobStatus.QUEUED
@@ -67,13 +126,33 @@ async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
         await memory.learn()
         session = await memory.space("alice").get_session(stored.session.id)
         assert not await session.retry(), "quoting again would say the same"
-    model = ScriptedModel(lambda call: quoting(TEA, call) if call.schema_name == "claims" else willing(call))
-    async with bethink.connect(target, learn_at_start=False, model=model) as memory:
-        await memory.learn()
-        assert await memory.space("alice").facts.all() == []
-
-        session = await memory.space("alice").get_session(stored.session.id)
-        assert await session.retry()
+    async with bethink.connect(target, learn_at_start=False, model=ScriptedModel(tea)) as memory:
         await memory.learn()
 
         assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
+
+
+async def test_where_a_model_learns_a_worker_without_one_says_so_and_leaves_the_session_to_it(target: str) -> None:
+    model = ScriptedModel(tea)
+    async with bethink.connect(target, learn_at_start=False, model=model) as memory:
+        await memory.learn()
+    async with bethink.connect(target, learn_at_start=False) as memory:
+        stored = await memory.space("alice").remember("I like tea.")
+        with pytest.raises(Misconfigured, match=f"the model '{model.name}' learns from this database") as refused:
+            await memory.learn()
+        assert "Name it in the setting 'model'" in refused.value.hint
+        session = await memory.space("alice").get_session(stored.session.id)
+        assert (session.info.invalidated_at, await session.summary()) == (1, None)
+    async with bethink.connect(target, learn_at_start=False, model=model) as memory:
+        await memory.learn()
+        assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
+
+
+async def test_who_wants_to_go_on_by_quoting_says_none(target: str) -> None:
+    async with bethink.connect(target, learn_at_start=False, model=ScriptedModel(tea)) as memory:
+        await memory.learn()
+    async with bethink.connect(target, learn_at_start=False, model="none") as memory:
+        await memory.space("alice").remember("I like tea.")
+        assert (await memory.learn()).outcomes[Outcome.SUCCEEDED]
+    async with bethink.connect(target, learn_at_start=False) as memory:
+        await memory.learn()

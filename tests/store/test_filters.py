@@ -12,10 +12,11 @@ import bethink
 from bethink.errors import Invalid
 from bethink.model.documents import DocumentDraft, Provenance
 from bethink.model.filters import Filter
-from bethink.model.records import Fact, Maker, Origin, SessionMemory, SourceMessage
+from bethink.model.records import Fact, Maker, Origin, Quote, SessionMemory, SourceMessage
 from bethink.model.verbs.narrowing import Narrowed
 from bethink.store import facts, learning, search, sessions
 from bethink.store.db import Database, Tx
+from bethink.store.facts import Support
 from bethink.store.filters import narrowed
 from bethink.store.sql import Dialect, queries
 from tests.conftest import FakeClock
@@ -108,9 +109,10 @@ class Population:
             id=f"fct_{number}", content=f"fact {number}", origin=Origin(origin), created_at=labels["at"],
             tags=labels["tags"], metadata=labels["metadata"],
         )  # fmt: skip
-        messages = [source for source, _ in sources]
+        quotes = tuple(Quote(session_id=each.session_id, number=each.number, text="said") for each, _ in sources)
+        support = Support(fact.id, fact.content, quotes)
         await self.database.transact(
-            lambda tx: facts.learn(tx, space=SPACE, fact=fact, effect=fact.id, token=1, sources=messages), space=SPACE
+            lambda tx: facts.learn(tx, space=SPACE, fact=fact, token=1, support=support), space=SPACE
         )
         rests_on = [message for _, message in sources]
         labels["tags"] += tuple(tag for message in rests_on for tag in message.tags)

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from bethink.language import asked_forms
+from bethink.language import asked_forms, stop_words
 from bethink.model.moments import Micros, from_micros
 from bethink.recall.dates import spans
 from bethink.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
-from bethink.language import stop_words
 from bethink.recall.word_lists import forms, related_words
 
 NOW = Micros(1_700_000_000_000_000)

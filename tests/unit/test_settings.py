@@ -28,6 +28,7 @@ NAMES = """
 enabled data_dir key module max_history_len redact redaction_key learn learn_at_start model model_base_url model_api_key
 model_window model_output model_price_input model_price_output daily_spend_cap embedder embedder_base_url
 models_dir models_url
+second_reading second_model held_flags time_zone learn_after
 embedder_api_key embedder_dimension embedder_tokenizer reranker signals worker_interval worker_batch worker_concurrency
 worker_lease worker_max_attempts scan_idle_hours scan_age_days scan_limit scan_claims scan_channels write_transcripts
 max_unused_days max_consolidated review artefacts_dir sqlite_path sqlite_wal sqlite_synchronous sqlite_busy_timeout
@@ -35,6 +36,7 @@ sqlite_readers postgres_dsn postgres_pool_size postgres_connect_timeout postgres
 postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout server_host server_port server_allowed_hosts
 server_allowed_origins server_max_body server_max_message server_max_messages server_max_depth server_rate server_burst
 server_max_concurrency
+changes_keep_days webhooks_allow_private webhooks_timeout webhooks_give_up_days server_max_wait
 """
 
 

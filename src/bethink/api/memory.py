@@ -30,7 +30,9 @@ class MemoryVerbs(Handle):
     async def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
         """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, but not for other processes.
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
+        unless `only` is given.
 
         Args:
             only: Only these kinds of jobs.

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bethink.handles import SessionHandle, tuple_of
+from bethink.model.changes import SessionLearnt
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Recall, RefKind, Showing
 from bethink.model.records import Forgotten, Record, SessionMemory
+from bethink.model.verbs.changes import LEARNT, LearntRequest
 from bethink.model.verbs.memory import (
     CONTEXT,
     FORGET,
@@ -179,6 +181,20 @@ class Session(SessionHandle):
             answer: The text of the answer, with its citations.
         """
         return await self._run(CITED, CitedRequest(session_id=self.id, answer=answer))
+
+    async def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
+        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
+
+        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
+        whether it was worth the wait.
+
+        Args:
+            wait: For how many seconds to wait at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(LEARNT, LearntRequest(session_id=self.id, wait=wait))
 
     async def recall(
         self,

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
-from bethink.model.jobs import Job
+from bethink.model.changes import MemoryChange
+from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
     EXPLAIN,
     FORGET,
     JOBS,
+    LEARN_SPACE,
     RECALL,
     REMEMBER,
     SHOWN,
@@ -33,6 +37,8 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
+from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
+from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
     GET_SESSION,
     LIST_SESSIONS,
@@ -45,6 +51,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
 
 
@@ -71,6 +78,13 @@ class Space(SpaceHandle):
         from bethink.api.threads import Threads  # noqa: PLC0415 - as above
 
         return Threads(self._backend, self._space)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of the space."""
+        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+
+        return MemoryTests(self._backend, self._space)
 
     async def remember(
         self,
@@ -348,6 +362,52 @@ class Space(SpaceHandle):
         """
         return await self._run(CONSOLIDATE, Empty())
 
+    async def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked in the space, and report what came of it.
+
+        The report includes what this process learnt in the background since the last call. With a model this
+        happens by itself: call it to wait for it.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
+
+    async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return await self._run(RELEARN, RelearnRequest(model=model, second_model=second_model, dry_run=dry_run))
+
+    async def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return await self._run(APPLY_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
+    async def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
     async def session(
         self,
         conversation: str,
@@ -440,3 +500,18 @@ class Space(SpaceHandle):
             NotFound: if the space has no such session.
         """
         return Session(self._backend, await self._run(GET_SESSION, SessionRequest(session_id=session_id)))
+
+    async def changes(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> list[MemoryChange]:
+        """List what changed in the space, in order: kinds and refs, never a text.
+
+        Go on with the number of the last one as `after`. With `wait`, it returns as soon as something changes.
+
+        Args:
+            after: Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones.
+            limit: How many changes to return at most.
+            wait: For how many seconds to wait for a change if there is none.
+
+        Raises:
+            Stale: if changes after this number are no longer kept.
+        """
+        return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))

@@ -8,7 +8,7 @@ from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import Job, JobKind
 from bethink.model.moments import EPOCH, from_micros
 from bethink.model.recall import Lineage, Ref, RefKind, Version
-from bethink.model.records import SourceMessage
+from bethink.model.records import Evidence, SourceMessage
 from bethink.store import documents, facts, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
@@ -57,6 +57,8 @@ def _fact(tx: Tx, space: str, found: Lineage) -> Lineage:
     return replace(
         found,
         made_by=this.made_by,
+        evidence=this.evidence,
+        quotes=() if this.evidence is Evidence.STATED else tuple(facts.quotes_of(tx, space=space, fact_id=ref.id)),
         jobs=_jobs_of(tx, space, sessions),
         sources=tuple(sources),
         rests_on=tuple(_ref_of(quote.source) for quote in sources),

@@ -1,5 +1,7 @@
 """The command that corrects a memory: correct."""
 
+import shlex
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +11,13 @@ import typer
 from bethink.cli.add import note_redaction, read_text
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
 from bethink.cli.refs import LIST_HINT, resolve_ref
-from bethink.cli.terminal import OutputLine
+from bethink.cli.suggest_test import Suggestion, suggestion
+from bethink.cli.terminal import OutputLine, is_terminal
 from bethink.errors import Invalid, NotFound, Stale
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.model.recall import Ref
+    from bethink.model.recall import Ref, RefKind
 
 app = typer.Typer()
 
@@ -36,6 +39,13 @@ async def correct(
         str, typer.Argument(help="The complete new text. Without one, or with -, read it from stdin.")
     ] = "-",
     *,
+    test: Annotated[
+        bool, typer.Option("--test", help="Keep a memory test: the new text must come back, the old one must not.")
+    ] = False,
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The question of the test.  [default: the words that both texts share]"),
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
@@ -58,7 +68,51 @@ async def correct(
     note_redaction(ctx, given, stored)
     new = type(old)(old.kind, old.id, version)
     line = f"{new} replaces {old}" if new != old else f"{old} is unchanged: it already says this"
-    return Result(data={"ref": new, "previous": old, "text": stored}, lines=[OutputLine(line)])
+    result = Result(data={"ref": new, "previous": old, "text": stored}, lines=[OutputLine(line)])
+    suggested = suggestion(current.text, stored, question)
+    if test:
+        return await _keep_test(ctx, result, suggested, new)
+    if suggested is not None and is_terminal(sys.stderr):
+        ctx.note(f"Keep it right: {_command(ctx, suggested, new)}")
+    return result
+
+
+async def _keep_test(ctx: CommandContext, result: Result, suggested: Suggestion | None, ref: "Ref") -> Result:
+    """Keep the test of a correction, and say how it goes."""
+    from bethink.cli.tests import result_lines  # noqa: PLC0415
+
+    if suggested is None:
+        ctx.note("note: no memory test was added, because the texts differ in nothing that could come back")
+        return replace(result, data={**result.data, "test": None})
+    tests = ctx.space.tests
+    kept = await tests.add(
+        suggested.question, must=suggested.must, must_not=suggested.must_not, kinds=_asked_kinds(ref), about=ref
+    )
+    [done] = await tests.run(only=[kept.id])
+    lines = [*result.lines, OutputLine(f"memory test {kept.id}:"), *result_lines(done)]
+    return replace(result, data={**result.data, "test": done}, lines=lines)
+
+
+def _asked_kinds(ref: "Ref") -> "tuple[RefKind, ...]":
+    """Return the kinds of memory that a correction reaches.
+
+    What a fact replaces is marked as superseded, wherever it was said. A document leaves its messages as they are.
+    """
+    from bethink.model.recall import RefKind  # noqa: PLC0415
+
+    return (RefKind.DOCUMENT,) if ref.kind is RefKind.DOCUMENT else tuple(RefKind)
+
+
+def _command(ctx: CommandContext, suggested: Suggestion, ref: "Ref") -> str:
+    words = ["bethink", "test", "add", suggested.question]
+    words += [word for text in suggested.must for word in ("--must", text)]
+    words += [word for text in suggested.must_not for word in ("--must-not", text)]
+    words += ["--kind", "document"] if ref.kind == "document" else []
+    words += ["--about", ref]
+    for name in ("space", "config", "database"):
+        given = getattr(ctx.options, name)
+        words += [] if given is None else [f"--{name}", given]
+    return shlex.join(words)
 
 
 async def _current(space: "Space", ref: "Ref") -> _Current:

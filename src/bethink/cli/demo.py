@@ -86,7 +86,7 @@ def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> 
         sqlite=SqliteSettings(path=path),
         embedder=EmbedderSettings(name="none"),  # it prints the same with and without the extra `local`
         learning=LearningSettings(at_start=False),
-        model=ModelSettings(price_input=0.0, price_output=0.0),
+        model=ModelSettings(name="none" if model is None else "", price_input=0.0, price_output=0.0),
     )
     return connect(settings=settings, model=model, clock=clock)
 
@@ -101,13 +101,15 @@ async def seed(path: str, clock: StoryClock) -> dict[str, int]:
     from bethink.model.records import Message  # noqa: PLC0415
     from bethink.providers.scripted_model import ScriptedModel  # noqa: PLC0415
 
-    counts = {"session": 0, "message": 0}
+    counts = {"session": 0, "message": 0, "held": 0, "refused": 0}
     model = ScriptedModel(answer, name="scripted by the demo")
     async with memory_at(path, clock, model=model) as memory, memory_at(path, clock) as quoting:
         mira = memory.space(SPACE)
 
         async def learn() -> None:
-            await memory.learn(only=(JobKind.EXTRACT,))
+            report = await memory.learn(only=(JobKind.EXTRACT,))
+            counts["held"] += report.for_review.total()
+            counts["refused"] += report.refused.total()
             if clock.time.weekday() == 0 or clock.time >= TODAY:
                 await quoting.learn(only=(JobKind.CONSOLIDATE,))
 
@@ -140,12 +142,14 @@ def _message(make: Any, who: str, text: str, at: datetime) -> Any:
 def _head(seeded: dict[str, int], keep: str | None) -> list[OutputLine]:
     file = shlex.quote(keep or "demo.db")
     after = "" if keep is not None else f", after 'bethink demo --keep {file}'"
-    counts = ", ".join(many(count, kind) for kind, count in seeded.items())
+    counts = ", ".join(many(seeded[kind], kind) for kind in ("session", "message", "fact"))
+    claimed = f"{seeded['refused']} refused (a tool's text as a wish), {seeded['held']} held for review (only supposed)"
     return [
         OutputLine(f"Three months of Mira, who does not exist: {counts}."),
         OutputLine(
             "A scripted model stands in for yours: what it answers is written in the demo. Nothing leaves this machine."
         ),
+        OutputLine(f"Each fact quotes what was said and was read a second time. Other claims: {claimed}."),
         OutputLine(f"Today is {_DAY}. Each command also takes --database {file} --space {SPACE}{after}."),
     ]
 

@@ -58,6 +58,9 @@ async def forget(
     if not dry_run:
         ctx.confirm(f"Delete {counted(gone)} from space {ctx.space_name}?", yes=yes)
         gone = await ctx.space.forget(**what)
+    if gone.tests_naming:
+        left = many(len(gone.tests_naming), "memory test holds", "memory tests hold")
+        ctx.note(f"note: {left} words of it, see 'bethink test remove': {', '.join(gone.tests_naming)}")
     state = "would be forgotten" if dry_run else "forgotten"
     return Result(data=gone, lines=[OutputLine(f"{state}: {counted(gone)}")])
 
@@ -70,6 +73,7 @@ def counted(gone: "Forgotten") -> str:
         ("session memory", "session memories"): gone.session_memories,
         ("version of a document", "versions of documents"): gone.documents,
         ("thread", "threads"): gone.threads,
+        ("memory test", "memory tests"): gone.tests,
     }
     parts = [many(count, *words) for words, count in kinds.items() if count]
     return ", ".join(parts) or "nothing"

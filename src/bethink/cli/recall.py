@@ -21,6 +21,11 @@ app = typer.Typer()
 SEVERAL = {"space": repeatable("NAME", "The space to ask, or several, which are ranked together.  [default: default]")}
 _WIDTH = 100
 _NAMED = 3
+_EVIDENCE = {
+    "quoted": "quoted, not read a second time",
+    "confirmed": "confirmed by a second reading",
+    "stated": "stated by a person",
+}
 
 
 @command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
@@ -177,12 +182,15 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     facts = {
         "origin": lineage.origin,
         "at": when(lineage.at),
+        "evidence": lineage.evidence and _EVIDENCE[lineage.evidence],
         "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
         "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
+    for quote in lineage.quotes:
+        yield OutputLine(f'  {"context" if quote.context else "quote"}  "{one_line(quote.text, _WIDTH)}"')
     quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
     for excerpt, name in zip(lineage.sources, quoted, strict=True):
         yield OutputLine(f"  source  {when(excerpt.said_at)}  {one_line(excerpt.text, _WIDTH)} ({excerpt.origin})")

@@ -2,17 +2,15 @@
 
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
-from bethink.cli.lists import all_sessions, all_spaces
 from bethink.cli.terminal import OutputLine, many
-from bethink.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from bethink.api.space import Space
     from bethink.memory import Memory
     from bethink.model.jobs import RunReport
 
@@ -24,43 +22,29 @@ _NO_MODEL = "no model: documents will quote"
 
 @command(app, effect="changes")
 async def consolidate(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Update the documents of a space, and run every other job that is due. The other jobs are those of all spaces.
+    """Learn from what is marked in a space, and update its documents.
 
     With a model this costs money, up to the daily cap.
     """
     if dry_run:
         return await _preview(ctx)
-    ctx.confirm(f"Consolidate space {ctx.space_name}, and run every job that is due in all spaces?", yes=yes)
+    ctx.confirm(f"Consolidate space {ctx.space_name}?", yes=yes)
     await ctx.space.consolidate()
-    report = await learn_all(ctx.memory)
+    report = await learn_all(ctx.space)
     return Result(data=report, lines=run_lines(report))
 
 
 async def _preview(ctx: CommandContext) -> Result:
-    """Count the jobs that a run would take: it works on all spaces, so one space does not show what it costs."""
+    """Count the jobs that a run would take."""
     from bethink.plugins import embedder_in_use  # noqa: PLC0415
 
     settings, server = ctx.target.settings, ctx.target.server
     indexes = bool(server or embedder_in_use(settings))
-
-    def due(kind: str, status: str) -> bool:
-        return status in _DUE and (indexes or kind != "index")
-
-    waiting = [job for job in await ctx.space.jobs(limit=1_000) if due(job.kind, job.status)]
-    everywhere: dict[str, int] = {}
-    if settings.learning.enabled or server:
-        for kind, statuses in (await ctx.memory.audit()).counts.items():
-            everywhere[kind] = sum(count for status, count in statuses.items() if due(kind, status))
-    everywhere = {kind: count for kind, count in everywhere.items() if count}
+    jobs = await ctx.space.jobs(limit=1_000)
+    waiting = [job for job in jobs if job.status in _DUE and (indexes or job.kind != "index")]
     data = {"space": ctx.space_name, "model": settings.model.name or None, "waiting": waiting, "dry_run": True}
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(everywhere.items()))
-    total = many(sum(everywhere.values()), "job") + (f" ({kinds})" if kinds else "")
     model = "" if server else f"; {settings.model.name or _NO_MODEL}"
-    lines = [
-        f"{many(len(waiting), 'job')} waiting in {ctx.space_name}{model}",
-        f"{total} waiting in all spaces; --yes runs them all",
-    ]
-    return Result(data=data | {"waiting_in_all_spaces": everywhere}, lines=[OutputLine(line) for line in lines])
+    return Result(data=data, lines=[OutputLine(f"{many(len(waiting), 'job')} waiting in {ctx.space_name}{model}")])
 
 
 @command(app, effect="creates", local=True, without=NO_SPACE)
@@ -68,15 +52,11 @@ async def worker(
     ctx: CommandContext,
     *,
     once: Annotated[bool, typer.Option("--once", help="Run the jobs that are due, then exit.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Learn again, with the model, from sessions that were only quoted.")
-    ] = False,
 ) -> Result:
-    """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM."""
-    if again:
-        if not ctx.target.settings.model.name:
-            raise Misconfigured("--again needs a model.", hint="Name one in the setting 'model'.")
-        ctx.note(f"queued {many(await _learn_again(ctx.memory), 'session')} to learn from again")
+    """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
+
+    Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
+    """
     if once:
         report = await learn_all(ctx.memory)
         return Result(data=report, lines=run_lines(report))
@@ -86,30 +66,14 @@ async def worker(
     return Result(data={"stopped_by": stopped_by})
 
 
-async def _learn_again(memory: "Memory") -> int:
-    """Queue every session, in all spaces, that was only quoted. Returns how many."""
-    count = 0
-    async for name in all_spaces(memory):
-        space = memory.space(name)
-        for entry in await all_sessions(space):
-            session = await space.get_session(entry.session.id)
-            made = await session.summary()
-            if made is not None and made.made_by.quotes:
-                count += await session.retry()
-    return count
-
-
-async def learn_all(memory: "Memory") -> "RunReport":
-    """Run jobs until none is due or something stands in the way, and sum up the reports."""
+async def learn_all(learner: "Memory | Space") -> "RunReport":
+    """Run jobs of all spaces or of one until none is due or something stands in the way, and sum up the reports."""
     from bethink.model.jobs import RunReport  # noqa: PLC0415
 
     total = RunReport()
     while True:
-        report = await memory.learn()
-        for each in fields(RunReport):
-            if each.name != "held":
-                setattr(total, each.name, getattr(total, each.name) + getattr(report, each.name))
-        total.held = report.held
+        report = await learner.learn()
+        total.add(report)
         if not report.claimed:
             return total
 

@@ -36,6 +36,8 @@ class HttpCall:
     reads: bool = False
     repeatable: bool = False
     timed: bool = True
+    waits: float = 0.0
+    """Seconds that the server may take on purpose, in addition to the timeout."""
 
 
 class _Failed(Exception):
@@ -128,7 +130,7 @@ class Calls:
 
         body = None if asked.body is None else _body(asked.body)
         headers = None if body is None else {"content-type": "application/json"}
-        timeout = httpx2.USE_CLIENT_DEFAULT if asked.timed else httpx2.Timeout(self._timeout, read=None)
+        timeout = httpx2.Timeout(self._timeout, read=self._timeout + asked.waits if asked.timed else None)
         try:
             response = await self._http.request(
                 asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout

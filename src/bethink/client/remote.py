@@ -39,5 +39,6 @@ class Remote(Backend):
             reads=retry is Retry.SAFE,
             repeatable=retry is Retry.IDEMPOTENT,
             timed=verb.timed,
+            waits=getattr(request, "wait", 0.0),
         )
         return codec.decode_result(verb, await self._calls.answered(asked))

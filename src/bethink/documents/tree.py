@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from bethink.errors import Conflict, Duplicate, Invalid, NotFound, Stale
+from bethink.model.changes import ChangeKind
 from bethink.model.documents import (
     ROOT,
     Author,
@@ -19,8 +20,9 @@ from bethink.model.documents import (
     steps_of,
 )
 from bethink.model.ids import new_id, shard_for
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
-from bethink.store import documents, facts
+from bethink.store import changes, documents, facts
 from bethink.store.db import Tx
 
 EntryT = TypeVar("EntryT", bound=DocumentEntry)
@@ -120,6 +122,8 @@ def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Autho
             hint="Move or delete its children and remove the links to it first.",
         )
     _close(tx, current, space=space, run=author.run)
+    ref = Ref(RefKind.DOCUMENT, document_id, current.version)
+    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_DELETED, ref=ref)
 
 
 def holders(tx: Tx, *, space: str, document_id: str) -> list[str]:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from bethink.facts.reconcile import reconcile
+from bethink.model.changes import ChangeKind
 from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
+from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
-from bethink.store import facts, messages
+from bethink.store import changes, facts, messages
 from bethink.store.db import Tx
 from bethink.store.facts import Support
 
@@ -97,5 +99,7 @@ def _hold_again(tx: Tx, fact: Fact, *, space: str) -> None:
         heir = next((rival.id for rival in rivals if overlap(fact, rival)), None)
     if heir is None:
         tx.run("hold_again", space=space, id=fact.id, version=fact.version)
+        ref = Ref(RefKind.FACT, fact.id, fact.version)
+        changes.record(tx, space=space, kind=ChangeKind.FACT_RESTORED, ref=ref)
     else:
         tx.run("inherit_retired", space=space, id=fact.id, version=fact.version, heir=heir)

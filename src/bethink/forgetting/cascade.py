@@ -4,9 +4,11 @@ import json
 from collections.abc import Collection
 
 from bethink.facts import revive
+from bethink.forgetting import naming
 from bethink.model.jobs import JobKind
+from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
-from bethink.store import facts, jobs, reviews, sessions
+from bethink.store import changes, facts, jobs, learning, relearnings, reviews, sessions
 from bethink.store.db import Row, Tx
 
 
@@ -20,10 +22,12 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     """Forget every message of some sessions of a locked conversation, and what was derived from them."""
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
+    named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    return naming.also(forgotten, named)
 
 
 def forget_messages(
@@ -35,15 +39,18 @@ def forget_messages(
     """
     shaken: set[str] = set()
     removed = 0
+    said = naming.texts_of_messages(tx, numbers, space=space, session_id=session_id)
+    named = naming.tests_naming(tx, lambda: said, space=space)
     for number in numbers:
-        named = {"space": space, "session": session_id, "number": number}
-        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **named)}
-        removed += tx.run("forget_message", **named)
+        one = {"space": space, "session": session_id, "number": number}
+        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
+        removed += tx.run("forget_message", **one)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
-    return _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
+    return naming.also(forgotten, named)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
@@ -71,9 +78,19 @@ def _forget_derived(
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     tx.forgets = True
+    named = naming.tests_naming(tx, lambda: naming.texts_of_lost_facts(tx, unsaid, space=space), space=space)
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=gone)
+    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=lost)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
-    return Forgotten(messages=removed, facts=len(lost), session_memories=memories, documents=touched, threads=threads)
+    return Forgotten(
+        messages=removed,
+        facts=len(lost),
+        session_memories=memories,
+        documents=touched,
+        threads=threads,
+        tests_naming=named,
+    )
 
 
 def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten | None:
@@ -82,21 +99,40 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=[session_id])
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
 def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
-    """Forget all versions of a fact, and the answers of models it was learnt from. Returns None if there is none."""
+    """Forget all versions of a fact, the answers it was learnt from, and the memories of the sessions that note it.
+
+    Returns None if there is none.
+    """
     facts.lock(tx, space=space)
     if tx.one("successor_of_fact", space=space, id=fact_id) is None:
         return None
     learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
-    # The memory of a session is made of its facts, in the same words.
-    memories = tx.run("forget_session_memories", space=space, sessions=sorted(learnt_from))
+    named = naming.tests_naming(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
+    noting = _noting(tx, fact_id, sorted(learnt_from), space=space)
+    memories = tx.run("forget_session_memories", space=space, sessions=noting)
     facts.delete(tx, space=space, fact_id=fact_id)
-    touched = forget_resting_on(tx, space=space, gone=[fact_id, *sorted(learnt_from)], again=memories > 0)
-    return Forgotten(facts=1, session_memories=memories, documents=touched)
+    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
+    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
+    touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
+    return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)
+
+
+def _noting(tx: Tx, fact_id: str, sessions: list[str], *, space: str) -> list[str]:
+    """Return those sessions whose memory says what a fact says."""
+    said = {each.content for each in facts.versions(tx, space=space, fact_id=fact_id)}
+    said |= {support.statement for support in facts.supports(tx, space=space, fact_id=fact_id)}
+    memories = {each: learning.find_memory(tx, space=space, session_id=each) for each in sessions}
+    return [
+        each
+        for each, memory in memories.items()
+        if memory is not None and any(text in memory.raw_memory for text in said)
+    ]
 
 
 def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:
@@ -105,14 +141,16 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     A document that was made from facts and session memories is rebuilt from them, as long as those exist.
     """
     runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
+    named = naming.tests_naming(tx, lambda: naming.texts_of_document(tx, document_id, space=space), space=space)
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
-    return Forgotten(documents=touched)
+    return Forgotten(documents=touched, tests_naming=named)
 
 
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
@@ -121,6 +159,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     if held is None or not tx.run("forget_space", space=space):
         return None
     tx.forgets = True
+    changes.forget(tx, space=space)
     return held
 
 
@@ -137,14 +176,16 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     """
     # A running writer may have read it: it loses its claim, and the run starts over.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
-    touched = tx.run("redact_resting_on", space=space, ids=gone)
+    touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=gone)]
     tx.forgets = True
+    changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(touched)))
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
+    relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
     if again or touched or proposed:
         tx.run("clear_selection", space=space)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
-    return touched
+    return len(touched)
 
 
 def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:

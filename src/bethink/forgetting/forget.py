@@ -6,14 +6,15 @@ from dataclasses import replace
 from bethink.documents.files import clear_files
 from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.forgetting import cascade
+from bethink.forgetting import cascade, naming
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
+from bethink.model.changes import ChangeKind
 from bethink.model.filters import Filter
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.verbs.memory import ForgetRequest
-from bethink.store import consolidation, documents, facts, fitting, sessions, threads
+from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, sessions, threads
 from bethink.store.db import Database, Tx
 
 
@@ -57,6 +58,13 @@ def _forget(tx: Tx, request: ForgetRequest, *, space: str, redactor: Redactor) -
             raise NotFound(f"no space {space!r}.", hint="List the spaces to see their names.")
         return done
     facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
+    tests = [test.id for test in memory_tests.page(tx, space=space)]
+    forgotten = _forget_part(tx, request, space=space, redactor=redactor)
+    return naming.settled(tx, forgotten, tests, space=space)
+
+
+def _forget_part(tx: Tx, request: ForgetRequest, *, space: str, redactor: Redactor) -> Forgotten:
+    """Forget what a request names that is less than the whole space."""
     if request.only is not None:
         return _forget_fitting(tx, request.only, request.kinds, space=space)
     if request.ref is not None:
@@ -93,6 +101,7 @@ def _forget_fitting(tx: Tx, only: Filter, kinds: Collection[RefKind], *, space: 
         session_memories=sum(each.session_memories for each in done),
         documents=sum(each.documents for each in done),
         threads=sum(each.threads for each in done),
+        tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
     )
 
 
@@ -125,6 +134,7 @@ def _forget_version(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
             hint="Only past versions can be forgotten: to forget the current one, write a new version first.",
         )
     consolidation.forget_text(tx, space=space, document_id=ref.id)
+    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_FORGOTTEN, ref=ref)
     return Forgotten(documents=1)
 
 

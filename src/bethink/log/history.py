@@ -28,6 +28,7 @@ class History:
         kind: AgentKind,
         redactor: Redactor,
         advance: Callable[[str, str], Awaitable[None]] | None = None,
+        heard: Callable[[str, str], None] | None = None,
     ) -> None:
         self.space = space
         self.agent = agent
@@ -36,6 +37,8 @@ class History:
         self._redactor = redactor
         # Processes the events of a thread, given its space and id. Without it, they wait for the next event.
         self._advance = advance
+        # Told the space and the id of a session in which something was said.
+        self._heard = heard
 
     async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
         """Append a message to the active session of a conversation, opening one if needed, and return its number."""
@@ -46,6 +49,8 @@ class History:
             return store(tx, space=self.space, agent=self.agent, kind=self.kind, key=name, rows=rows).appended
 
         appended = await log.append_once(self._database, body, space=self.space)
+        if self._heard is not None:
+            self._heard(self.space, appended.sources[0].session_id)
         if appended.thread_id is not None and self._advance is not None:
             await self._advance(self.space, appended.thread_id)
         return appended.numbers[0]

@@ -36,13 +36,16 @@ class SessionService:
         database: Database,
         *,
         redactor: Redactor,
-        opened: Callable[[SessionInfo], None],
+        opened: Callable[[SessionInfo], Awaitable[None]],
+        heard: Callable[[str, str], None],
         advance: Callable[[str, str], Awaitable[None]],
         has_model: Callable[[], bool],
     ) -> None:
         self._database = database
         self._redactor = redactor
         self._opened = opened
+        # Told the space and the id of a session in which something was said.
+        self._heard = heard
         # Processes the events of a thread, given its space and id. It must not raise: the messages are already stored.
         self._advance = advance
         self._has_model = has_model
@@ -62,7 +65,7 @@ class SessionService:
 
         session, opened = await self._write(space, body)
         if opened:
-            self._opened(session)
+            await self._opened(session)
         return session
 
     async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
@@ -86,7 +89,8 @@ class SessionService:
         body = remember.storing(drafts, request, space=space, redactor=self._redactor)
         stored = await messages.append_once(self._database, body, space=space)
         if stored.opened:
-            self._opened(stored.session)
+            await self._opened(stored.session)
+        self._heard(space, stored.session.id)
         if stored.appended.thread_id is not None:
             await self._advance(space, stored.appended.thread_id)
         refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
@@ -103,6 +107,7 @@ class SessionService:
             return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
 
         appended = await messages.append_once(self._database, body, space=space)
+        self._heard(space, request.session_id)
         if appended.thread_id is not None:
             await self._advance(space, appended.thread_id)
         return appended.numbers

@@ -1,17 +1,22 @@
 """Finds one memory by its name and lists documents, inside one space."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote, unquote
 
 from bethink.api.space import Space
 from bethink.errors import NotFound
-from bethink.mcp.texts import IndexLine, entry_of
+from bethink.mcp.results import IndexEntry
+from bethink.mcp.texts import IndexLine, entry_of, fact_line, message_line
 from bethink.model.documents import Document, DocumentEntry
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.rules import NOTES
 
 SCHEME = "memory://"
+_SESSIONS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +56,70 @@ async def memory_named(space: Space, name: str) -> StoredMemory:
     )
 
 
-async def documents(
-    space: Space, *, under: str, after: str, limit: int, as_of: str | None
-) -> tuple[list[IndexLine], bool]:
-    """Return lines for the documents below a path that come after another, and whether there are more."""
-    tree = await space.documents.tree(as_of=as_of)
-    below = under.rstrip("/")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of a list: how many lines, after which, and what they are narrowed to."""
+
+    after: str
+    limit: int
+    as_of: str | None
+    under: str = ""
+    only: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+async def listed(space: Space, kind: str, page: Page) -> tuple[list[IndexLine], bool]:
+    """Return lines for the notes, documents or facts of a space, and whether there are more."""
+    return await _LISTS[kind](space, page)
+
+
+def cursor_of(entry: IndexEntry) -> str:
+    """Return what continues a list after an entry."""
+    if entry.path is not None:
+        return f"document:{entry.path}"
+    return f"fact:{entry.ref.id}" if entry.ref.kind is RefKind.FACT else f"note:{entry.ref.id}:{entry.ref.number}"
+
+
+async def note_sessions(space: Space) -> list[str]:
+    """Return the ids of the sessions in which the assistant kept its notes, the newest first."""
+    return [each.session.id for each in await space.sessions(conversation=NOTES, limit=_SESSIONS)]
+
+
+async def _documents(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+    tree = await space.documents.tree(as_of=page.as_of)
+    below = page.under.rstrip("/")
     wanted = [
         (path, each)
         for path, each in tree.items()
-        if path > after and (not below or path == below or path.startswith(f"{below}/"))
+        if path > page.after and (not below or path == below or path.startswith(f"{below}/"))
     ]
-    return [_document_line(path, each) for path, each in wanted[:limit]], len(wanted) > limit
+    return [_document_line(path, each) for path, each in wanted[: page.limit]], len(wanted) > page.limit
+
+
+async def _facts(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+    facts = await space.facts.all(as_of=page.as_of, limit=page.limit + 1, after=page.after, **page.only)
+    return list(map(fact_line, facts[: page.limit])), len(facts) > page.limit
+
+
+async def _notes(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+    """List notes in the order they were written, those of the newest session first."""
+    within, _, number = page.after.partition(":")
+    lines: list[IndexLine] = []
+    for session_id in await note_sessions(space):
+        if within and session_id > within:  # ids grow with time
+            continue
+        after = int(number) if session_id == within and number.isdigit() else 0
+        session = await space.get_session(session_id)
+        wanted = page.limit + 1 - len(lines)
+        read = await session.read(after=after, limit=wanted, origins=["assistant"], until=page.as_of)
+        lines += [message_line(record, is_note=True) for record in read]
+        if len(lines) > page.limit:
+            break
+    return lines[: page.limit], len(lines) > page.limit
+
+
+_LISTS = {"note": _notes, "document": _documents, "fact": _facts}
+LISTED = tuple(_LISTS)
+"""The kinds that can be listed, in this order."""
 
 
 def uri_of(name: str) -> str:

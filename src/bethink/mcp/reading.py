@@ -23,7 +23,6 @@ from bethink.mcp.results import (
 from bethink.mcp.texts import (
     BODY_NOTE,
     IndexLine,
-    fact_line,
     index,
     message_line,
     page,
@@ -91,7 +90,10 @@ class Reading:
         names = self._names()
         asked = self._space() if len(names) == 1 else self._memory.spaces(*names)
         found = await asked.recall(question, limit=limit, budget=budget, as_of=as_of, kinds=wanted, **narrowed(only))
-        return index(list(map(recalled_line, found.items)), budget=budget, missing=found.missing)
+        noted = any(item.ref.kind is RefKind.MESSAGE and item.origin == "assistant" for item in found.items)
+        sessions = await find.note_sessions(self._space()) if noted else ()
+        lines = [recalled_line(item, is_note=item.ref.id in sessions) for item in found.items]
+        return index(lines, budget=budget, missing=found.missing)
 
     async def read_memory(self, ref: Name, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryText:
         """Read one memory in full, by its ref, or a document by its path, such as ~/memory/people.
@@ -113,7 +115,7 @@ class Reading:
 
     async def list_memories(
         self,
-        kind: Literal["document", "fact"] = "document",
+        kind: Literal["all", "note", "document", "fact"] = "all",
         under: Annotated[str, Field(max_length=500, description="only documents below this path")] = "",
         limit: Limit = 50,
         after: Next = "",
@@ -121,16 +123,24 @@ class Reading:
         *,
         only: Only = ALL,
     ) -> MemoryIndex:
-        """List what memory holds, one line each: documents ordered by path, or facts, which can be narrowed, by id."""
-        space = self._space()
-        if kind == "document":
-            if only:
-                raise Invalid("only facts can be narrowed here.", hint="Call recall to narrow a search of documents.")
-            lines, more = await find.documents(space, under=under, after=after, limit=limit, as_of=as_of)
-            return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.path or "", more=more)
-        facts = await space.facts.all(as_of=as_of, limit=limit + 1, after=after, **narrowed(only))
-        lines = list(map(fact_line, facts[:limit]))
-        return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.ref.id, more=len(facts) > limit)
+        """List what memory holds, one line each: your notes, documents by path, and facts, which can be narrowed."""
+        kinds = ("document",) if under else find.LISTED if kind == "all" else (kind,)
+        if only and kinds != ("fact",):
+            raise Invalid("only facts can be narrowed here.", hint="Pass kind: fact, or call recall to narrow.")
+        begin, _, cursor = after.partition(":")
+        if begin in kinds:
+            kinds, after = kinds[kinds.index(begin) :], cursor
+        lines: list[IndexLine] = []
+        more = False
+        for each in kinds:
+            if more or len(lines) >= limit:
+                more = True
+                break
+            page = find.Page(after=after, limit=limit - len(lines), as_of=as_of, under=under, only=narrowed(only))
+            found, more = await find.listed(self._space(), each, page)
+            lines += found
+            after = ""
+        return index(lines, budget=_MOST // 2, cursor=find.cursor_of, more=more)
 
     async def timeline(
         self,

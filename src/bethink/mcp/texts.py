@@ -48,14 +48,16 @@ def entry_of(
     )  # fmt: skip
 
 
-def recalled_line(item: Recalled) -> IndexLine:
-    """Write one result of recall."""
+def recalled_line(item: Recalled, *, is_note: bool = False) -> IndexLine:
+    """Write one result of recall, which may be a note of the assistant's."""
     about = [item.speaker] if item.speaker else []
+    if is_note:
+        about.append("note")
     if item.fact is not None and item.fact.valid_to is not None:
         about.append(f"until {iso(item.fact.valid_to)[:10]}")
     if item.superseded_by is not None:
         about.append("superseded")
-    kind = item.fact.kind if item.fact is not None else item.ref.kind
+    kind = item.fact.kind if item.fact is not None else "note" if is_note else item.ref.kind
     entry = entry_of(item.ref, kind, item.origin, item.at, score=item.score, superseded_by=item.superseded_by)
     return IndexLine(replace(entry, space=item.space or None), item.text, tuple(about))
 
@@ -66,13 +68,14 @@ def fact_line(fact: Fact) -> IndexLine:
     return IndexLine(entry_of(Ref(RefKind.FACT, fact.id, fact.version), fact.kind, fact.origin, at), fact.content)
 
 
-def message_line(record: Record) -> IndexLine:
-    """Write one message."""
+def message_line(record: Record, *, is_note: bool = False) -> IndexLine:
+    """Write one message, which may be a note of the assistant's."""
     message = record.message
     ref = Ref(RefKind.MESSAGE, record.session_id, record.number)
     at = message.said_at or record.recorded_at
-    about = (message.name,) if message.name else ()
-    return IndexLine(entry_of(ref, "message", str(message.origin), at), message.content, about)
+    about = ("note",) if is_note else (message.name,) if message.name else ()
+    kind = "note" if is_note else "message"
+    return IndexLine(entry_of(ref, kind, str(message.origin), at), message.content, about)
 
 
 def quote_line(excerpt: Excerpt) -> IndexLine:

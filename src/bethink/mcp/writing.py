@@ -13,10 +13,9 @@ from bethink.mcp.results import Correction, StoredNote
 from bethink.mcp.texts import own
 from bethink.model.documents import Author, Provenance
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Forgotten, Message, Origin, Role, conversation_key
-from bethink.model.rules import lowest, tells
+from bethink.model.records import Forgotten, Message, Origin, Role
+from bethink.model.rules import NOTES, lowest, tells
 
-NOTES = conversation_key("mcp", "notes")
 _ASSISTANT = Origin("assistant")
 
 Text = Annotated[str, Field(min_length=1, max_length=64_000)]

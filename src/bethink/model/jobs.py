@@ -116,6 +116,17 @@ class RunReport:
     marked: int = 0
     held: str | None = None
 
+    def add(self, other: "RunReport") -> None:
+        """Add what another run did; `held` is that of the later one."""
+        self.claimed += other.claimed
+        self.outcomes += other.outcomes
+        self.settled += other.settled
+        self.refused += other.refused
+        self.lost += other.lost
+        self.scanned += other.scanned
+        self.marked += other.marked
+        self.held = other.held
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:

@@ -10,7 +10,17 @@ from typing import Any
 from bethink.errors import Invalid
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Origin, SessionInfo, SourceMessage, checked_name, checked_text
+from bethink.model.records import (
+    Evidence,
+    Fact,
+    Maker,
+    Origin,
+    Quote,
+    SessionInfo,
+    SourceMessage,
+    checked_name,
+    checked_text,
+)
 from bethink.model.text import JsonObject, text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
@@ -307,7 +317,8 @@ class Version:
 class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
-    `rests_on` and `used_in` are the memories one step before and after it.
+    `rests_on` and `used_in` are the memories one step before and after it. A fact has its `evidence`, and the `quotes`
+    that it rests on if it was learnt.
     """
 
     ref: Ref
@@ -316,6 +327,8 @@ class Lineage:
     at: datetime | None = None
     made_by: Maker | None = None
     written_by: str | None = None
+    evidence: Evidence | None = None
+    quotes: tuple[Quote, ...] = ()
     jobs: tuple[Job, ...] = ()
     sources: tuple[Excerpt, ...] = ()
     rests_on: tuple[Ref, ...] = ()

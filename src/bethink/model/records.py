@@ -239,13 +239,19 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text."""
+    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text.
+
+    `tests` counts memory tests that were made from it. `tests_naming` are the ids of others that hold words of it: they
+    were written by hand, so they stay until someone removes them.
+    """
 
     messages: int = 0
     facts: int = 0
     session_memories: int = 0
     documents: int = 0
     threads: int = 0
+    tests: int = 0
+    tests_naming: tuple[str, ...] = ()
     dry_run: bool = False
 
 

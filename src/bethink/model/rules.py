@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bethink.model.moments import EPOCH
-from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger
+from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger, conversation_key
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
@@ -14,6 +14,9 @@ QUIET_CHECK = timedelta(hours=1)
 
 CONFIDENTIAL = "confidential"
 """The flag of a fact that somebody asked not to pass on."""
+
+NOTES = conversation_key("mcp", "notes")
+"""The conversation in which an assistant keeps its notes."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -45,6 +46,7 @@ def names_in(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=8_192)  # a recall stems a hundred words, most of them again and again
 def stem(word: str) -> str:
     """Cut a word to its stem, so that its ending does not matter; a word with a digit stays as it is."""
     return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word

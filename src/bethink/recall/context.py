@@ -13,7 +13,7 @@ from bethink.model.framing import framed, label_of
 from bethink.model.moments import EPOCH, from_micros, to_micros
 from bethink.model.recall import Block, Recalled, Ref, RefKind
 from bethink.model.records import FactKind
-from bethink.model.rules import tells
+from bethink.model.rules import NOTES, tells
 from bethink.recall.context_lines import begins, line_of, said_in
 from bethink.recall.duplicates import meaning_of, new_lines
 from bethink.recall.standing import current_sessions
@@ -38,6 +38,7 @@ class ContextSources:
     facts: Sequence[Text]
     documents: Sequence[Text]
     sessions: Sequence[Text]
+    notes: Sequence[Text] = ()
     superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
     """What superseded something that a session memory says."""
     space: str = ""
@@ -55,6 +56,9 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
         facts=facts,
         documents=search.leading_documents(tx, space=space, as_of=as_of, limit=TUNING.context_documents, only=only),
         sessions=sessions,
+        notes=search.leading_notes(
+            tx, space=space, conversation=NOTES, as_of=as_of, limit=TUNING.context_notes, only=only
+        ),
         superseded=superseded,
         space=space,
         now=tx.now if as_of is None else as_of,
@@ -62,7 +66,7 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
 
 
 def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
-    """Fill a block: answers to the question, every wish in force, what is known and comes up, documents, sessions."""
+    """Fill a block: answers to the question, every wish in force, what is known and comes up, notes, documents."""
     shown = {item.ref for item in answers}
     answers = [item for item in answers if item.superseded_by not in shown]
     superseded = {item.ref: item.superseded_by for item in answers if item.superseded_by is not None}
@@ -80,6 +84,7 @@ def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, 
     rest = [
         _Section("What is known", [fact for fact in others if fact not in coming], 0.0),
         _Section("Coming up", sorted(coming, key=_when), TUNING.coming_kept),
+        _Section("Notes of the assistant", sources.notes, TUNING.notes_kept),
         _Section("Documents", sources.documents, TUNING.documents_kept),
         _Section("Earlier sessions", sources.sessions, TUNING.sessions_kept),
     ]

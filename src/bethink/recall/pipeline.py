@@ -40,6 +40,9 @@ from bethink.store.vectors import Unembedded
 
 _log = logger("recall")
 
+_TOGETHER = 20
+"""How many questions share a transaction: enough that beginning one costs little, and none lasts long."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -89,6 +92,23 @@ class Pipeline:
         ranking = await self.database.transact(lambda tx: self._rank(tx, space, request, asked), space=space, read=True)
         ranked = await self._rerank(request, ranking)
         return self._choose(request, asked, ranking, ranked, longest)
+
+    async def answer_each(self, space: str, requests: Sequence[RecallRequest]) -> list[Recall]:
+        """Answer several questions, and record nothing. Without an embedder, some share a transaction and a survey."""
+        if self.embedder is not None:
+            return [await self.answer(space, each) for each in requests]
+        found: list[Recall] = []
+        for at in range(0, len(requests), _TOGETHER):
+            some = requests[at : at + _TOGETHER]
+
+            def rank(tx: Tx, some: Sequence[RecallRequest] = some) -> list[Ranking]:
+                asked = Asked(survey=search.survey(tx, space=space))
+                return [self._rank(tx, space, each, asked) for each in some]
+
+            rankings = await self.database.transact(rank, space=space, read=True)
+            for each, ranking in zip(some, rankings, strict=True):
+                found.append(self._choose(each, Asked(), ranking, await self._rerank(each, ranking), None))
+        return found
 
     async def _embed(self, space: str, request: RecallRequest) -> Asked:
         """Embed the question, before the transaction: an embedder may take long."""

@@ -38,6 +38,10 @@ class Searcher:
         """Find what answers a question. With a session, the ledger records what it was shown."""
         return await self._pipeline.recall(space, request)
 
+    async def answer_each(self, space: str, requests: Sequence[RecallRequest]) -> list[Recall]:
+        """Find what answers each of several questions, and record nothing."""
+        return await self._pipeline.answer_each(space, requests)
+
     async def context(self, space: str, request: ContextRequest) -> Block:
         """Return a block of memory for a prompt, including answers to the question if one is given."""
         tuning = self._pipeline.tuning

@@ -106,11 +106,13 @@ class Tuning:
     context_facts: int = 200
     context_documents: int = 50
     context_sessions: int = 10
+    context_notes: int = 20
     coming_days: int = 30  # what begins within so many days is coming up
     wishes_until: float = 0.5  # wishes are never left out until they alone take so much of the budget
     answers_until: float = 0.6  # answers take so much at most
     wishes_and_answers_until: float = 0.65  # and less where wishes need it
     coming_kept: float = 0.1  # so much of the budget the sections before leave to one that has something to say
+    notes_kept: float = 0.05
     documents_kept: float = 0.1
     sessions_kept: float = 0.05
     answer_tokens: int = 90  # so many of an answer fit into one line

@@ -28,6 +28,7 @@ from bethink.server.openapi import document
 from bethink.server.options import ServerOptions, options_from
 from bethink.server.problems import Problem
 from bethink.server.routes import add_verbs
+from bethink.server.streams import add_stream
 from bethink.server.tracing import Tracing
 from bethink.settings import Settings
 
@@ -90,6 +91,7 @@ def create_app(
     app.add_middleware(RequestMiddleware, options=options, metrics=context.metrics, concurrency=context.concurrency)
     app.add_exception_handler(HTTPException, _no_route)
     add_verbs(app, context)
+    add_stream(app, context)
     add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])
@@ -145,6 +147,7 @@ def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str],
     context: Context = app.state.context
     # Not uvicorn's limit_concurrency: its answer has no code, so that a client could not know that nothing was done.
     most = min(_CONNECTIONS * context.options.max_concurrency, open_files() // 2)
+    context.concurrency.leaving = lambda: server.should_exit
     context.concurrency.limit_connections(lambda: len(server.server_state.connections), most)
     return server
 

@@ -1,4 +1,4 @@
-"""How many requests are handled at once, and how many bodies may still be on their way."""
+"""How many requests are handled at once, how many wait for a change, and how many bodies are still on their way."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from bethink.server.problems import Refused, refused
 
 _SHARE = 4
-"""This many times `max_concurrency` bodies may be on their way, `max_concurrency` of them with the same key."""
+"""So many times `max_concurrency` bodies may be on their way, or requests wait; `max_concurrency` for one key."""
 
 
 class Concurrency:
@@ -18,6 +18,9 @@ class Concurrency:
         self._reading: dict[str, int] = {}
         self._connections: Callable[[], int] = lambda: 0
         self._most_connections = 0
+        self._waiting: dict[str, int] = {}
+        self.leaving: Callable[[], bool] = lambda: False
+        """Whether the server was told to stop: who waits for a change is sent away then."""
 
     def limit_connections(self, count: Callable[[], int], most: int) -> None:
         """Also refuse requests while `most` connections are open: each takes a file."""
@@ -36,19 +39,29 @@ class Concurrency:
     @contextmanager
     def reading(self, key: str) -> Generator[None]:
         """Do not count a request while its body is read: a slow sender must not keep others out, nor fill memory."""
-        reading = self._reading
-        if reading.get(key, 0) >= self._most or sum(reading.values()) >= _SHARE * self._most:
+        with self._uncounted(self._reading, key):
+            yield
+        self.check()
+
+    @contextmanager
+    def waiting(self, key: str) -> Generator[None]:
+        """Do not count a request while it waits for a change: it does nothing then."""
+        with self._uncounted(self._waiting, key):
+            yield
+
+    @contextmanager
+    def _uncounted(self, group: dict[str, int], key: str) -> Generator[None]:
+        if group.get(key, 0) >= self._most or sum(group.values()) >= _SHARE * self._most:
             raise _busy()
-        reading[key] = reading.get(key, 0) + 1
+        group[key] = group.get(key, 0) + 1
         self.active -= 1
         try:
             yield
         finally:
             self.active += 1
-            reading[key] -= 1
-            if not reading[key]:
-                del reading[key]
-        self.check()
+            group[key] -= 1
+            if not group[key]:
+                del group[key]
 
 
 def _busy(*headers: tuple[bytes, bytes]) -> Refused:

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from bethink import codec
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
+from bethink.model.verbs.memory import LEARN_SPACE
 from bethink.server import problems
 from bethink.server.auth import scopes_of
 
@@ -117,7 +118,8 @@ def described(verb: Verb[Any, Any]) -> dict[str, Any]:
 
 def operation_id(verb: Verb[Any, Any]) -> str:
     """Return the name of a verb in the OpenAPI document."""
-    return verb.method_name if verb.handle in ("space", "memory") else verb.name.replace(".", "_")
+    alone = verb.handle in ("space", "memory") and verb.name != LEARN_SPACE.name  # `learn` is that of all spaces
+    return verb.method_name if alone else verb.name.replace(".", "_")
 
 
 def _statuses(verb: Verb[Any, Any]) -> set[int]:

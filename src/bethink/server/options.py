@@ -18,6 +18,7 @@ class ServerOptions:
     rate: float = 200.0
     burst: int = 400
     max_concurrency: int = 256
+    max_wait: float = 60.0
     mcp: bool = True
 
 
@@ -33,6 +34,7 @@ def options_from(settings: Settings) -> ServerOptions:
         rate=settings.server.rate,
         burst=settings.server.burst,
         max_concurrency=settings.server.max_concurrency,
+        max_wait=settings.server.max_wait,
     )
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,6 +22,7 @@ from bethink.server.middleware import HANDLED
 from bethink.server.openapi import described
 from bethink.server.problems import refused
 from bethink.server.slashes import unescaped
+from bethink.server.streams import waited
 
 PREFIX = "/v1"
 _WITHOUT_BODY = ("GET", "DELETE")
@@ -55,11 +58,18 @@ def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awa
             handled["space"] = checked_name(space, "a space")
         asked = await read(verb, request, names, context)
         with context.tracing.of(verb, space or "", request.headers.get("traceparent"), asked) as traced:
-            result = await context.backend.run(verb, space or "", asked)
+            result = await _carry_out(verb, space or "", asked, context, key.prefix)
             handled["count"] = traced.count(result)
         return Response(codec.encode_result(verb, result), verb.status, media_type=media_type)
 
     return endpoint
+
+
+async def _carry_out(verb: Verb[Any, Any], space: str, asked: Any, context: Context, key: str) -> Any:
+    if not getattr(asked, "wait", 0):
+        return await context.backend.run(verb, space, asked)
+    asked = replace(asked, wait=min(asked.wait, context.options.max_wait))
+    return await waited(partial(context.backend.run, verb, space, asked), context, key)
 
 
 async def _read_query(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:

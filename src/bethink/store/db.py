@@ -4,7 +4,7 @@ import inspect
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -14,6 +14,7 @@ import anyio
 from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
 from bethink.logs import logger
 from bethink.model.filters import Filter
+from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.store.filters import narrowed
@@ -28,6 +29,9 @@ NO_LIMIT = 2**62
 
 _LISTEN = 0.25
 """Seconds of one wait for notifications; stopping takes no longer than this."""
+
+_GLANCE = 0.05
+"""Seconds between two looks at what another task has heard."""
 
 log = logger("store")
 
@@ -60,8 +64,10 @@ class Tx(ABC):
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
         """Whether it may safely run twice; a body that knows better may set this."""
-        self.notifies = False
-        """Whether it queued work: waiting workers are notified once it is committed."""
+        self.queued: set[JobKind] = set()
+        """The kinds of jobs that it queued: waiting workers are notified once it is committed."""
+        self.tells = False
+        """Whether it recorded a change: those who follow changes are notified once it is committed."""
         self.forgets = False
         """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
         self.begun = False
@@ -154,6 +160,9 @@ class Database(ABC):
         self._ready = False
         self._opening = anyio.Lock()
         self._notified = 0
+        self._hearing = self._listens = False
+        self.on_work: Callable[[Set[JobKind]], None] | None = None
+        """Called after each commit that queued jobs, with their kinds, on a connection's thread. It must not fail."""
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
 
@@ -207,20 +216,40 @@ class Database(ABC):
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
-        await self._listen(0)
+        while self._hearing and not self._listens:  # noqa: ASYNC110 - the task that connects may be on another loop
+            await anyio.sleep(_GLANCE)
+        await self._hear(0)
         return self._notified
 
     async def wait_for_work(self, seconds: float, *, since: int) -> bool:
         """Wait until work was queued since `start_listening`, here or by another process. Returns False on timeout."""
         with anyio.move_on_after(seconds):
-            while not (self._notified != since or await self._listen(min(seconds, _LISTEN))):
-                pass
+            while self._notified == since:
+                if self._hearing:
+                    await anyio.sleep(_GLANCE)
+                else:
+                    await self._hear(min(seconds, _LISTEN))
             return True
         return False
 
-    def _notify(self) -> None:
+    async def _hear(self, seconds: float) -> None:
+        # One listens for all who wait in this process: a notification is heard by only one of them.
+        if self._hearing:
+            return
+        self._hearing = True
+        try:
+            heard = await self._listen(seconds)
+            self._listens = True
+            if heard:
+                self._notified += 1
+        finally:
+            self._hearing = False
+
+    def _notify(self, kinds: Set[JobKind]) -> None:
         # Called on a connection's thread after the commit: it must neither block nor fail.
         self._notified += 1
+        if self.on_work is not None:
+            self.on_work(kinds)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that cannot be part of a transaction and may take long, such as building an index."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from bethink.model.changes import ChangeKind
 from bethink.model.documents import (
     Author,
     Document,
@@ -20,7 +21,7 @@ from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
 from bethink.model.text import canonical_json
-from bethink.store import jobs, terms
+from bethink.store import changes, jobs, terms
 from bethink.store.candidates import ranked
 from bethink.store.db import Row, Tx, checked_limit, until
 
@@ -66,6 +67,8 @@ def insert(
         tx.run("insert_reference", space=space, source=document_id, version=version, kind=kind, target=target)
     _rest_on(tx, by.sources, space=space, document_id=document_id, version=version, last=last)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
+    ref = Ref(RefKind.DOCUMENT, document_id, version)
+    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_CHANGED, ref=ref)
 
 
 def _rest_on(

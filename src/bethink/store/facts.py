@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bethink.errors import Stale
+from bethink.model.changes import ChangeKind
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
@@ -15,7 +16,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Evidence, Fact, FactKind, Maker, Origin, Quote, SourceMessage
 from bethink.model.text import canonical_json
 from bethink.model.words import gist
-from bethink.store import jobs, terms
+from bethink.store import changes, jobs, terms
 from bethink.store.candidates import ranked
 from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
 
@@ -41,6 +42,8 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     if known is not None:
         retire(tx, space=space, fact_id=fact.id, by=fact.id)
     _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
+    kind = ChangeKind.FACT_ADDED if known is None else ChangeKind.FACT_CORRECTED
+    changes.record(tx, space=space, kind=kind, ref=Ref(RefKind.FACT, fact.id, version))
 
 
 class Support(NamedTuple):
@@ -55,6 +58,8 @@ def learn(tx: Tx, *, space: str, fact: Fact, token: int, support: Support) -> No
     """Store a learnt fact with the words it rests on. The effect key of its support ensures that it is stored once."""
     _insert(tx, space=space, fact=fact, version=1, effect=support.effect, token=token)
     add_support(tx, space=space, fact_id=fact.id, support=support)
+    ref = Ref(RefKind.FACT, fact.id, 1)
+    changes.record(tx, space=space, kind=ChangeKind.FACT_ADDED, ref=ref, session_id=fact.source)
 
 
 def add_support(tx: Tx, *, space: str, fact_id: str, support: Support) -> None:
@@ -116,6 +121,7 @@ def end(tx: Tx, *, space: str, fact: Fact, at: datetime, by: str) -> None:
     _insert(
         tx, space=space, fact=replace(fact, valid_to=at), version=version, effect=None, token=None, ended_by=by
     )  # fmt: skip
+    changes.record(tx, space=space, kind=ChangeKind.FACT_ENDED, ref=Ref(RefKind.FACT, fact.id, version))
 
 
 def _insert(
@@ -209,7 +215,10 @@ def all_sources(tx: Tx, *, space: str) -> dict[str, list[SourceMessage]]:
 
 def retire(tx: Tx, *, space: str, fact_id: str, by: str) -> bool:
     """Retire a fact, naming its successor. The row stays as it was known."""
-    return tx.run("retire_fact", space=space, id=fact_id, by=by, now=tx.now) == 1
+    retired = tx.run("retire_fact", space=space, id=fact_id, by=by, now=tx.now) == 1
+    if retired:
+        changes.record_retired(tx, space=space, fact_id=fact_id, by=by)
+    return retired
 
 
 def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:

@@ -1,5 +1,6 @@
 """The job queue: the one table that is read across spaces, so it holds only ids, times and tokens."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
@@ -8,17 +9,19 @@ from bethink.model.ids import shard_for
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
 from bethink.model.moments import DAY, from_micros, from_micros_or_none, to_micros
 from bethink.model.rules import QUIET_CHECK
+from bethink.store import changes
 from bethink.store.db import Row, Tx
 
 SPACE_KEY = "space"
 """The key of jobs that exist once per space."""
+_LEARNT = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
 _TAKEN = tuple(field.name for field in fields(Usage))
 
 
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
     """Queue a job. Queueing it again keeps its position, ends a pause, and revives a dead job."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
-    tx.notifies = True
+    tx.queued.add(kind)
 
 
 def ensure_space(tx: Tx, *, space: str) -> None:
@@ -33,17 +36,25 @@ def await_quiet(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
 
 
 def claim(
-    tx: Tx, *, kind: JobKind, worker: str, lease: timedelta, limit: int, tried_first: bool = False
+    tx: Tx,
+    *,
+    kind: JobKind,
+    worker: str,
+    lease: timedelta,
+    limit: int,
+    tried_first: bool = False,
+    space: str | None = None,
 ) -> list[Claim]:
-    """Claim jobs that are due, in any space, for the duration of `lease`; each gets a token above all before.
+    """Claim jobs that are due, in any space or in one, for the duration of `lease`; each gets a token above all before.
 
     A job that was tried before is claimed alone: if it kills its worker, no other jobs are lost with it.
     """
     rows: list[Row] = []
     for tried in (tried_first, not tried_first):
         rows = rows or tx.all(
-            "claim_jobs",
+            "claim_jobs" if space is None else "claim_jobs_in",
             kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=1 if tried else limit, tried=int(tried),
+            space=space,
         )  # fmt: skip
     claims = [
         Claim(
@@ -65,9 +76,19 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
     return tx.one("any_due", kind=kind, now=tx.now) is not None
 
 
-def quiet(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str]]:
-    """Return space and key of sessions without a queued job that are to be checked now."""
-    return [(row["space_id"], row["key"]) for row in tx.all("list_quiet", kind=kind, now=tx.now, limit=limit)]
+def any_of(tx: Tx, *, kinds: Iterable[JobKind], quoted_too: bool) -> bool:
+    """Return whether there is anything to claim of some kinds, a session to check, or one that was only quoted."""
+    return (
+        any(any_due(tx, kind=kind) for kind in kinds)
+        or bool(quiet(tx, kind=JobKind.EXTRACT, limit=1))
+        or (quoted_too and bool(quoted(tx, limit=1)))
+    )
+
+
+def quiet(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+    """Return space and key of sessions without a queued job that are to be checked now, of all spaces or of one."""
+    query = "list_quiet" if space is None else "list_quiet_in"
+    return [(row["space_id"], row["key"]) for row in tx.all(query, kind=kind, now=tx.now, limit=limit, space=space)]
 
 
 def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
@@ -80,11 +101,15 @@ def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
+def spend(tx: Tx, usage: Usage, *, slot: int) -> None:
+    """Record the cost of model calls for the day."""
+    tx.run("spend", day=day_of(tx.now), slot=slot, **asdict(usage))
+
+
 def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
     """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
-    taken = asdict(usage)
-    tx.run("spend", day=day_of(tx.now), slot=slot, **taken)
-    return tx.run("charge_job", **_held(held), **taken) == 1
+    spend(tx, usage, slot=slot)
+    return tx.run("charge_job", **_held(held), **asdict(usage)) == 1
 
 
 def finish(
@@ -99,8 +124,9 @@ def finish(
     watermark: int | None = None,
 ) -> bool:
     """End a claim if it is still valid. Otherwise returns False and changes nothing."""
-    tx.notifies = tx.notifies or status is JobStatus.QUEUED
-    return (
+    if status is JobStatus.QUEUED:
+        tx.queued.add(held.kind)
+    finished = (
         tx.run(
             "finish_job",
             **_held(held),
@@ -114,6 +140,9 @@ def finish(
         )
         == 1
     )
+    if finished and held.kind is JobKind.EXTRACT and outcome in _LEARNT:
+        changes.record_learnt(tx, space=held.space, session_id=held.key)
+    return finished
 
 
 def hold(tx: Tx, held: Claim) -> int | None:
@@ -167,6 +196,28 @@ def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
     return [(row["space_id"], row["key"]) for row in tx.all("list_marked", kind=JobKind.EXTRACT, limit=limit)]
 
 
+def note_quoted(tx: Tx, *, space: str, session_id: str, start: int) -> None:
+    """Record that a session was only quoted after a record. Quoting it further keeps the first such record."""
+    tx.run("note_quoted", space=space, kind=JobKind.EXTRACT, key=session_id, start=start)
+
+
+def quoted(tx: Tx, *, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+    """Return space and id of sessions that were only quoted, of all spaces or of one, the oldest first."""
+    query = "list_quoted" if space is None else "list_quoted_in"
+    rows = tx.all(query, space=space, kind=JobKind.EXTRACT, limit=limit)
+    return [(row["space_id"], row["key"]) for row in rows]
+
+
+def take_quoted(tx: Tx, *, space: str, session_id: str) -> int | None:
+    """Return after which record a session was only quoted, and forget it; None if it was not."""
+    named = {"space": space, "kind": JobKind.EXTRACT, "key": session_id}
+    row = tx.one("find_quoted", **named)
+    if row is None:
+        return None
+    tx.run("forget_quoted", **named)
+    return row["quoted_from"]
+
+
 def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:
     """Return the jobs of a space, the newest first."""
     return [_job(row) for row in tx.all("list_jobs", space=space, limit=limit)]
@@ -180,7 +231,7 @@ def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
     """Let a failed or dead job start over. Returns False if it is neither."""
-    tx.notifies = True
+    tx.queued.add(kind)
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
 

@@ -1,8 +1,10 @@
-"""Keys of a deployment, created once by the first process that opens its database."""
+"""What a deployment has one of: its keys, created by the first process that opens its database, and its learner."""
 
 import secrets
 
 from bethink.store.db import Tx
+
+_LEARNER = "learner"
 
 
 def deployment_key(tx: Tx, name: str) -> bytes:
@@ -13,3 +15,14 @@ def deployment_key(tx: Tx, name: str) -> bytes:
         found = tx.one("find_deployment_key", name=name)
         assert found is not None  # noqa: S101 - written in this transaction
     return bytes.fromhex(found["value"])
+
+
+def learner(tx: Tx) -> str:
+    """Return the name of the model that learns from this database; `none` or empty if none does."""
+    found = tx.one("find_deployment_key", name=_LEARNER)
+    return "" if found is None else found["value"]
+
+
+def set_learner(tx: Tx, name: str) -> None:
+    """Record which model learns from this database."""
+    tx.run("set_deployment_value", name=_LEARNER, value=name)

@@ -93,17 +93,23 @@ def drop_memory(tx: Tx, *, space: str, session_id: str) -> bool:
 
 
 def retry(tx: Tx, session: SessionInfo, *, quoted: bool) -> bool:
-    """Let learning start over that failed or is dead, or, with `quoted`, that only quoted. Returns False otherwise.
-
-    A session that was only quoted is learnt from as if for the first time.
-    """
+    """Let learning start over that failed or is dead, or, with `quoted`, that only quoted. Returns False otherwise."""
     space, name = session.space, session.id
     if jobs.retry(tx, space=space, kind=JobKind.EXTRACT, key=name):
         return True
-    current = sessions.find(tx, space=space, session_id=name, lock=True) if quoted else None
-    if current is None or not tx.run("start_over", space=space, session=name):
+    return quoted and start_over(tx, space=space, session_id=name)
+
+
+def start_over(tx: Tx, *, space: str, session_id: str) -> bool:
+    """Mark a session that was only quoted, from the first record that was; return whether there is such a session.
+
+    What was quoted stays until a model has learnt from it.
+    """
+    session = sessions.find(tx, space=space, session_id=session_id, lock=True)
+    start = jobs.take_quoted(tx, space=space, session_id=session_id)
+    if start is None or session is None or not tx.run("start_over", space=space, session=session_id, start=start):
         return False
-    return sessions.mark(tx, space=space, session_id=name, number=current.last_number, trigger=Trigger.IDLE)
+    return sessions.mark(tx, space=space, session_id=session_id, number=session.last_number, trigger=Trigger.IDLE)
 
 
 def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[int]:
@@ -113,9 +119,14 @@ def existing(tx: Tx, *, space: str, session_id: str, numbers: list[int]) -> set[
     return {row["number"] for row in tx.all("existing_numbers", space=space, session=session_id, numbers=numbers)}
 
 
-def advance(tx: Tx, *, space: str, session_id: str, start: int, until: int) -> Advanced | None:
-    """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it was not `start`."""
+def advance(tx: Tx, *, space: str, session_id: str, start: int, until: int, quoted: bool = False) -> Advanced | None:
+    """Move `processed_until` from `start` to `until` and clear a mark that is reached; None if it was not `start`.
+
+    What was only `quoted` is noted: a model, once there is one, learns from it.
+    """
     row = tx.one("advance_session", space=space, session=session_id, start=start, until=until)
+    if row is not None and quoted:
+        jobs.note_quoted(tx, space=space, session_id=session_id, start=start)
     return None if row is None else Advanced(row["invalidated_at"], from_micros_or_none(row["ended_at"]))
 
 

@@ -6,11 +6,13 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
+from bethink.model.changes import ChangeKind
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact, Maker, Quote
 from bethink.model.reviews import Change, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import canonical_json
+from bethink.store import changes
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 _UNSTORED = ("recorded_at", "retired_at", "retired_by", "version")
@@ -21,13 +23,16 @@ def put(tx: Tx, claim: ClaimedFact, *, space: str, status: ReviewStatus, reason:
     review = new_id("rev")
     kept = tx.run(
         "insert_review",
-        space=space, id=review, status=status, reason=reason, detail=detail, claim=_written(claim),
+        space=space, id=review, status=status, reason=reason, detail=detail, claim=claim_json(claim),
         session=claim.fact.source, effect=effect, now=tx.now,
     )  # fmt: skip
     for quote in claim.quotes if kept else ():
         tx.run(
             "insert_review_source", space=space, review=review, session=quote.session_id, number=quote.number
         )  # fmt: skip
+    if kept:
+        kind = ChangeKind.REVIEW_HELD if status is ReviewStatus.HELD else ChangeKind.REVIEW_REFUSED
+        changes.record(tx, space=space, kind=kind, ref=f"review:{review}", session_id=claim.fact.source)
     return review
 
 
@@ -75,14 +80,16 @@ def counts(tx: Tx, *, space: str) -> dict[ReviewStatus, int]:
     return {ReviewStatus(row["status"]): row["count"] for row in tx.all("count_reviews", space=space)}
 
 
-def _written(claim: ClaimedFact) -> str:
+def claim_json(claim: ClaimedFact) -> str:
+    """Return a claim as JSON, as it is stored."""
     fact = {name: value for name, value in asdict(claim.fact).items() if name not in _UNSTORED}
     times = {name: value.isoformat() for name, value in fact.items() if isinstance(value, datetime)}
     quotes = [asdict(quote) for quote in claim.quotes]
     return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.known})
 
 
-def _claim_of(text: str) -> ClaimedFact:
+def claim_of(text: str) -> ClaimedFact:
+    """Read a claim that was stored as JSON."""
     tree: Mapping[str, Any] = json.loads(text)
     known = {field.name for field in fields(Fact)}
     fact = {name: value for name, value in tree["fact"].items() if name in known}
@@ -101,7 +108,7 @@ def _review_of(row: Row) -> Review:
         status=ReviewStatus(row["status"]),
         reason=row["reason"],
         detail=row["detail"],
-        claim=_claim_of(row["claim"]),
+        claim=claim_of(row["claim"]),
         session_id=row["session_id"],
         created_at=from_micros(row["created_at"]),
         decided_at=from_micros_or_none(row["decided_at"]),

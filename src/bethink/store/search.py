@@ -234,6 +234,14 @@ def leading_sessions(
     return [_session_memory(row) for row in rows if row["id"] not in left_out]
 
 
+def leading_notes(
+    tx: Tx, *, space: str, conversation: str, as_of: datetime | None, limit: int, only: Filter | None = None
+) -> list[Text]:
+    """Return what an assistant noted in a conversation of its own, the newest first, except what was learnt from."""
+    rows = tx.all("notes_for_context", only, space=space, conversation=conversation, at=until(as_of), limit=limit)
+    return [_message(row) for row in rows]
+
+
 def leading_documents(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:

@@ -285,7 +285,7 @@ def may_grow(tx: Tx, *, space: str) -> bool:
 def promise_everywhere(tx: Tx) -> None:
     """Queue the indexing of every space."""
     tx.run("queue_everywhere", kind=JobKind.INDEX, key=jobs.SPACE_KEY, now=tx.now)
-    tx.notifies = True
+    tx.queued.add(JobKind.INDEX)
 
 
 def any_left(tx: Tx) -> bool:

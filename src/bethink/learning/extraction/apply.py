@@ -7,7 +7,7 @@ from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.claims import Answer, DraftClaim
-from bethink.learning.extraction.gate import Force, ClaimProblem, ClaimReason
+from bethink.learning.extraction.gate import ClaimProblem, ClaimReason, Force
 from bethink.learning.extraction.judge import Judged
 from bethink.learning.extraction.notes import Notes, noted
 from bethink.model.ids import new_id
@@ -40,7 +40,7 @@ def apply(tx: Tx, claim: Claim, work: reading.ExtractionInput, result: Extracted
     Raises `LostClaim` if the token or the watermark shows that another worker was faster.
     """
     facts.lock(tx, space=claim.space)
-    left = _advance(tx, claim, work)
+    left = _advance(tx, claim, work, quoted=result.made_by.quotes)
     learnt = Learnt(outcome=Outcome.SUCCEEDED)
     learnt.refused[ClaimReason.MALFORMED] += result.answer.malformed
     stands = _settle_all(tx, claim, work, result, learnt)
@@ -80,7 +80,9 @@ def _settle_all(
                 learnt.settled[settlement] += 1
                 stands.append(each)
                 continue
-            problem = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
+            problem = ClaimProblem(
+                ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS
+            )
         _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
 
@@ -152,11 +154,13 @@ def _notes(
     )
 
 
-def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput) -> Advanced | None:
+def _advance(tx: Tx, claim: Claim, work: reading.ExtractionInput, *, quoted: bool) -> Advanced | None:
     """Move the watermark, unless it changed since the snapshot. Return None if the session is gone."""
     if not work.exists:
         return None
-    left = learning.advance(tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until)
+    left = learning.advance(
+        tx, space=claim.space, session_id=claim.key, start=work.start, until=work.until, quoted=quoted
+    )  # fmt: skip
     if left is None:
         raise LostClaim(f"another worker has already learnt from session {claim.key}.")
     return left

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from anyio import CancelScope
 
-from bethink.errors import BadAnswer, Invalid
+from bethink.errors import BadAnswer, Invalid, ModelError
 from bethink.extend import Model, Redactor
 from bethink.learning.extraction import claims, second
 from bethink.learning.extraction.answer import fields_of, loads
@@ -131,12 +131,13 @@ class Asker:
             f"These quotes are not in their messages:\n{named}\nAnswer again with those claims only, their quotes "
             "copied character for character, and leave out what you cannot quote."
         )
-        answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
         try:
+            answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
             again = loads(self._content(answer, claims.parse))["claims"]
-        except BadAnswer:
-            return content  # the gate refuses them, and says why
-        return json.dumps({**tree, "claims": [*kept, *again]}, ensure_ascii=False)
+        except ModelError:
+            return content  # the rest is paid for; the gate refuses these, and says why
+        more = [entry for entry in again if entry not in kept]  # a model may repeat all of them
+        return json.dumps({**tree, "claims": [*kept, *more]}, ensure_ascii=False)
 
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)

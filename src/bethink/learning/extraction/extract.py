@@ -99,6 +99,10 @@ class Extractor:
 
     async def _begin(self, claim: Claim) -> reading.ExtractionInput:
         budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
+        if self.model is not None:  # what was only quoted so far is learnt from with the rest
+            await self.database.transact(
+                lambda tx: learning.start_over(tx, space=claim.space, session_id=claim.key), space=claim.space
+            )
         return await self.database.transact(
             lambda tx: reading.begin(
                 tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}", zone=self.zone

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bethink.language.letters import words_in
+from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
@@ -19,6 +20,7 @@ from bethink.model.rules import lowest, rank, tells
 from bethink.model.words import key_words, negated, stem, words_of
 
 _SPACES = re.compile(r"\s+")
+_WORD = re.compile(r"\S+")
 _SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
 _LONGEST = 100_000
 _OF_PEOPLE = frozenset({FactKind.DECISION, FactKind.GOAL})
@@ -94,7 +96,8 @@ class Gate:
         self._owner = owner
         self._start = start
         self._suspicious = suspicious
-        self._known = known
+        self._known_numbers = {value for text in known for value in numbers_in(text)}
+        self._numbers: dict[int, set[int]] = {}
         self._texts = {number: plain(own_words(each.message.content)[:_LONGEST]) for number, each in records.items()}
         self._words = {number: frozenset(words_in(text)) for number, text in self._texts.items()}
         names = [name for each in records.values() if (name := each.message.name)]
@@ -136,7 +139,9 @@ class Gate:
         """Return whether a name is that of the owner or of a person in the conversation."""
         return name.casefold() in self._people
 
-    def _unfounded(self, claim: DraftClaim, missing: Sequence[DraftQuote], words: Sequence[Record]) -> ClaimProblem | None:
+    def _unfounded(
+        self, claim: DraftClaim, missing: Sequence[DraftQuote], words: Sequence[Record]
+    ) -> ClaimProblem | None:
         if missing:
             listed = "; ".join(f"[{quote.message}] {quote.text[:80]}" for quote in missing[:3])
             return ClaimProblem(ClaimReason.NO_QUOTE, f"not in its message: {listed}")
@@ -155,7 +160,15 @@ class Gate:
         if kind is not None and tells(kind):
             foreign = next((record for record in words if not _is_person(record)), None)
             if foreign is not None:
-                return ClaimProblem(ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words")
+                return ClaimProblem(
+                    ClaimReason.NOT_A_PERSONS_WORD, f"message {foreign.number} is not a person's own words"
+                )
+            around = (self._records[quote.number] for quote in checked.quotes if quote.context)
+            text = next((record for record in around if _is_text(record)), None)
+            if text is not None:  # a person may mean it, or a page that a person asked to have read
+                return ClaimProblem(
+                    ClaimReason.TOOLS_WORD, f"it takes message {text.number} to say what is wanted", Force.DOUBTS
+                )
         of_person = self.is_person(claim.about)
         if rank(origin) < rank(Origin("import")):
             if kind in _OF_PEOPLE:
@@ -163,23 +176,33 @@ class Gate:
             if of_person:
                 return ClaimProblem(ClaimReason.TOOLS_WORD, f"only {origin} says so about {claim.about}", Force.HOLDS)
         if origin == "assistant" and of_person and not any(map(_is_person, words)):
-            return ClaimProblem(ClaimReason.ASSISTANT_ONLY, f"only the assistant says so about {claim.about}", Force.HOLDS)
+            return ClaimProblem(
+                ClaimReason.ASSISTANT_ONLY, f"only the assistant says so about {claim.about}", Force.HOLDS
+            )
         if claim.stance == "said" and of_person and self._is_anothers(claim.about, words):
-            return ClaimProblem(ClaimReason.NOT_THEIR_OWN, f"it is {checked.speaker}'s word, not {claim.about}'s", Force.DOUBTS)
+            return ClaimProblem(
+                ClaimReason.NOT_THEIR_OWN, f"it is {checked.speaker}'s word, not {claim.about}'s", Force.DOUBTS
+            )
         return None
 
     def _foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
         quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
-        said = [self._texts[record.number] for record in quoted]
+        said = [self._numbers_of(record.number) for record in quoted]
         year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
         dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, [*said, *self._known], dates=dates, year=year)
+        numbers = foreign_numbers(statement, self._known_numbers.union(*said), dates=dates, year=year)
         if numbers:
             return ClaimProblem(ClaimReason.FOREIGN_NUMBER, f"not said: {', '.join(numbers[:3])}", Force.DOUBTS)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
         if names:
             return ClaimProblem(ClaimReason.FOREIGN_NAME, f"not said: {', '.join(names[:3])}", Force.DOUBTS)
         return None
+
+    def _numbers_of(self, number: int) -> set[int]:
+        """Return the numbers in a message, which is read once however many claims quote it."""
+        if number not in self._numbers:
+            self._numbers[number] = numbers_in(self._texts[number])
+        return self._numbers[number]
 
     def _named_elsewhere(self, claim: DraftClaim) -> list[Quote]:
         """Return where else the names of a statement stand that the quoted messages lack: it rests on these, too."""
@@ -192,7 +215,8 @@ class Gate:
             number = next((each for each in sorted(self._words, reverse=True) if name in self._words[each]), None)
             if number is not None and number not in quoted:
                 record = self._records[number]
-                found[number] = Quote(session_id=record.session_id, number=number, text=name, context=True)
+                exact = next((word for word in _WORD.findall(self._texts[number]) if name in words_in(word)), name)
+                found[number] = Quote(session_id=record.session_id, number=number, text=exact, context=True)
         return list(found.values())
 
     def _echoes(self, claim: DraftClaim) -> bool:
@@ -243,6 +267,11 @@ def _splits(text: str, place: int) -> bool:
 
 def _is_person(record: Record) -> bool:
     return record.message.role is Role.USER and record.message.origin == "user"
+
+
+def _is_text(record: Record) -> bool:
+    """Return whether a message is what a tool or a document says."""
+    return rank(Origin(record.message.origin or "import")) < rank(Origin("import"))
 
 
 def _about(name: str) -> str:

@@ -2,14 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from functools import cache
 from importlib import resources
 
 from bethink.language import MARKS, all_stop_words, is_unspaced, terms_of
 from bethink.language.letters import words_in
-from bethink.language.numbers import number_runs, numbers_in
+from bethink.language.numbers import number_runs
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]{1,3}\b")
@@ -65,6 +65,8 @@ class Ground:
 
     def _is_unsaid_run(self, run: str) -> bool:
         """Return whether a character was not said and belongs to no function word: one is enough for another name."""
+        for word in filter(is_unspaced, _own_words("user")):
+            run = run.replace(word, "")
         allowed = {sign for word in all_stop_words() for sign in word if len(word) == 1}
         reporting = _own_words("pair")
         for place in range(len(run) - 1):
@@ -73,14 +75,15 @@ class Ground:
         return any(sign not in self._signs and sign not in allowed and not _KANA.match(sign) for sign in run)
 
 
-def foreign_numbers(statement: str, said: Iterable[str], *, dates: Iterable[datetime | None], year: int) -> list[str]:
-    """Return the numbers of a statement that were neither said nor belong to one of its dates.
+def foreign_numbers(
+    statement: str, numbers: Collection[int], *, dates: Iterable[datetime | None], year: int
+) -> list[str]:
+    """Return the numbers of a statement that are not among those that were said, and belong to none of its dates.
 
     `year` is when it was said. A date may be in another year than the ones next to it only if the year was said, or how
     far away it is.
     """
-    numbers = {value for text in said for value in numbers_in(text)}
-    allowed = numbers | {0, year}
+    allowed = {*numbers, 0, year}
     for date in dates:
         for each in () if date is None else (date, date - timedelta(days=1)):  # a day ends where the next begins
             away = abs(each.year - year)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bethink.learning.extraction.gate import Checked, Force, Gate, ClaimProblem, ClaimReason
+from bethink.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.learning.extraction.second import Verdict
 from bethink.model.records import Evidence
 

@@ -42,7 +42,7 @@ class ExtractionInput:
     whole: Sequence[Record] = ()
     recorded: Sequence[str] = ()
     model: str = ""
-    """The model that gave the recorded answers."""
+    """The model that gave the recorded extraction."""
     numbered: Mapping[int, Record] = field(default_factory=dict[int, Record])
     shown: Sequence[str] = ()
     known: Sequence[Fact] = ()
@@ -106,7 +106,9 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[str, str, int]:
     """Return the run of answers about these records that were recorded but not applied, its model and last record."""
-    for answer in learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=1):
+    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=2)
+    # The model is that of the extraction, and not that of the second reading, which is recorded after it.
+    for answer in [each for each in newest if each.position == 0][:1]:
         made_by, _, span = answer.run.partition(":")
         first, _, last = span.partition("-")
         if made_by == version and int(first) == start and start < int(last) <= until:

@@ -12,7 +12,13 @@ from bethink.model.framing import inert, tagged
 from bethink.model.records import Record
 from bethink.model.text import JsonObject
 
-VERDICTS = (ClaimReason.DENIED, ClaimReason.SOMEBODY_ELSES, ClaimReason.QUOTED_OR_SUPPOSED, ClaimReason.NO_LONGER, ClaimReason.UNCLEAR)
+VERDICTS = (
+    ClaimReason.DENIED,
+    ClaimReason.SOMEBODY_ELSES,
+    ClaimReason.QUOTED_OR_SUPPOSED,
+    ClaimReason.NO_LONGER,
+    ClaimReason.UNCLEAR,
+)
 _LONGEST = 200
 _MAX_STATEMENT = 1_000
 _TEXT: JsonObject = {"type": "string"}

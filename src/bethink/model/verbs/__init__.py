@@ -13,8 +13,18 @@ def __getattr__(name: str) -> object:
     # The whole table loads when it is asked for: a program that remembers and recalls needs a third of it.
     if name != "VERBS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from bethink.model.verbs import documents, facts, memory, service, sessions, threads  # noqa: PLC0415
+    from bethink.model.verbs import (  # noqa: PLC0415
+        changes,
+        documents,
+        facts,
+        memory,
+        relearning,
+        service,
+        sessions,
+        tests,
+        threads,
+    )
 
-    modules = (memory, sessions, facts, documents, threads, service)
+    modules = (memory, relearning, sessions, facts, documents, threads, tests, changes, service)
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

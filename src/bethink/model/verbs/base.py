@@ -132,7 +132,7 @@ class Verb(Generic[RequestT, ResultT]):
 
     @property
     def handle(self) -> str:
-        """The Python handle that has the method: memory, space, session, facts, documents, threads or keys."""
+        """The Python handle that has the method: memory, space, session, facts, documents, threads, tests or keys."""
         return self.name.partition(".")[0]
 
     @property

@@ -162,7 +162,7 @@ class ChangeRequest(Request):
 
 _SPACE = "/spaces/{space}"
 _DOCUMENT = f"{_SPACE}/documents/{{document_id}}"
-_CHANGE = f"{_SPACE}/changes/{{run}}"
+_CHANGE = f"{_SPACE}/change_sets/{{run}}"
 _MISSING = "NotFound: if the space has no such document."
 _STALE = "Stale: if `expected` is not the current version."
 _UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
@@ -233,7 +233,7 @@ FILES: Verb[Empty, dict[str, str]] = Verb(
     "Return the memory of the space as files by name, as of the last consolidation.",
 )  # fmt: skip
 LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
-    "documents.changes", ListChangesRequest, list[ChangeSet], f"GET {_SPACE}/changes", READ, Retry.SAFE,
+    "documents.changes", ListChangesRequest, list[ChangeSet], f"GET {_SPACE}/change_sets", READ, Retry.SAFE,
     "List what consolidations changed, or propose to change, the newest first.",
 )  # fmt: skip
 APPROVE: Verb[ChangeRequest, None] = Verb(

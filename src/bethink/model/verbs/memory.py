@@ -6,7 +6,7 @@ from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
 from bethink.model.filters import Filter
-from bethink.model.jobs import Job
+from bethink.model.jobs import Job, RunReport
 from bethink.model.messages import Messages
 from bethink.model.moments import Moment
 from bethink.model.recall import Block, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -26,6 +26,7 @@ from bethink.model.verbs.base import (
     Verb,
 )
 from bethink.model.verbs.narrowing import Narrowed, Tags
+from bethink.model.verbs.service import LearnRequest
 
 READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
 
@@ -230,5 +231,14 @@ CONSOLIDATE: Verb[Empty, bool] = Verb(
     "Queue a consolidation of the space; a worker carries it out.",
     raises="NotFound: if there is no such space.",
 )  # fmt: skip
+LEARN_SPACE: Verb[LearnRequest, RunReport] = Verb(
+    "space.learn", LearnRequest, RunReport, f"POST {_SPACE}/learn", WRITE, Retry.ONCE,
+    "Learn once from everything that is marked in the space, and report what came of it.",
+    timed=False,
+    details=(
+        "The report includes what this process learnt in the background since the last call. With a model this "
+        "happens by itself: call it to wait for it."
+    ),
+)  # fmt: skip
 
-VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, USED, SHOWN, FORGET, JOBS, CONSOLIDATE)
+VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, USED, SHOWN, FORGET, JOBS, CONSOLIDATE, LEARN_SPACE)

@@ -84,7 +84,11 @@ LEARN: Verb[LearnRequest, RunReport] = Verb(
     "memory.learn", LearnRequest, RunReport, "POST /learn", ADMIN, Retry.ONCE,
     "Learn once from everything that is marked, in all spaces, and report what came of it.",
     timed=False,
-    details="It waits for what this process has already begun in the background, but not for other processes.",
+    details=(
+        "It waits for what this process has already begun in the background, and the report includes what was learnt "
+        "there since the last call. It does not wait for other processes. What changed is then sent to webhooks, "
+        "unless `only` is given."
+    ),
 )  # fmt: skip
 CREATE_KEY: Verb[CreateKeyRequest, NewKey] = Verb(
     "keys.create", CreateKeyRequest, NewKey, "POST /keys", ADMIN, Retry.ONCE,

@@ -1,7 +1,7 @@
 """What a signal is, and how its values are brought between 0 and 1."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bethink.recall.candidates import Candidates
 from bethink.recall.question import ParsedQuestion
@@ -28,7 +28,6 @@ class RecallSignal(Protocol):
         ...
 
 
-@runtime_checkable
 class Scaled(Protocol):
     """A signal whose values are counts, days or similarities, and must be brought between 0 and 1."""
 

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from bethink.errors import (
     StoreError,
     Unavailable,
 )
+from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
@@ -40,7 +41,7 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
-_SHARED_TABLES = ("jobs", "terms")
+_SHARED_TABLES = ("jobs", "terms", "webhook_queues", "deliveries")
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
 )
@@ -183,8 +184,8 @@ class PostgresDatabase(Database):
 
         await to_thread.run_sync(work)
 
-    def _notify(self) -> None:
-        super()._notify()
+    def _notify(self, kinds: Set[JobKind]) -> None:
+        super()._notify(kinds)
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
@@ -246,8 +247,8 @@ class PostgresDatabase(Database):
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
                 _commit(connection)
-                if tx.notifies:
-                    self._notify()
+                if tx.queued or tx.tells:
+                    self._notify(tx.queued)
         except psycopg.Error as error:
             raise _outcome(holder, error, committing=committing, repeatable=repeatable) from error
         except BaseException:

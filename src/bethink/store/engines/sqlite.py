@@ -171,8 +171,8 @@ class SqliteDatabase(Database):
                 if tx.begun:
                     committing = begin == _WRITE
                     connection.execute("COMMIT")
-                    if tx.notifies:
-                        self._notify()
+                    if tx.queued or tx.tells:
+                        self._notify(tx.queued)
                     if tx.forgets and self.options.wal:
                         self._checkpointer.clear(connection)
             except BaseException:

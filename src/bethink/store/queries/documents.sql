@@ -149,7 +149,7 @@ WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id
       AND s.version <= documents.version AND (s.last_version IS NULL OR s.last_version >= documents.version)
       AND s.source_id in_list(:ids)
-);
+) RETURNING id;
 
 -- name: document_versions_after
 -- For some versions of documents, the next version that existed at a time.

@@ -39,6 +39,20 @@ FROM picked
 WHERE jobs.space_id = picked.space_id AND jobs.kind = picked.kind AND jobs.key = picked.key
 RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.input_watermark, jobs.queued_at;
 
+-- name: claim_jobs_in
+-- The same in one space, whose jobs are few.
+WITH picked AS MATERIALIZED (
+    SELECT space_id, kind, key FROM jobs
+    WHERE space_id = :space AND kind = :kind AND due_at <= :now AND status <> 'waiting'
+      AND CASE WHEN attempts > 0 THEN 1 ELSE 0 END = :tried
+    ORDER BY due_at LIMIT :limit /*skip_locked*/
+)
+UPDATE jobs SET status = 'running', token = jobs.token + 1, worker = :worker, attempts = jobs.attempts + 1,
+    started_at = :now, finished_at = NULL, due_at = :lease
+FROM picked
+WHERE jobs.space_id = picked.space_id AND jobs.kind = picked.kind AND jobs.key = picked.key
+RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.input_watermark, jobs.queued_at;
+
 -- name: any_due
 -- Whether there is anything to claim.
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
@@ -47,6 +61,11 @@ SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waitin
 -- Sessions without a queued job that are to be checked now, the longest due first.
 SELECT space_id, key FROM jobs
 WHERE kind = :kind AND due_at <= :now AND status = 'waiting' ORDER BY due_at LIMIT :limit;
+
+-- name: list_quiet_in
+-- The same in one space.
+SELECT space_id, key FROM jobs
+WHERE space_id = :space AND kind = :kind AND due_at <= :now AND status = 'waiting' ORDER BY due_at LIMIT :limit;
 
 -- name: settle_quiet
 -- Schedule the next check, or none.
@@ -79,12 +98,12 @@ WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND s
 
 -- name: cancel_job
 -- Cancel a job that was done otherwise; a claim on it is lost.
-UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
+UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1, quoted_from = NULL
 WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: cancel_forgotten_jobs
 -- The same for sessions without any messages left.
-UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1
+UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1, quoted_from = NULL
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: list_spaces
@@ -100,6 +119,28 @@ WHERE space_id = :space AND kind = :kind AND key in_list(:sessions) AND status =
 -- Revoke the claims of all writers of a space and let their jobs start over, without counting an attempt.
 UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind <> :kind AND status = 'running';
+
+-- name: note_quoted
+-- Remember from which record on a session was only quoted.
+UPDATE jobs SET quoted_from = COALESCE(quoted_from, :start) WHERE space_id = :space AND kind = :kind AND key = :key;
+
+-- name: list_quoted
+-- Sessions of all spaces that were only quoted, the oldest first.
+SELECT space_id, key FROM jobs WHERE quoted_from IS NOT NULL ORDER BY queued_at LIMIT :limit;
+
+-- name: list_quoted_in
+-- The same in one space.
+SELECT space_id, key FROM jobs
+WHERE space_id = :space AND kind = :kind AND quoted_from IS NOT NULL ORDER BY queued_at LIMIT :limit;
+
+-- name: find_quoted
+-- From which record on a session was only quoted.
+SELECT quoted_from FROM jobs
+WHERE space_id = :space AND kind = :kind AND key = :key AND quoted_from IS NOT NULL /*for_update*/;
+
+-- name: forget_quoted
+-- What was quoted is about to be learnt from.
+UPDATE jobs SET quoted_from = NULL WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: list_marked
 -- Sessions of all spaces that have something to learn, the oldest job first.
@@ -167,6 +208,11 @@ FROM spending WHERE day = :day;
 -- name: ensure_deployment_key
 -- Store a key, unless there is one.
 INSERT INTO deployment_keys (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING;
+
+-- name: set_deployment_value
+-- Store something that there is one of, in the place of what was there.
+INSERT INTO deployment_keys (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: find_deployment_key
 -- A key by its name.

@@ -36,12 +36,10 @@ SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_upd
 FROM session_memories WHERE space_id = :space AND session_id = :session;
 
 -- name: start_over
--- Let a session that was only quoted be learnt from again, from its first record on.
-UPDATE sessions SET processed_until = NULL, invalidated_at = NULL, rests = 0
-WHERE space_id = :space AND id = :session AND learns = 1 AND EXISTS (
-    SELECT 1 FROM session_memories q
-    WHERE q.space_id = sessions.space_id AND q.session_id = sessions.id AND q.model = 'none'
-);
+-- Let a session that was only quoted be learnt from, from the first record that was.
+UPDATE sessions SET processed_until = CASE WHEN CAST(:start AS bigint) > 0 THEN :start END, invalidated_at = NULL,
+    rests = 0
+WHERE space_id = :space AND id = :session AND learns = 1;
 
 -- name: drop_session_memory
 -- Remove the memory of a session.

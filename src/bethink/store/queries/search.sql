@@ -157,6 +157,18 @@ ORDER BY s.usage_count DESC, s.source_updated_at DESC, s.session_id DESC LIMIT :
 SELECT DISTINCT session_id AS id FROM messages
 WHERE space_id = :space AND session_id in_list(:ids) AND NOT origin in_list(:origins);
 
+-- name: notes_for_context
+-- What an assistant noted in a conversation of its own, the newest first, except what facts were learnt from.
+SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content, m.tags, m.metadata
+FROM conversations c
+JOIN sessions s ON s.space_id = c.space_id AND s.conversation_id = c.id
+JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.id
+WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' AND m.said_at <= :at
+  AND NOT EXISTS (SELECT 1 FROM fact_sources f
+                  WHERE f.space_id = m.space_id AND f.session_id = m.session_id AND f.number = m.number)
+  /*only(message m)*/
+ORDER BY m.said_at DESC, m.session_id DESC, m.number DESC LIMIT :limit;
+
 -- name: documents_for_context
 -- Documents as they were at a time, the oldest first, without those that only a tool or a document vouches for.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, valid_from AS at, valid_to, tags, metadata

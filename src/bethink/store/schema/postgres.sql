@@ -106,6 +106,7 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- The jobs of all spaces: ids, times and tokens, never content. So there is no row-level security here.
 -- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
 CREATE TABLE jobs (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -126,6 +127,7 @@ CREATE TABLE jobs (
     input_tokens bigint NOT NULL DEFAULT 0,
     output_tokens bigint NOT NULL DEFAULT 0,
     cost bigint NOT NULL DEFAULT 0,
+    quoted_from bigint,
     PRIMARY KEY (space_id, kind, key)
 ) WITH (fillfactor = 70);
 
@@ -135,6 +137,7 @@ CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -147,7 +150,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) WITH (fillfactor = 50);
 
--- Keys of this deployment, such as the one that fingerprints redacted secrets.
+-- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     value text NOT NULL
@@ -302,6 +305,21 @@ CREATE TABLE review_sources (
 );
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
+
+-- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
+-- an applied one must restore, as ids.
+CREATE TABLE relearnings (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    model text NOT NULL,
+    counts json NOT NULL,
+    proposal json,
+    undo json,
+    created_at bigint NOT NULL,
+    applied_at bigint,
+    PRIMARY KEY (space_id, id)
+);
 
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
@@ -634,6 +652,113 @@ CREATE TRIGGER terms_outdated AFTER UPDATE OF title, description, body ON docume
 WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
 EXECUTE FUNCTION outdate_terms('document');
 
+-- ---------------------------------------- memory tests
+
+-- Questions with what must and must not come back. about: the fact or document that a test was made from.
+CREATE TABLE memory_tests (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    question text NOT NULL,
+    must json NOT NULL,
+    must_not json NOT NULL,
+    as_of bigint,
+    first_items bigint NOT NULL,
+    kinds json NOT NULL,
+    tags json NOT NULL,
+    note text NOT NULL,
+    about_kind text COLLATE "C",
+    about_id text COLLATE "C",
+    about_version bigint,
+    created_at bigint NOT NULL,
+    PRIMARY KEY (space_id, id)
+);
+
+CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
+
+-- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+CREATE FUNCTION forget_tests_of_facts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM memory_tests t USING gone g
+    WHERE t.space_id = g.space_id AND t.about_kind = 'fact' AND t.about_id = g.id;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION forget_tests_of_document() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM memory_tests t WHERE t.space_id = OLD.space_id AND t.about_kind = 'document' AND t.about_id = OLD.id
+      AND t.about_version IN (OLD.version, OLD.version + 1);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER tests_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_tests_of_facts();
+CREATE TRIGGER tests_forgotten AFTER UPDATE OF redacted ON documents FOR EACH ROW
+WHEN (OLD.redacted = 0 AND NEW.redacted = 1 AND NEW.reason = '')
+EXECUTE FUNCTION forget_tests_of_document();
+-- ---------------------------------------- what changed
+
+-- What changed in a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space,
+-- so that none appears after a higher one. The last row of a space stays, also when the space is forgotten, so that no
+-- number is used twice: hence no reference to spaces. session_id: the session that it was learnt from.
+CREATE TABLE changes (
+    space_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    at bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    ref text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C",
+    PRIMARY KEY (space_id, number)
+);
+
+CREATE INDEX changes_session ON changes (space_id, session_id, number) WHERE session_id IS NOT NULL;
+
+-- Where changes are sent. A webhook's secret is made from its id and a key of the deployment, and stored nowhere.
+-- only_space: the space whose changes it gets; NULL for all of them.
+CREATE TABLE webhooks (
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    url text NOT NULL,
+    only_space text COLLATE "C",
+    created_at bigint NOT NULL,
+    disabled_at bigint,
+    disabled_because text
+);
+
+-- How far each webhook has come with each space: ids, numbers and times, so that workers look across spaces.
+-- due_at: when it may next be claimed. While it is claimed, the end of the lease; NULL means that nothing waits.
+CREATE TABLE webhook_queues (
+    space_id text COLLATE "C" NOT NULL,
+    webhook_id text COLLATE "C" NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    recorded bigint NOT NULL,
+    delivered bigint NOT NULL,
+    due_at bigint,
+    token bigint NOT NULL DEFAULT 0,
+    attempts integer NOT NULL DEFAULT 0,
+    failing_since bigint,
+    PRIMARY KEY (space_id, webhook_id)
+) WITH (fillfactor = 70);
+
+CREATE INDEX webhook_queues_due ON webhook_queues (due_at) WHERE due_at IS NOT NULL;
+
+-- What became of each change that was sent: numbers, times and status, so that it is read across spaces, too.
+-- at: when it was last tried. status: what the receiver answered, 0 for nothing.
+CREATE TABLE deliveries (
+    space_id text COLLATE "C" NOT NULL,
+    webhook_id text COLLATE "C" NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    number bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    attempts integer NOT NULL,
+    status integer NOT NULL,
+    error text,
+    delivered_at bigint,
+    PRIMARY KEY (space_id, webhook_id, number)
+);
+
+CREATE INDEX deliveries_newest ON deliveries (webhook_id, at);
+CREATE INDEX deliveries_at ON deliveries (at);
+
 -- ---------------------------------------- the network
 
 -- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
@@ -683,9 +808,9 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'documents', 'document_references',
-        'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements', 'states', 'ledger',
-        'ledger_items', 'usage', 'term_counts'
+        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'documents',
+        'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
+        'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

@@ -111,6 +111,7 @@ CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 
 -- The jobs of all spaces: ids, times and tokens, never content.
 -- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
 CREATE TABLE jobs (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -131,6 +132,7 @@ CREATE TABLE jobs (
     input_tokens INTEGER NOT NULL DEFAULT 0,
     output_tokens INTEGER NOT NULL DEFAULT 0,
     cost INTEGER NOT NULL DEFAULT 0,
+    quoted_from INTEGER,
     PRIMARY KEY (space_id, kind, key)
 ) STRICT;
 
@@ -140,6 +142,7 @@ CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -152,7 +155,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) STRICT;
 
--- Keys of this deployment, such as the one that fingerprints redacted secrets.
+-- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
@@ -307,6 +310,21 @@ CREATE TABLE review_sources (
 ) STRICT;
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
+
+-- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
+-- an applied one must restore, as ids.
+CREATE TABLE relearnings (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    model TEXT NOT NULL,
+    counts TEXT NOT NULL CHECK (json_valid(counts)),
+    proposal TEXT CHECK (json_valid(proposal)),
+    undo TEXT CHECK (json_valid(undo)),
+    created_at INTEGER NOT NULL,
+    applied_at INTEGER,
+    PRIMARY KEY (space_id, id)
+) STRICT;
 
 -- Every version of every document in the tree of a space. overview: it only summarizes other documents, so it is
 -- neither searched nor embedded.
@@ -531,6 +549,100 @@ CREATE TABLE usage (
     last_usage INTEGER NOT NULL,
     PRIMARY KEY (space_id, kind, id, number)
 ) STRICT;
+
+-- ---------------------------------------- memory tests
+
+-- Questions with what must and must not come back. about: the fact or document that a test was made from.
+CREATE TABLE memory_tests (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    question TEXT NOT NULL,
+    must TEXT NOT NULL CHECK (json_valid(must)),
+    must_not TEXT NOT NULL CHECK (json_valid(must_not)),
+    as_of INTEGER,
+    first_items INTEGER NOT NULL,
+    kinds TEXT NOT NULL CHECK (json_valid(kinds)),
+    tags TEXT NOT NULL CHECK (json_valid(tags)),
+    note TEXT NOT NULL,
+    about_kind TEXT,
+    about_id TEXT,
+    about_version INTEGER,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
+
+-- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+CREATE TRIGGER facts_tests_ad AFTER DELETE ON facts BEGIN
+    DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'fact' AND about_id = old.id;
+END;
+CREATE TRIGGER documents_tests_au AFTER UPDATE OF redacted ON documents
+WHEN old.redacted = 0 AND new.redacted = 1 AND new.reason = '' BEGIN
+    DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'document' AND about_id = old.id
+      AND about_version IN (old.version, old.version + 1);
+END;
+-- ---------------------------------------- what changed
+
+-- What changed in a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space,
+-- so that none appears after a higher one. The last row of a space stays, also when the space is forgotten, so that no
+-- number is used twice: hence no reference to spaces. session_id: the session that it was learnt from.
+CREATE TABLE changes (
+    space_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    session_id TEXT,
+    PRIMARY KEY (space_id, number)
+) STRICT;
+
+CREATE INDEX changes_session ON changes (space_id, session_id, number) WHERE session_id IS NOT NULL;
+
+-- Where changes are sent. A webhook's secret is made from its id and a key of the deployment, and stored nowhere.
+-- only_space: the space whose changes it gets; NULL for all of them.
+CREATE TABLE webhooks (
+    id TEXT NOT NULL PRIMARY KEY,
+    url TEXT NOT NULL,
+    only_space TEXT,
+    created_at INTEGER NOT NULL,
+    disabled_at INTEGER,
+    disabled_because TEXT
+) STRICT;
+
+-- How far each webhook has come with each space: ids, numbers and times, so that workers look across spaces.
+-- due_at: when it may next be claimed. While it is claimed, the end of the lease; NULL means that nothing waits.
+CREATE TABLE webhook_queues (
+    space_id TEXT NOT NULL,
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    recorded INTEGER NOT NULL,
+    delivered INTEGER NOT NULL,
+    due_at INTEGER,
+    token INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    failing_since INTEGER,
+    PRIMARY KEY (space_id, webhook_id)
+) STRICT;
+
+CREATE INDEX webhook_queues_due ON webhook_queues (due_at) WHERE due_at IS NOT NULL;
+
+-- What became of each change that was sent: numbers, times and status, so that it is read across spaces, too.
+-- at: when it was last tried. status: what the receiver answered, 0 for nothing.
+CREATE TABLE deliveries (
+    space_id TEXT NOT NULL,
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    error TEXT,
+    delivered_at INTEGER,
+    PRIMARY KEY (space_id, webhook_id, number)
+) STRICT;
+
+CREATE INDEX deliveries_newest ON deliveries (webhook_id, at);
+CREATE INDEX deliveries_at ON deliveries (at);
 
 -- ---------------------------------------- the network
 

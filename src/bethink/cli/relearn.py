@@ -1,0 +1,54 @@
+"""The command that learns a space again, shows what would change, and applies or undoes it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bethink.cli.command import CommandContext, DryRun, Result, UsageError, command
+from bethink.cli.terminal import OutputLine, many
+
+if TYPE_CHECKING:
+    from bethink.model.relearning import Relearning
+
+app = typer.Typer()
+
+
+@command(app, effect="changes")
+async def relearn(
+    ctx: CommandContext,
+    *,
+    model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Learn with another model.")] = "",
+    second_model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Check claims with another model.")] = "",
+    apply: Annotated[str | None, typer.Option(metavar="ID", help="Apply a relearning that was shown.")] = None,
+    undo: Annotated[str | None, typer.Option(metavar="ID", help="Undo a relearning that was applied.")] = None,
+    dry_run: DryRun = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Apply the changes at once.")] = False,
+) -> Result:
+    """Learn from the whole log of a space again, and show what would change. Only --yes or --apply changes anything."""
+    if apply is not None and undo is not None:
+        raise UsageError("--apply and --undo exclude each other.", hint="Pass one of them.")
+    if apply is not None:
+        found = await ctx.space.apply_relearning(apply)
+    elif undo is not None:
+        found = await ctx.space.undo_relearning(undo)
+    else:
+        found = await ctx.space.relearn(model=model, second_model=second_model, dry_run=dry_run or not yes)
+    return Result(data=found, lines=lines(found))
+
+
+def lines(found: "Relearning") -> list[OutputLine]:
+    """Describe a relearning: a line for each change, then the counts and the price."""
+    shown = [OutputLine(f"+ {claim.fact.content}") for claim in found.new]
+    shown += [OutputLine(f"- {fact.content}") for fact in found.gone]
+    for each in found.changed:
+        shown += [OutputLine(f"- {each.before.content}"), OutputLine(f"+ {each.after.fact.content}")]
+    counts = (
+        f"{many(found.sessions, 'session', 'sessions')}: {found.same} the same, {len(found.new)} new, "
+        f"{len(found.gone)} gone, {len(found.changed)} changed, {found.held} held, {found.refused} refused"
+    )
+    price = f"{many(found.usage.calls, 'call', 'calls')}, ${found.usage.cost / 1e6:.4f}"
+    shown.append(OutputLine(f"{counts}; {price}"))
+    step = {"proposed": "apply", "applied": "undo"}.get(found.status)
+    state = f"{found.status}: {found.id}"
+    shown.append(OutputLine(f"{state} (bethink relearn --{step} {found.id})" if step else state))
+    return shown

@@ -1,0 +1,55 @@
+"""The verbs of relearning: learn a space again beside what is known, look at the difference, apply it or undo it."""
+
+from dataclasses import dataclass
+
+from bethink.model.access import Scope
+from bethink.model.relearning import Relearning
+from bethink.model.verbs.base import Name, Request, Retry, Verb
+
+WRITE = Scope.WRITE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelearnRequest(Request):
+    """How to learn again."""
+
+    model: str = ""
+    """The model, as PROVIDER:NAME. The one that learns here, if left out."""
+    second_model: str = ""
+    """The model of the second reading. The same model, if left out."""
+    dry_run: bool = True
+    """Only show what would change. Otherwise it is applied at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelearningRequest(Request):
+    """One relearning."""
+
+    relearning_id: Name
+    """The relearning."""
+
+
+_RELEARNINGS = "/spaces/{space}/relearnings"
+
+RELEARN: Verb[RelearnRequest, Relearning] = Verb(
+    "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", WRITE, Retry.ONCE,
+    "Learn from the whole log again, beside what is known, and return what would change.",
+    also_reads=True,
+    raises="Unavailable: if there is no model to learn with, or the daily spend cap is reached.",
+)  # fmt: skip
+APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
+    "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", WRITE,
+    Retry.IDEMPOTENT,
+    "Apply a proposed relearning as one change.",
+    also_reads=True,
+    raises="Stale: if a fact that it would change was changed since.",
+)  # fmt: skip
+UNDO_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
+    "space.undo_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/undo", WRITE,
+    Retry.IDEMPOTENT,
+    "Undo an applied relearning: the facts are as they were before it.",
+    also_reads=True,
+    raises="Stale: if a fact that it brought was changed since.",
+)  # fmt: skip
+
+VERBS = (RELEARN, APPLY_RELEARNING, UNDO_RELEARNING)

@@ -1,0 +1,208 @@
+"""Learn a space again beside what is known: the log is copied into a shadow, learnt from there, and compared."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bethink.errors import Unavailable
+from bethink.model.ids import new_id
+from bethink.model.jobs import JobKind, Usage
+from bethink.model.records import Message, Quote, Record, SessionEntry
+from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
+from bethink.model.reviews import ClaimedFact, ReviewStatus
+from bethink.model.verbs.relearning import RelearningRequest, RelearnRequest
+from bethink.model.words import gist
+from bethink.store import facts, jobs, messages, relearnings, reviews, sessions
+from bethink.store.db import Database, Tx
+from bethink.store.relearnings import LearntFact
+
+if TYPE_CHECKING:
+    from bethink.memory import Memory
+
+_PAGE = 500
+MakeShadow = Callable[[Path, RelearnRequest], "AbstractAsyncContextManager[Memory]"]
+"""Opens a memory in a file of its own, which learns with the model of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """A session of the shadow: the session it was copied from, and the numbers that its messages have there."""
+
+    session_id: str
+    numbers: Sequence[int]
+
+
+@dataclass(slots=True)
+class _Shadow:
+    """What was learnt in the shadow, in terms of the original."""
+
+    sessions: dict[str, _Copied] = field(default_factory=dict[str, _Copied])
+    claims: list[ClaimedFact] = field(default_factory=list[ClaimedFact])
+    usage: Usage = field(default_factory=Usage)
+    held: int = 0
+    refused: int = 0
+    model: str = ""
+
+    def original(self, quotes: Iterable[Quote]) -> tuple[Quote, ...]:
+        """Return quotes with the sessions and numbers of the original."""
+        return tuple(
+            replace(
+                quote,
+                session_id=self.sessions[quote.session_id].session_id,
+                number=self.sessions[quote.session_id].numbers[quote.number - 1],
+            )
+            for quote in quotes
+        )
+
+
+class RelearnService:
+    """Carries out the verbs of relearning."""
+
+    def __init__(self, database: Database, *, shadow: MakeShadow, daily_cap: int | None) -> None:
+        self._database = database
+        self._shadow = shadow
+        self._cap = daily_cap
+
+    async def relearn(self, space: str, request: RelearnRequest) -> Relearning:
+        """Learn from the whole log again, into a shadow, and return what would change."""
+        with tempfile.TemporaryDirectory(prefix="bethink-relearn-") as folder:
+            learnt = _Shadow()
+            async with self._shadow(Path(folder) / "shadow.db", request) as memory:
+                await self._learn(space, memory, learnt)
+        known = await self._database.transact(lambda tx: relearnings.learnt(tx, space=space), space=space, read=True)
+        found = await self._database.transact(
+            lambda tx: _compared(known, learnt, at=tx.now), space=space, read=True
+        )  # fmt: skip
+        await self._database.transact(lambda tx: relearnings.put(tx, found, space=space), space=space)
+        return found if request.dry_run else await self.apply(space, RelearningRequest(relearning_id=found.id))
+
+    async def apply(self, space: str, request: RelearningRequest) -> Relearning:
+        """Apply a proposal as one change."""
+        return await self._database.transact(
+            lambda tx: relearnings.apply(tx, space=space, relearning_id=request.relearning_id), space=space
+        )
+
+    async def undo(self, space: str, request: RelearningRequest) -> Relearning:
+        """Undo an applied relearning."""
+        return await self._database.transact(
+            lambda tx: relearnings.undo(tx, space=space, relearning_id=request.relearning_id), space=space
+        )
+
+    async def _learn(self, space: str, memory: "Memory", learnt: _Shadow) -> None:
+        shadow = memory.local().parts.database
+        worker = memory.local().worker()
+        if not worker.has_model:
+            raise Unavailable("there is no model to learn with.", hint="Set model, or pass model='openai:NAME'.")
+        for entry in await self._sessions(space):
+            await self._check_cap(learnt.usage)
+            records = await self._database.transact(
+                lambda tx, entry=entry: messages.after(tx, space=space, session_id=entry.session.id, number=0),
+                space=space,
+                read=True,
+            )
+            if not records:
+                continue
+            session = await memory.space(space).session(entry.conversation, agent=entry.agent)
+            await session.append([_again(record) for record in records])
+            await session.end()
+            learnt.sessions[session.id] = _Copied(entry.session.id, [record.number for record in records])
+            await worker.run_once(only=[JobKind.EXTRACT])
+            spent = await shadow.transact(jobs.spent, read=True)
+            await self._charge(spent, learnt)
+        for each in await shadow.transact(lambda tx: relearnings.learnt(tx, space=space), space=space, read=True):
+            quotes = await shadow.transact(
+                lambda tx, each=each: _support(tx, each, space=space), space=space, read=True
+            )  # fmt: skip
+            source = learnt.sessions[each.fact.source].session_id
+            fact = replace(each.fact, id=new_id("fct"), source=source)
+            learnt.claims.append(ClaimedFact(fact=fact, quotes=learnt.original(quotes)))
+            learnt.model = fact.made_by.model if fact.made_by else learnt.model
+        counts = await shadow.transact(lambda tx: reviews.counts(tx, space=space), space=space, read=True)
+        learnt.held, learnt.refused = counts.get(ReviewStatus.HELD, 0), counts.get(ReviewStatus.REFUSED, 0)
+
+    async def _sessions(self, space: str) -> list[SessionEntry]:
+        """Return the sessions that memory learns from, the oldest first."""
+
+        def body(tx: Tx) -> list[SessionEntry]:
+            found: list[SessionEntry] = []
+            while page := sessions.listed(tx, space=space, limit=_PAGE, before=found[-1].session.id if found else ""):
+                found += page
+            return [entry for entry in reversed(found) if entry.session.learns]
+
+        return await self._database.transact(body, space=space, read=True)
+
+    async def _check_cap(self, used: Usage) -> None:
+        if self._cap is None:
+            return
+        spent = await self._database.transact(jobs.spent, read=True)
+        if spent.cost >= self._cap:
+            raise Unavailable(
+                f"the daily spend cap is reached, after {used.calls} calls for this.",
+                hint="Raise daily_spend_cap, or relearn after midnight UTC.",
+            )
+
+    async def _charge(self, spent: Usage, learnt: _Shadow) -> None:
+        """Charge the day of the original with what the shadow has spent since."""
+        more = Usage(*(now - before for now, before in zip(_figures(spent), _figures(learnt.usage), strict=True)))
+        learnt.usage = spent
+        await self._database.transact(lambda tx: jobs.spend(tx, more, slot=0))
+
+
+def _figures(usage: Usage) -> tuple[int, int, int, int]:
+    return usage.calls, usage.input_tokens, usage.output_tokens, usage.cost
+
+
+def _again(record: Record) -> Message:
+    return replace(record.message, idempotency_key=None, said_at=record.message.said_at or record.recorded_at)
+
+
+def _support(tx: Tx, learnt: LearntFact, *, space: str) -> tuple[Quote, ...]:
+    found = facts.supports(tx, space=space, fact_id=learnt.fact.id)
+    return found[0].quotes if found else ()
+
+
+def _compared(known: Sequence[LearntFact], learnt: _Shadow, *, at: datetime) -> Relearning:
+    """Pair what is known with what was learnt again: by what they say, then by slot, then by the words they rest on."""
+    left = list(known)
+    new: list[ClaimedFact] = []
+    same = 0
+    for claim in learnt.claims:
+        alike = next((each for each in left if gist(each.fact.content) == gist(claim.fact.content)), None)
+        if alike is None:
+            new.append(claim)
+        else:
+            left.remove(alike)
+            same += 1
+    changed: list[ChangedFact] = []
+    for claim in list(new):
+        before = next((each for each in left if _is_about(each, claim)), None)
+        if before is not None:
+            left.remove(before)
+            new.remove(claim)
+            changed.append(ChangedFact(before=before.fact, after=claim))
+    return Relearning(
+        id=new_id("rel"),
+        status=RelearningStatus.PROPOSED,
+        created_at=at,
+        model=learnt.model,
+        sessions=len(learnt.sessions),
+        same=same,
+        usage=learnt.usage,
+        new=tuple(new),
+        gone=tuple(each.fact for each in left),
+        changed=tuple(changed),
+        held=learnt.held,
+        refused=learnt.refused,
+    )
+
+
+def _is_about(known: LearntFact, claim: ClaimedFact) -> bool:
+    fact = claim.fact
+    if fact.slot is not None and (fact.subject, fact.slot) == (known.fact.subject, known.fact.slot):
+        return True
+    words = frozenset((quote.session_id, quote.number) for quote in claim.quotes if not quote.context)
+    return fact.kind is known.fact.kind and fact.subject == known.fact.subject and words == known.words

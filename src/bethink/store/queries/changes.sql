@@ -1,0 +1,130 @@
+-- columns: change
+space_id, number, at, kind, ref, session_id;
+
+-- name: record_change
+-- Add a change with the next number of its space, whose lock the transaction holds.
+INSERT INTO changes (space_id, number, at, kind, ref, session_id)
+SELECT :space, COALESCE(MAX(number), 0) + 1, :now, :kind, :ref, :session FROM changes WHERE space_id = :space
+RETURNING number;
+
+-- name: queue_deliveries
+-- Let every webhook that is told of a space know that there is a change. One that waits for a retry goes on waiting.
+INSERT INTO webhook_queues (space_id, webhook_id, recorded, delivered, due_at)
+SELECT :space, w.id, :number, :number - 1, :now FROM webhooks w
+WHERE w.disabled_at IS NULL AND (w.only_space IS NULL OR w.only_space = :space)
+ON CONFLICT (space_id, webhook_id) DO UPDATE SET
+    recorded = excluded.recorded, due_at = COALESCE(webhook_queues.due_at, excluded.due_at);
+
+-- name: changes_after
+-- Changes of a space that follow a number, in order.
+SELECT change_columns() FROM changes WHERE space_id = :space AND number > :after ORDER BY number LIMIT :limit;
+
+-- name: newest_changes
+-- The newest changes of a space, the newest first.
+SELECT change_columns() FROM changes WHERE space_id = :space ORDER BY number DESC LIMIT :limit;
+
+-- name: oldest_change
+-- The oldest change of a space that is kept.
+SELECT change_columns() FROM changes WHERE space_id = :space ORDER BY number LIMIT 1;
+
+-- name: changes_of_session
+-- What was learnt from a session and what became of it, in order.
+SELECT change_columns() FROM changes WHERE space_id = :space AND session_id = :session ORDER BY number;
+
+-- name: prune_changes
+-- Remove old changes of a space. The last one stays: the next number follows from it.
+DELETE FROM changes WHERE space_id = :space AND at < :before
+  AND number < (SELECT max(c.number) FROM changes c WHERE c.space_id = :space);
+
+-- name: forget_changes
+-- Remove every change of a space but one.
+DELETE FROM changes WHERE space_id = :space AND number <> :number;
+
+-- name: facts_not_forgotten
+-- Which of some facts are stored, whether they hold or not.
+SELECT DISTINCT id FROM facts WHERE space_id = :space AND id in_list(:ids);
+
+-- name: forget_deliveries
+-- Remove what was noted of deliveries of a space.
+DELETE FROM deliveries WHERE space_id = :space;
+
+-- name: insert_webhook
+-- Store a webhook.
+INSERT INTO webhooks (id, url, only_space, created_at) VALUES (:id, :url, :only_space, :now);
+
+-- name: list_webhooks
+-- Every webhook, the oldest first.
+SELECT id, url, only_space, created_at, disabled_at, disabled_because FROM webhooks ORDER BY created_at, id;
+
+-- name: find_webhook
+-- One webhook.
+SELECT id, url, only_space, created_at, disabled_at, disabled_because FROM webhooks WHERE id = :id;
+
+-- name: delete_webhook
+-- Remove a webhook with its queues and deliveries.
+DELETE FROM webhooks WHERE id = :id;
+
+-- name: disable_webhook
+-- Send nothing more to a webhook.
+UPDATE webhooks SET disabled_at = :now, disabled_because = :reason WHERE id = :id AND disabled_at IS NULL;
+
+-- name: stop_queues
+-- Let nothing of a webhook be claimed again; a claim on it is lost.
+UPDATE webhook_queues SET due_at = NULL, token = token + 1 WHERE webhook_id = :id;
+
+-- name: claim_queues
+-- Claim the queues that are due, the longest waiting first, each with a token above all before.
+WITH due AS MATERIALIZED (
+    SELECT space_id, webhook_id FROM webhook_queues WHERE due_at <= :now
+    ORDER BY due_at LIMIT :limit /*skip_locked*/
+)
+UPDATE webhook_queues SET token = webhook_queues.token + 1, due_at = :lease
+FROM due WHERE webhook_queues.space_id = due.space_id AND webhook_queues.webhook_id = due.webhook_id
+RETURNING webhook_queues.space_id, webhook_queues.webhook_id, webhook_queues.token, webhook_queues.delivered,
+    webhook_queues.attempts, webhook_queues.failing_since;
+
+-- name: any_queue_due
+-- Whether there is anything to send.
+SELECT space_id FROM webhook_queues WHERE due_at <= :now LIMIT 1;
+
+-- name: advance_queue
+-- Note that a webhook was told of a change, under a claim that is still valid, and renew the claim.
+UPDATE webhook_queues SET delivered = :number, attempts = 0, failing_since = NULL, due_at = :lease
+WHERE space_id = :space AND webhook_id = :webhook AND token = :token;
+
+-- name: release_queue
+-- End a claim: what is left waits for the next.
+UPDATE webhook_queues SET due_at = CASE WHEN recorded > delivered THEN CAST(:now AS bigint) END
+WHERE space_id = :space AND webhook_id = :webhook AND token = :token;
+
+-- name: skip_lost
+-- Go on after what was recorded and is no longer kept.
+UPDATE webhook_queues SET delivered = recorded
+WHERE space_id = :space AND webhook_id = :webhook AND token = :token;
+
+-- name: delay_queue
+-- End a claim whose delivery failed, until the next attempt.
+UPDATE webhook_queues SET due_at = :due, attempts = attempts + 1, failing_since = COALESCE(failing_since, :now)
+WHERE space_id = :space AND webhook_id = :webhook AND token = :token;
+
+-- name: note_delivery
+-- Note an attempt to deliver a change.
+INSERT INTO deliveries (space_id, webhook_id, number, kind, at, attempts, status, error, delivered_at)
+VALUES (:space, :webhook, :number, :kind, :now, 1, :status, :error, :delivered_at)
+ON CONFLICT (space_id, webhook_id, number) DO UPDATE SET
+    at = excluded.at, attempts = deliveries.attempts + 1, status = excluded.status, error = excluded.error,
+    delivered_at = COALESCE(deliveries.delivered_at, excluded.delivered_at);
+
+-- name: list_deliveries
+-- What was sent to a webhook, the last tried first.
+SELECT space_id, number, kind, at, attempts, status, error, delivered_at FROM deliveries
+WHERE webhook_id = :webhook AND (CAST(:space AS text) IS NULL OR space_id = :space)
+ORDER BY at DESC, space_id, number DESC LIMIT :limit;
+
+-- name: prune_deliveries
+-- Remove what was noted of old deliveries.
+DELETE FROM deliveries WHERE at < :before;
+
+-- name: count_delivered
+-- How many deliveries have arrived, of all spaces.
+SELECT count(*) AS count FROM deliveries WHERE delivered_at IS NOT NULL;

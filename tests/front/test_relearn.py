@@ -1,0 +1,167 @@
+"""Relearning: what another model would make of the same log, shown first, applied as one change, and undone."""
+
+import json
+import re
+
+import pytest
+
+from bethink import Memory, Message
+from bethink.build import connect
+from bethink.errors import NotFound, Stale, Unavailable
+from bethink.model.calls import ModelCall
+from bethink.model.records import Fact
+from bethink.model.relearning import RelearningStatus
+from bethink.providers.scripted_model import ScriptedModel
+
+HOME = "I live in Bergen and I have a dog called Pixel."
+WISH = "Please answer in one sentence."
+
+
+def claim(statement: str, quote: str, **more: object) -> dict[str, object]:
+    quotes = [{"message": 1, "text": quote, "as": "word"}]
+    return {"statement": statement, "kind": "detail", "about": "owner", "quotes": quotes} | more
+
+
+def reader(call: ModelCall) -> str:
+    said = re.findall(r"^(c\d+) about", call.prompt, re.MULTILINE)
+    return json.dumps({"said": said, "others": [], "fixed": []})
+
+
+def model(*claims: dict[str, object]) -> ScriptedModel:
+    """A model that claims of each session whatever it can quote."""
+
+    def answer(call: ModelCall) -> str:
+        if call.schema_name == "verdicts":
+            return reader(call)
+        if call.schema_name != "claims":
+            return json.dumps({"calls": [], "done": True})
+        known = [each for each in claims if str(each["quotes"][0]["text"]) in call.prompt]  # pyright: ignore[reportIndexIssue, reportUnknownArgumentType]
+        return json.dumps({"claims": known, "suspicious": [], "title": None})
+
+    return ScriptedModel(answer)
+
+
+FIRST = (
+    claim("The user lives in Bergen.", "I live in Bergen", slot="home"),
+    claim("The user has a dog.", "I have a dog"),
+    claim("The user wants one sentence.", "answer in one sentence", kind="instruction"),
+)
+SECOND = (
+    claim("The user lives in Bergen.", "I live in Bergen", slot="home"),
+    claim("The user has a dog called Pixel.", "I have a dog called Pixel"),
+    claim("Pixel is a dog.", "a dog called Pixel", about="Pixel"),
+)
+
+
+async def told(memory: Memory) -> None:
+    for conversation, text in (("home", HOME), ("style", WISH)):
+        session = await memory.space("mira").session(conversation)
+        await session.append([Message(role="user", content=text)])
+        await session.end()
+    await memory.learn()
+
+
+async def contents(memory: Memory) -> list[str]:
+    return sorted(fact.content for fact in await memory.space("mira").facts.all())
+
+
+async def test_relearning_shows_what_would_change_and_changes_nothing(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+        before = await memory.space("mira").facts.all()
+        found = await memory.space("mira").relearn()
+
+        assert found.status is RelearningStatus.PROPOSED
+        assert (found.sessions, found.same) == (2, 1)
+        assert [each.fact.content for each in found.new] == ["Pixel is a dog."]
+        assert [fact.content for fact in found.gone] == ["The user wants one sentence."]
+        assert [(each.before.content, each.after.fact.content) for each in found.changed] == [
+            ("The user has a dog.", "The user has a dog called Pixel.")
+        ]
+        assert found.usage.calls >= 3
+        assert await memory.space("mira").facts.all() == before
+
+
+async def test_an_applied_relearning_is_one_change_and_undoing_it_restores_every_fact(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+        space = memory.space("mira")
+        before = [await _everything(memory, fact) for fact in await space.facts.all()]
+        found = await space.relearn()
+        applied = await space.apply_relearning(found.id)
+
+        assert applied.status is RelearningStatus.APPLIED
+        assert await contents(memory) == [
+            "Pixel is a dog.", "The user has a dog called Pixel.", "The user lives in Bergen.",
+        ]  # fmt: skip
+        assert (await space.apply_relearning(found.id)).status is RelearningStatus.APPLIED, "a second time does nothing"
+
+        assert (await space.undo_relearning(found.id)).status is RelearningStatus.UNDONE
+        assert [await _everything(memory, fact) for fact in await space.facts.all()] == before
+
+
+async def test_what_a_person_stated_is_never_part_of_a_relearning(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+        await memory.space("mira").facts.save(Fact(id="mine", content="The user is called Mira."))
+    async with connect(target, model=model(), learn_at_start=False) as memory:
+        found = await memory.space("mira").relearn(dry_run=False)
+
+        assert len(found.gone) == 0, "an applied one keeps no texts"
+        assert await contents(memory) == ["The user is called Mira."]
+
+
+async def test_a_proposal_goes_when_something_is_forgotten(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+        found = await memory.space("mira").relearn()
+        await memory.space("mira").forget(conversation="home")
+
+        with pytest.raises(NotFound, match="no relearning"):
+            await memory.space("mira").apply_relearning(found.id)
+
+
+async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+        space = memory.space("mira")
+        found = await space.relearn()
+        [dog] = [fact for fact in await space.facts.all() if "dog" in fact.content]
+        await space.facts.save(Fact(id=dog.id, content="The user has two dogs."))
+        before = await contents(memory)
+
+        with pytest.raises(Stale):
+            await space.apply_relearning(found.id)
+        assert await contents(memory) == before
+
+
+async def test_relearning_without_a_model_says_so(target: str) -> None:
+    async with connect(target, learn_at_start=False) as memory:
+        await told(memory)
+        with pytest.raises(Unavailable, match="no model"):
+            await memory.space("mira").relearn()
+
+
+async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+        await told(memory)
+        spent = (await memory.audit()).spent_today
+    async with connect(target, model=model(*SECOND), learn_at_start=False, daily_spend_cap=spent.cost / 1e6) as memory:
+        with pytest.raises(Unavailable, match="cap"):
+            await memory.space("mira").relearn()
+    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+        found = await memory.space("mira").relearn()
+        assert (await memory.audit()).spent_today.cost == spent.cost + found.usage.cost
+
+
+async def _everything(memory: Memory, fact: Fact) -> object:
+    space = memory.space("mira")
+    return (
+        [(each, each.recorded_at, each.retired_at, each.retired_by, each.version, each.evidence, each.made_by)
+         for each in await space.facts.versions(fact.id)],
+        await space.facts.sources(fact.id),
+    )  # fmt: skip

@@ -1,0 +1,60 @@
+"""A space learns by itself: `space.learn()` does what is due there, and touches no other space."""
+
+import bethink
+from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.providers.scripted_model import ScriptedModel
+from tests.conftest import Quiet
+from tests.rooms.learn_kit import willing
+
+
+def model_memory(target: str, model: ScriptedModel, *, learn_at_start: bool = False) -> bethink.Memory:
+    return bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=learn_at_start)
+
+
+async def test_one_space_is_learnt_from_and_the_others_stay_marked(target: str) -> None:
+    model = ScriptedModel(willing)
+    async with model_memory(target, model) as memory:
+        for name in ("alice", "bob"):
+            await memory.space(name).remember(f"{name} likes tea.")
+
+        report = await memory.space("alice").learn()
+
+        assert report.outcomes == {Outcome.SUCCEEDED: 2}, "its session, and its documents"
+        assert all("bob" not in call.prompt for call in model.calls)
+        jobs = {job.kind: job.status for job in await memory.space("bob").jobs()}
+        assert jobs[JobKind.EXTRACT] is JobStatus.QUEUED
+        assert (await memory.space("alice").learn()).claimed == 0
+        assert (await memory.learn()).outcomes == {Outcome.SUCCEEDED: 2}
+
+
+async def test_kinds_of_jobs_can_be_chosen(target: str) -> None:
+    async with model_memory(target, ScriptedModel(willing)) as memory:
+        await memory.space("alice").remember("I like tea.")
+
+        report = await memory.space("alice").learn(only=[JobKind.EXTRACT])
+
+        assert report.outcomes == {Outcome.SUCCEEDED: 1}
+
+
+async def test_what_was_only_quoted_in_other_spaces_is_left_alone(target: str) -> None:
+    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+        for name in ("alice", "bob"):
+            await memory.space(name).remember("I like tea.")
+        await memory.learn()
+    model = ScriptedModel(willing)
+    async with model_memory(target, model) as memory:
+        await memory.space("alice").learn(only=[JobKind.EXTRACT])
+
+        assert len(model.calls) == 1
+
+
+async def test_it_reports_what_the_background_did_in_that_space(target: str) -> None:
+    async with model_memory(target, ScriptedModel(willing), learn_at_start=True) as memory:
+        for name in ("alice", "bob"):
+            await memory.space(name).remember("I like tea.")
+
+        alice = await memory.space("alice").learn()
+        rest = await memory.learn()
+
+        assert alice.outcomes == {Outcome.SUCCEEDED: 2}
+        assert rest.outcomes == {Outcome.SUCCEEDED: 2}

@@ -1,0 +1,364 @@
+"""Webhooks: each change arrives, those of a space in order, and the receiver can tell who sent it."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import anyio
+import pytest
+
+from bethink import Fact, Memory, verify_webhook
+from bethink.errors import Invalid, NotFound
+from bethink.model.webhooks import NewWebhook
+from bethink.store import webhooks
+from bethink.store.db import Database
+from bethink.telling import deliver
+from bethink.telling.deliver import Deliverer, DeliveryOptions
+from bethink.telling.teller import Teller
+from tests.conftest import FakeClock, memory_on
+from tests.rooms.learn_kit import worker
+
+OPTIONS = DeliveryOptions(allow_private=True, timeout=10.0)
+
+
+class Receiver(ThreadingHTTPServer):
+    """Answers as told, in turn; the last answer is for all that follow."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = [204]
+        self.got: list[tuple[str, dict[str, str], bytes]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/hook"
+
+    @property
+    def told(self) -> list[tuple[str, int, str]]:
+        """What arrived: space, number and kind of each."""
+        bodies: list[Any] = [json.loads(body) for _, _, body in self.got]
+        return [(each["data"]["space"], each["data"]["number"], each["type"]) for each in bodies]
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Receiver  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.got.append((self.path, headers, body))
+        answers = self.server.answers
+        self.send_response(answers.pop(0) if len(answers) > 1 else answers[0])
+        self.send_header("location", "/elsewhere")
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    server = Receiver()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def memory(database: Database) -> Memory:
+    return memory_on(database, allow_private=True)
+
+
+async def hook(memory: Memory, receiver: Receiver, space: str | None = None) -> NewWebhook:
+    return await memory.webhooks.create(receiver.url, space=space)
+
+
+async def save(memory: Memory, name: str, space: str = "alice") -> None:
+    await memory.space(space).facts.save(Fact(id=name, content=f"{name}."))
+
+
+async def tell(database: Database, **options: Any) -> None:
+    deliverer = Deliverer(database, DeliveryOptions(allow_private=True, **options))
+    while await deliverer.run_once():
+        pass
+
+
+async def test_a_change_arrives_signed_and_without_a_word_of_it(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    made = await hook(memory, receiver)
+    await save(memory, "tea")
+
+    await tell(database)
+
+    [(path, headers, body)] = receiver.got
+    verify_webhook(made.secret, headers, body, now=float(headers["webhook-timestamp"]))
+    [change] = await memory.space("alice").changes()
+    assert (path, headers["content-type"]) == ("/hook", "application/json")
+    assert json.loads(body) == {
+        "type": "fact.added",
+        "timestamp": change.at.isoformat(),
+        "data": {"space": "alice", "number": 1, "ref": "fact:tea:1", "session_id": None},
+    }
+    [noted] = await memory.webhooks.deliveries(made.info.id)
+    assert (noted.space, noted.number, noted.kind, noted.status, noted.attempts) == ("alice", 1, "fact.added", 204, 1)
+    assert noted.delivered_at is not None
+
+
+async def test_only_what_changes_after_it_was_made_is_sent(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    await save(memory, "before")
+    await hook(memory, receiver)
+    await save(memory, "after")
+
+    await tell(database)
+
+    assert receiver.told == [("alice", 2, "fact.added")]
+
+
+async def test_a_later_change_waits_for_an_earlier_one_and_other_spaces_do_not(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers = [500, 204]
+    await save(memory, "one")
+    await tell(database)
+    await save(memory, "two")
+    await save(memory, "other", space="bob")
+    await tell(database)
+    assert receiver.told == [("alice", 1, "fact.added"), ("bob", 1, "fact.added")]
+
+    clock.time += timedelta(minutes=1)
+    await tell(database)
+
+    assert receiver.told[2:] == [("alice", 1, "fact.added"), ("alice", 2, "fact.added")]
+    ids = [headers["webhook-id"] for _, headers, _ in receiver.got]
+    assert ids[0] == ids[2]
+    assert len(set(ids)) == 3
+
+
+async def test_the_pause_grows_with_each_failure_and_begins_anew_after_a_success(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers = [503]
+    await save(memory, "one")
+    pauses: list[timedelta] = []
+    for _ in range(4):
+        await tell(database)
+        began = clock.time
+        while not await database.transact(webhooks.any_due, read=True):
+            clock.time += timedelta(seconds=0.5)
+        pauses.append(clock.time - began)
+
+    assert pauses == sorted(pauses)
+    assert pauses[3] > 3 * pauses[0]
+
+
+async def test_a_redirect_is_a_failure_and_is_not_followed(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    made = await hook(memory, receiver)
+    receiver.answers = [302]
+    await save(memory, "one")
+
+    await tell(database)
+
+    assert [path for path, _, _ in receiver.got] == ["/hook"]
+    [noted] = await memory.webhooks.deliveries(made.info.id)
+    assert (noted.status, noted.error, noted.delivered_at) == (302, "HTTP 302", None)
+
+
+async def test_a_receiver_that_is_gone_is_told_nothing_more(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers = [410, 204]
+    await save(memory, "one")
+    await tell(database)
+    await save(memory, "two")
+    clock.time += timedelta(days=1)
+
+    await tell(database)
+
+    assert len(receiver.got) == 1
+    [info] = await memory.webhooks.all()
+    assert info.disabled_at is not None
+    assert "410" in str(info.disabled_because)
+
+
+async def test_a_receiver_that_fails_for_days_is_disabled(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers = [500]
+    await save(memory, "one")
+    for _ in range(2):
+        await tell(database, give_up_days=3)
+        assert (await memory.webhooks.all())[0].disabled_at is None
+        clock.time += timedelta(days=2)
+
+    await tell(database, give_up_days=3)
+
+    assert (await memory.webhooks.all())[0].disabled_because == "it failed for 3 days; the last time: HTTP 500"
+
+
+async def test_one_that_is_not_there_is_tried_again(memory: Memory, database: Database, clock: FakeClock) -> None:
+    made = await memory.webhooks.create("http://127.0.0.1:9/hook")
+    await save(memory, "one")
+    await tell(database)
+    clock.time += timedelta(minutes=1)
+    await tell(database)
+
+    [noted] = await memory.webhooks.deliveries(made.info.id)
+    assert (noted.attempts, noted.status, noted.delivered_at) == (2, 0, None)
+    assert noted.error == "ConnectError"
+
+
+async def test_a_webhook_of_a_space_hears_of_no_other(memory: Memory, database: Database, receiver: Receiver) -> None:
+    await hook(memory, receiver, space="alice")
+    await save(memory, "one")
+    await save(memory, "other", space="bob")
+
+    await tell(database)
+
+    assert receiver.told == [("alice", 1, "fact.added")]
+
+
+async def test_a_forgotten_space_is_the_last_that_is_told_of_it(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    made = await hook(memory, receiver)
+    await save(memory, "one")
+    await tell(database)
+    await save(memory, "never told")
+    await memory.space("alice").forget(everything=True)
+
+    await tell(database)
+
+    assert receiver.told == [("alice", 1, "fact.added"), ("alice", 3, "space.forgotten")]
+    assert [each.number for each in await memory.webhooks.deliveries(made.info.id)] == [3]
+
+
+async def test_what_is_no_longer_kept_is_passed_over(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers = [500, 204]
+    await save(memory, "one")
+    await save(memory, "two")
+    await tell(database)
+    clock.time += timedelta(days=31)
+    assert await Teller(database, Deliverer(database)).prune() == 1
+
+    await tell(database, give_up_days=100)
+    await tell(database)
+
+    assert receiver.told == [("alice", 1, "fact.added"), ("alice", 2, "fact.added")]
+
+
+async def test_who_lost_a_claim_notes_nothing(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    made = await hook(memory, receiver)
+    await save(memory, "one")
+    lease = timedelta(seconds=60)
+    [first] = await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9))
+    assert await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9)) == []
+    clock.time += timedelta(minutes=2)
+    [second] = await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9))
+    [change] = await memory.space("alice").changes()
+
+    done = await database.transact(lambda tx: webhooks.advance(tx, first, change, status=204, lease=lease))
+    await database.transact(lambda tx: webhooks.delay(tx, first, change, status=500, error="HTTP 500", seconds=9))
+
+    assert not done
+    assert second.token > first.token
+    assert await memory.webhooks.deliveries(made.info.id) == []
+    assert await database.transact(lambda tx: webhooks.advance(tx, second, change, status=204, lease=lease))
+
+
+async def test_an_address_inside_is_refused_when_it_is_made_and_when_its_name_changes(
+    memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
+) -> None:
+    with pytest.raises(Invalid, match="private network"):
+        await memory_on(database).webhooks.create(receiver.url)
+    made = await hook(memory, receiver)
+    await save(memory, "one")
+
+    deliverer = Deliverer(database, DeliveryOptions())  # as if the name had led elsewhere when it was made
+    await deliverer.run_once()
+
+    assert receiver.got == []
+    [noted] = await memory.webhooks.deliveries(made.info.id)
+    assert noted.error == "the address leads into a private network"
+
+
+async def test_a_secret_is_shown_once_and_stored_nowhere(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    made, other = await hook(memory, receiver), await hook(memory, receiver)
+
+    rows = await database.transact(lambda tx: tx.all("list_webhooks"))
+
+    assert made.secret != other.secret
+    assert made.secret not in repr(made) + str(rows) + str(await memory.webhooks.all())
+
+
+async def test_a_deleted_webhook_is_told_nothing_and_its_log_is_gone(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    made = await hook(memory, receiver)
+    await save(memory, "one")
+
+    await memory.webhooks.delete(made.info.id)
+    await tell(database)
+
+    assert receiver.got == []
+    for call in (memory.webhooks.delete, memory.webhooks.deliveries):
+        with pytest.raises(NotFound):
+            await call(made.info.id)
+
+
+async def test_a_worker_sends_while_it_runs_and_stops_when_told(
+    memory: Memory, database: Database, receiver: Receiver
+) -> None:
+    await hook(memory, receiver)
+    work = worker(database, None)
+    work._teller = Teller(database, Deliverer(database, OPTIONS))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work.run)
+            await save(memory, "one")
+            while not receiver.got:
+                await anyio.wait_all_tasks_blocked()
+            work.stop()
+
+    assert receiver.told == [("alice", 1, "fact.added")]
+
+
+async def test_a_receiver_that_never_ends_its_answer_is_cut_off(
+    memory: Memory, database: Database, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await hook(memory, receiver)
+    await save(memory, "one")
+
+    async def forever(_: object) -> None:
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(deliver, "_drained", forever)
+    await Deliverer(database, DeliveryOptions(allow_private=True, timeout=0.2)).run_once()
+
+    [noted] = await memory.webhooks.deliveries(made.info.id)
+    assert noted.error == "no answer in time"

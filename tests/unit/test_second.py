@@ -1,0 +1,137 @@
+"""The second reading: its request, its verdicts whatever it answers, and what becomes of a claim by them."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bethink.errors import BadAnswer
+from bethink.learning.extraction.gate import Checked, ClaimReason, Force, Gate
+from bethink.learning.extraction.judge import judge, readable
+from bethink.learning.extraction.request import Scene
+from bethink.learning.extraction.second import VERDICTS, Verdict, parse, request
+from bethink.model.records import Evidence, Record
+from tests.unit.extraction_kit import checked, claim, talk, whole
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(["c1", "c2", "c3", "c4", ""])
+SCENE = Scene(owner="Ana", conversation="cli:desk")
+
+
+def answered(**more: object) -> str:
+    return json.dumps({"said": [], "others": [], "fixed": [], **more})
+
+
+@given(JSON, JSON, JSON)
+def test_whatever_is_answered_there_is_a_verdict_for_each_claim_or_a_bad_answer(
+    said: object, others: object, fixed: object
+) -> None:
+    try:
+        found = parse(json.dumps({"said": said, "others": others, "fixed": fixed}), 3)
+    except BadAnswer:
+        return
+    assert len(found) == 3
+
+
+@given(st.lists(NAMES), st.lists(st.tuples(NAMES, st.sampled_from([*map(str, VERDICTS), "fine"]))))
+def test_a_claim_stands_only_if_it_is_named_as_said_and_not_also_as_something_else(
+    said: list[str], others: list[tuple[str, str]]
+) -> None:
+    told = [{"claim": name, "verdict": word, "because": "so"} for name, word in others]
+
+    for place, verdict in enumerate(parse(answered(said=said, others=told), 4), 1):
+        name = f"c{place}"
+        rejected = [word for each, word in others if each == name]
+        assert (verdict.reason is None) is (name in said and not rejected)
+        if rejected:
+            assert verdict.reason == (rejected[-1] if rejected[-1] in VERDICTS else "unclear")
+
+
+@pytest.mark.parametrize("bad", ["no json", "[]", "{}", answered(said=None), answered(others={}), answered(fixed="c1")])
+def test_an_answer_without_its_lists_is_bad(bad: str) -> None:
+    with pytest.raises(BadAnswer):
+        parse(bad, 1)
+
+
+def test_a_correction_is_one_sentence_without_tags_and_a_reason_is_short() -> None:
+    fixed = [
+        {"claim": "c1", "statement": "User  plans\nto go"},
+        {"claim": "c2", "statement": "x </bethink-memory>"},
+        {"claim": "c3", "statement": "x" * 1_001},
+        {"claim": "c4", "statement": 7},
+    ]
+    other = {"claim": "c5", "verdict": "denied", "because": "# no\n" * 200}
+
+    *kept, denied = parse(answered(said=["c1", "c2", "c3", "c4"], fixed=fixed, others=[other]), 5)
+
+    assert [verdict.fixed for verdict in kept] == ["User plans to go", None, None, None]
+    assert (denied.reason, len(denied.because) <= 200, "\n" in denied.because) == ("denied", True, False)
+
+
+def test_a_request_shows_the_quoted_messages_their_neighbours_and_the_claims() -> None:
+    said = talk(*(("user", f"word {number}") for number in range(1, 7)))
+    claims = [checked(claim("It is\nword 2", (2, "word 2"), about="<system>it"), said)]
+
+    text = request(claims, said, SCENE)
+
+    assert text == (
+        "<messages>\n[1] 12:00 Ana: word 1\n[2] 12:00 Ana: word 2\n[3] 12:00 Ana: word 3\n</messages>\n"
+        "<claims>\nc1 about \u2039system>it, detail, [2]: It is / word 2\n</claims>"
+    )
+
+
+SAID: dict[int, Record] = talk(("user", "I like tea."), ("tool", "User likes cake."), ("user", "I like Oslo."))
+STANDS = checked(whole("User likes tea", SAID, 1), SAID)
+DOUBTED = checked(whole("User likes Darjeeling", SAID, 1), SAID)
+HELD = checked(whole("User likes cake", SAID, 2), SAID)
+REFUSED = checked(claim("User likes snow", (1, "I like snow.")), SAID)
+
+
+def forces(*claims: Checked, verdicts: list[Verdict] | None) -> list[tuple[str, str] | None]:
+    judged = judge(claims, verdicts, Gate(SAID), held_flags=("health",))
+    return [None if each.problem is None else (each.problem.reason, each.problem.force) for each in judged]
+
+
+def test_what_code_refuses_or_holds_is_not_read_again() -> None:
+    assert readable([REFUSED, DOUBTED, HELD, STANDS]) == [DOUBTED, STANDS]
+
+
+def test_each_verdict_meets_its_own_claim() -> None:
+    denied = Verdict(ClaimReason.DENIED, "no")
+
+    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[Verdict(None), denied]) == [
+        ("no_quote", "refuses"), None, ("tools_word", "holds"), ("denied", "holds"),
+    ]  # fmt: skip
+    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[denied, Verdict(None)]) == [
+        ("no_quote", "refuses"), ("denied", "holds"), ("tools_word", "holds"), None,
+    ]  # fmt: skip
+
+
+def test_without_a_second_reading_a_doubt_stays_and_nothing_is_confirmed() -> None:
+    assert forces(STANDS, DOUBTED, verdicts=None) == [None, ("foreign_name", Force.DOUBTS)]
+    judged = judge([STANDS], None, Gate(SAID), held_flags=())
+    assert [each.evidence for each in judged] == [Evidence.QUOTED]
+    judged = judge([STANDS], [Verdict(None)], Gate(SAID), held_flags=())
+    assert [each.evidence for each in judged] == [Evidence.CONFIRMED]
+
+
+def test_a_flag_holds_what_stands_and_hides_no_other_reason() -> None:
+    ill = checked(whole("User likes tea", SAID, 1, review="health"), SAID)
+    kept = checked(whole("User likes tea", SAID, 1, review="confidential"), SAID)
+
+    assert forces(ill, kept, verdicts=[Verdict(None), Verdict(None)]) == [("flagged", "holds"), None]
+    assert forces(ill, verdicts=[Verdict(ClaimReason.NO_LONGER)]) == [("no_longer", "holds")]
+    assert forces(ill, verdicts=None) == [("flagged", "holds")]
+
+
+def test_a_corrected_statement_is_taken_unless_it_has_a_foreign_name() -> None:
+    right, wrong = Verdict(None, fixed="User loves tea"), Verdict(None, fixed="User likes Stavanger")
+
+    [judged] = judge([STANDS], [right], Gate(SAID), held_flags=())
+    assert (judged.statement, judged.problem) == ("User loves tea", None)
+    assert forces(STANDS, verdicts=[wrong]) == [("foreign_name", "doubts")]
