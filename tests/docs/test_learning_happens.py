@@ -44,7 +44,10 @@ def test_the_tutorial_with_a_worker_that_knows_no_model_loses_nothing(tmp_path: 
     run("tutorial_agent.py", tmp_path, "Hello again.\n\n")
     bethink_command("worker", "--once", "--database", "lesson.db", folder=tmp_path)
 
-    assert run("tutorial_facts.py", tmp_path).splitlines() == ["1 fact", "User moved to Bergen - user said so, confirmed"]
+    assert run("tutorial_facts.py", tmp_path).splitlines() == [
+        "1 fact",
+        "User moved to Bergen - user said so, confirmed",
+    ]
 
     refused = bethink_command("worker", "--once", "--database", "lesson.db", folder=tmp_path)
     assert refused.returncode == 4

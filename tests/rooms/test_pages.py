@@ -22,15 +22,8 @@ OWN = Fact(id="fct_3", content="The user wants short answers", subject="user", s
 
 
 def call(tool: str, path: str, **fields: object) -> dict[str, object]:
-    return {
-        "tool": tool,
-        "path": path,
-        "title": None,
-        "description": None,
-        "body": None,
-        "old": None,
-        "to": None,
-    } | fields
+    empty = {"title": None, "description": None, "body": None, "old": None, "to": None}
+    return {"tool": tool, "path": path, **empty, **fields}
 
 
 def write(path: str, body: str, title: str = "Family", description: str = "") -> dict[str, object]:
