@@ -50,7 +50,7 @@ async def test_a_consolidation_writes_raw_memories_latest_first_and_a_summary_fo
     assert raw.index(second.id) < raw.index(first.id), "selected by use, written by time"
     summaries = [name for name in files if name.startswith("rollout_summaries/")]
     assert len(summaries) == 2
-    assert [name for name in summaries if name.endswith("talk-1.md") and first.id in files[name]]
+    assert [name for name in summaries if name.endswith("user-likes-tea.md") and first.id in files[name]]
     assert "User likes tea" in files["memory_summary.md"]
 
 
