@@ -6,23 +6,21 @@ import bethink
 import bethink.sync
 
 MOVE = {
+    "quotes": [{"message": 1, "text": "moved to Bergen", "as": "word"}],
     "statement": "User moved to Bergen",
+    "about": "owner",
     "kind": "detail",
-    "sources": [1],
-    "entities": ["Bergen"],
-    "subject": "user",
     "slot": "home_town",
-    "valid_from": None,
-    "valid_to": None,
 }
 
 
 def answer(call: bethink.ModelCall) -> str:
-    """Stand in for a model: it learns one fact, from the first message that names Bergen."""
-    if call.schema_name != "session_memory":
+    """Stand in for a model: it learns one fact, from the first message that names Bergen, and checks it."""
+    if call.schema_name == "document_calls":
         return json.dumps({"calls": [], "done": True})
-    facts = [MOVE] if "moved to Bergen" in call.prompt else []
-    return json.dumps({"raw_memory": "The user talked.", "summary": "A talk.", "slug": "a-talk", "facts": facts})
+    if call.schema_name == "verdicts":
+        return json.dumps({"said": ["c1"], "others": [], "fixed": []})
+    return json.dumps({"claims": [MOVE] if "moved to Bergen" in call.prompt else []})
 
 
 with bethink.sync.connect("lesson.db", model=bethink.ScriptedModel(answer)) as memory:

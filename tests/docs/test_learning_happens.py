@@ -12,14 +12,13 @@ from bethink.model.calls import ModelCall
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import Quiet
 from tests.doors.mcp_kit import Checked, over_stdio
-from tests.rooms.learn_kit import DONE, a_fact, answer, until
+from tests.rooms.learn_kit import a_fact, answer, quoting, until, willing
 
 ROOT = Path(__file__).parent.parent.parent
-_FACT = answer(a_fact("User likes long train journeys", 1))
 
 
-def learns(call: ModelCall) -> str:
-    return DONE if call.schema_name == "document_calls" else _FACT
+def learns(call: ModelCall, statement: str = "User likes long train journeys") -> str:
+    return quoting(answer(a_fact(statement, 1)), call) if call.schema_name == "claims" else willing(call)
 
 
 def run(snippet: str, folder: Path, typed: str = "") -> str:
@@ -82,13 +81,7 @@ async def test_after_remember_over_mcp_the_memory_does_not_deny_having_any(targe
 
 
 def test_the_first_lines_of_the_readme_with_a_model_end_in_a_fact(tmp_path: Path) -> None:
-    model = ScriptedModel(
-        lambda call: (
-            DONE
-            if call.schema_name == "document_calls"
-            else answer(a_fact("User is allergic to cashews", 1, entities=[]))
-        )
-    )
+    model = ScriptedModel(lambda call: learns(call, "User is allergic to cashews"))
     run("first_steps.py", tmp_path)
     with bethink.sync.connect(tmp_path / "mira.db", model=model) as memory:
         memory.space("mira").learn()
