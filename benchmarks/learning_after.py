@@ -19,7 +19,7 @@ from bethink.store import facts
 
 FIRST = 5
 _DAY = timedelta(days=1)
-_MESSAGE = re.compile(r"^\[\d+\] \d\d:\d\d .*?: ", re.MULTILINE)
+_MESSAGE = re.compile(r"^\[\d+\] (?:\d\d:\d\d )?.*?: ", re.MULTILINE)
 _DATE = re.compile(r"^\d{4}-\d\d-\d\d, \w+$", re.MULTILINE)
 
 

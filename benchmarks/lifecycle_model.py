@@ -25,7 +25,7 @@ _WHO = r"\b(?:I|[Yy]ou|[Tt]he user|[Uu]ser)"
 _WHOSE = r"\b(?:[Mm]y|[Yy]our|[Tt]he user's|[Uu]ser's)"
 _NAME = r"([A-Z]\w+)"
 # The beginning of a message inside a tool's text is as good as a real one to it.
-_HEADING = re.compile(r"^ *\[(\d+)\] \d\d:\d\d ([^:\n]*):", re.MULTILINE)
+_HEADING = re.compile(r"^ *\[(\d+)\] (?:\d\d:\d\d )?([^:\n]*):", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _DAY = re.compile(r"^(\d{4}-\d{2}-\d{2}), \w+day$", re.MULTILINE)
 _LISTED = re.compile(r"^- (f\d+) [^:\n]*: (.*)$", re.MULTILINE)

@@ -8,7 +8,7 @@ FILE_WISH, FILE_LIMIT = 400, 500
 FUNCTION_WISH, FUNCTION_LIMIT = 50, 80
 _ROOT = Path(__file__).parent.parent
 _FOLDERS = ("src", "tests", "tools", "faults", "benchmarks", "docs_src", "examples")
-_GENERATED = ("src/bethink/sync.py",)
+_GENERATED = ("src/bethink/sync.py", "src/bethink/api/")
 
 
 def sizes(path: Path) -> list[tuple[str, int, int, int]]:
@@ -28,7 +28,7 @@ def main() -> int:
         path
         for folder in _FOLDERS
         for path in sorted((_ROOT / folder).rglob("*.py"))
-        if path.relative_to(_ROOT).as_posix() not in _GENERATED
+        if not path.relative_to(_ROOT).as_posix().startswith(_GENERATED)
     ]
     measured = [each for path in files for each in sizes(path)]
     for name, lines, wish, limit in measured:

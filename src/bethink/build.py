@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # each is loaded by the first use
     from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
+    from bethink.telling.teller import Teller
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
@@ -107,8 +108,6 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.learning.learner import Learner  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
-    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415
-    from bethink.telling.teller import Teller  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
     prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
@@ -156,16 +155,25 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     }
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
+    learner = None
+    if JobKind.EXTRACT not in (unfit or {}):
+        learner = Learner(database, settings.model.name if model is None else model.name)
+    return Worker(
+        database, handlers, options, rest=rest, unfit=unfit, teller=_teller(settings, database), learner=learner
+    )
+
+
+def _teller(settings: Settings, database: Database) -> "Teller":
+    """Return what sends changes to webhooks."""
+    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415 - only workers send
+    from bethink.telling.teller import Teller  # noqa: PLC0415
+
     sending = DeliveryOptions(
         allow_private=settings.webhooks.allow_private,
         timeout=settings.webhooks.timeout,
         give_up_days=settings.webhooks.give_up_days,
     )
-    teller = Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
-    learner = None
-    if JobKind.EXTRACT not in (unfit or {}):
-        learner = Learner(database, settings.model.name if model is None else model.name)
-    return Worker(database, handlers, options, rest=rest, unfit=unfit, teller=teller, learner=learner)
+    return Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
 
 
 def _cap(settings: Settings, *, free: bool) -> int | None:

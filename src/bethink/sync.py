@@ -679,7 +679,7 @@ class Rules(Blocking[AsyncRules]):
     def set(self, rules: LearningRules, *, agent: str | None = None) -> LearningRules:
         """Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.
 
-        A model follows them, so they need the scope admin. They never make it believed without proof.
+        The model that learns follows them. They never make it believed without proof.
 
         Args:
             rules: The rules, in place of all that were set before.

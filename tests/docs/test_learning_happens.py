@@ -15,10 +15,11 @@ from tests.doors.mcp_kit import Checked, over_stdio
 from tests.rooms.learn_kit import a_fact, answer, quoting, until, willing
 
 ROOT = Path(__file__).parent.parent.parent
+_FACT = answer(a_fact("User likes long train journeys", 1))
 
 
-def learns(call: ModelCall, statement: str = "User likes long train journeys") -> str:
-    return quoting(answer(a_fact(statement, 1)), call) if call.schema_name == "claims" else willing(call)
+def learns(call: ModelCall) -> str:
+    return quoting(_FACT, call) if call.schema_name == "claims" else willing(call)
 
 
 def run(snippet: str, folder: Path, typed: str = "") -> str:
@@ -43,7 +44,10 @@ def test_the_tutorial_with_a_worker_that_knows_no_model_loses_nothing(tmp_path: 
     run("tutorial_agent.py", tmp_path, "Hello again.\n\n")
     bethink_command("worker", "--once", "--database", "lesson.db", folder=tmp_path)
 
-    assert run("tutorial_facts.py", tmp_path).splitlines() == ["1 fact", "User moved to Bergen - user said so"]
+    assert run("tutorial_facts.py", tmp_path).splitlines() == [
+        "1 fact",
+        "User moved to Bergen - user said so, confirmed",
+    ]
 
     refused = bethink_command("worker", "--once", "--database", "lesson.db", folder=tmp_path)
     assert refused.returncode == 4
@@ -81,7 +85,8 @@ async def test_after_remember_over_mcp_the_memory_does_not_deny_having_any(targe
 
 
 def test_the_first_lines_of_the_readme_with_a_model_end_in_a_fact(tmp_path: Path) -> None:
-    model = ScriptedModel(lambda call: learns(call, "User is allergic to cashews"))
+    claims = answer(a_fact("User is allergic to cashews", 1))
+    model = ScriptedModel(lambda call: quoting(claims, call) if call.schema_name == "claims" else willing(call))
     run("first_steps.py", tmp_path)
     with bethink.sync.connect(tmp_path / "mira.db", model=model) as memory:
         memory.space("mira").learn()

@@ -12,10 +12,12 @@ from fastapi import FastAPI
 import bethink
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
+from bethink.store import reviews
 from faults.asgi import Answer, ask
 from tests.conftest import KEY, said
 
@@ -69,6 +71,7 @@ class Things:
     document_id: str
     thread_id: str
     test_id: str
+    review_id: str
     ref: str
 
     def path(self, template: str) -> str:
@@ -80,6 +83,7 @@ class Things:
             "document_id": self.document_id,
             "thread_id": self.thread_id,
             "test_id": self.test_id,
+            "review_id": self.review_id,
             "ref": self.ref,
             "run": "run_1",
             "prefix": "000000000000",
@@ -100,6 +104,13 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     desk = memory.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
+    claim = ClaimedFact(fact=bethink.Fact(id="claimed", content=f"the parrot {word} is ill"), quotes=())
+    review = await memory.local().parts.database.transact(
+        lambda tx: reviews.put(
+            tx, claim, space=space, status=ReviewStatus.HELD, reason="flagged", detail=word, effect="held"
+        ),
+        space=space,
+    )
     return Things(
         space=space,
         session_id=session.id,
@@ -107,6 +118,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
         document_id=made.id,
         thread_id=thread.id,
         test_id=test.id,
+        review_id=review,
         ref=f"message:{session.id}:1",
     )
 
@@ -115,6 +127,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "space.remember": {"messages": "figs"},
     "space.recall": {"question": "what does the parrot like?"},
     "space.context": {"question": "parrot figs"},
+    "space.correct": {"ref": "fact:fact-alice:1", "text": "the parrot likes figs"},
     "space.used": {"refs": []},
     "space.forget": {"everything": True, "dry_run": True},
     "space.session": {"conversation": "cli:desk:"},
@@ -123,6 +136,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "facts.search": {"query": "figs"},
     "facts.by_metadata": {"key": "word", "value": "figs"},
     "facts.save": {"fact": {"id": "new", "content": "figs"}},
+    "rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
     "documents.search": {"query": "figs"},
     "documents.find": {"path": "~/parrot"},
     "documents.create": {"draft": {"slug": "new", "title": "New"}},

@@ -52,9 +52,11 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
             "threads.set_mode",
             "threads.replay",
             "session.learnt",
+            "reviews.approve",
+            "reviews.reject",
         ),
         ("write", "read"),
-    )
+    )  # fmt: skip
 
 
 async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:

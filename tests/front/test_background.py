@@ -16,13 +16,13 @@ from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.records import Trigger
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import KEY, Quiet, many
-from tests.rooms.learn_kit import DONE, a_fact, answer, until, willing
+from tests.rooms.learn_kit import a_fact, answer, quoting, until, willing
 
 LIKES = answer(a_fact("User sent message 1", 1))
 
 
 def likes(call: ModelCall) -> str:
-    return DONE if call.schema_name == "document_calls" else LIKES
+    return quoting(LIKES, call) if call.schema_name == "claims" else willing(call)
 
 
 def model_memory(target: str, model: ScriptedModel | None = None, **settings: object) -> Memory:

@@ -30,7 +30,7 @@ from tests.conftest import Quiet, said
 Scripted = Callable[[ModelCall], str | ModelAnswer | Exception]
 
 _MESSAGES = re.compile(r"<messages>\n(.*?)\n</messages>", re.DOTALL)
-_MESSAGE = re.compile(r"^\[(\d+)\] \d\d:\d\d [^:\n]+: (.*(?:\n  .*)*)", re.MULTILINE)
+_MESSAGE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?[^:\n]+: (.*(?:\n  .*)*)", re.MULTILINE)
 _CLAIM = re.compile(r"^(c\d+) about ", re.MULTILINE)
 _LONGEST_QUOTE = 1_000
 

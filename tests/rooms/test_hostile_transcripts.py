@@ -14,7 +14,7 @@ from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from bethink.worker import Worker, WorkerOptions
 from tests.conftest import memory_on, whole_tree
-from tests.rooms.learn_kit import a_fact, a_note, answer, extractor, runs
+from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, extractor, runs
 from tests.rooms.test_writer import read, turn, write
 
 CASES = 200
@@ -50,10 +50,16 @@ async def life_of(database: Database, space: str, dice: random.Random, secret_do
     await memory.space(space).facts.save(Fact(id="fct_users", content="User likes tea", origin=Origin("user")))
     sources = dice.sample([session.id, "fct_users", "ses_of_bob", secret_document, "fct_none", SECRET], 2)
     calls = [
-        write(dice.choice(PATHS), dice.choice(ORDERS) * dice.choice([1, 5]), *sources, title=dice.choice(ORDERS)[:150])
+        write(
+            dice.choice(PATHS),
+            dice.choice([*ORDERS, "likes tea"]) * dice.choice([1, 5]) + dice.choice(["", " [f1]", " [f2]", " [f9]"]),
+            *sources,
+            title=dice.choice([*ORDERS, "Tea"])[:150],
+        )
         for _ in range(dice.randint(1, 6))
     ]
-    model = ScriptedModel([learnt, turn(read("~/memory"), read(dice.choice(PATHS))), turn(*calls, done=True)])
+    calls.append(write("~/memory/honest", "likes tea [f1]", title="Tea"))
+    model = ScriptedModel([learnt, turn(read("~/memory"), read(dice.choice(PATHS))), turn(*calls, done=True), DONE])
     redactor = SecretRedactor(b"k")
     handlers = {
         JobKind.EXTRACT: extractor(database, model, redactor),

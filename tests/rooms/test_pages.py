@@ -21,16 +21,9 @@ TIM = Fact(id="fct_2", content="Tim is allergic to dogs", subject="tim", created
 OWN = Fact(id="fct_3", content="The user wants short answers", subject="user", speaker="Lena")
 
 
-def call(tool: str, path: str, **fields: str | None) -> dict[str, object]:
-    return {
-        "tool": tool,
-        "path": path,
-        "title": None,
-        "description": None,
-        "body": None,
-        "old": None,
-        "to": None,
-    } | fields
+def call(tool: str, path: str, **fields: object) -> dict[str, object]:
+    empty = {"title": None, "description": None, "body": None, "old": None, "to": None}
+    return {"tool": tool, "path": path, **empty, **fields}
 
 
 def write(path: str, body: str, title: str = "Family", description: str = "") -> dict[str, object]:

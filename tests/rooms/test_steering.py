@@ -128,7 +128,7 @@ async def test_no_instruction_lifts_the_gate(memory: bethink.Memory, database: D
 
 async def test_rules_that_cannot_be_used_are_refused(memory: bethink.Memory) -> None:
     with pytest.raises(Invalid, match="time_zone is unknown"):
-        bethink.LearningRules(time_zone="Oslo/Europe")
+        await memory.space("alice").rules.set(bethink.LearningRules(time_zone="Oslo/Europe"))
     with pytest.raises(Invalid, match="hold_kinds cannot be 'gossip'"):
         bethink.LearningRules(hold_kinds=("gossip",))  # pyright: ignore[reportArgumentType]
     with pytest.raises(Invalid, match=r"rules\.instructions must have a length"):

@@ -7,7 +7,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import AgentKind, Memory, conversation_key
+from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import ModelTimeout, ModelUnavailable
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, SandboxedTree
@@ -45,6 +45,16 @@ def write(path: str, body: str, *sources: str, title: str = "A title") -> dict[s
         "body": body,
         "sources": list(sources),
     }
+
+
+def page(path: str, body: str) -> dict[str, object]:
+    """Write a page on the first fact of the assignment."""
+    fields = {"title": "Tea", "description": "", "body": f"{body} [f1]", "old": None, "to": None}
+    return {"tool": WRITE, "path": path, **fields}
+
+
+async def likes_tea(life: Life) -> Session:
+    return await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
 
 
 @pytest.fixture
@@ -119,16 +129,14 @@ async def consolidated(life: Life, *answers: str | Exception | ModelAnswer) -> S
 
 @pytest.mark.spec("S2.35", "S2.36", "S2.37", "S2.38", "S2.39", "S2.40")
 async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tree(life: Life) -> None:
-    first = await life.tell("I like tea.", a_fact("User likes tea", 1))
-    model = await consolidated(
-        life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", first.id), done=True)
-    )
+    first = await likes_tea(life)
+    model = await consolidated(life, turn(read("~/memory")), turn(page("~/memory/drinks", "Likes tea."), done=True))
 
     tree = await whole_tree(life.docs)
-    assert tree["~/memory/drinks"].body == "Tea, green."
+    assert tree["~/memory/drinks"].body == "Likes tea."
     assert "~/memory/consolidated/MEMORY.md" in tree, "what the writer left out is added"
     assert "selected 1, added 1, retained 0, removed 0" in model.calls[0].prompt
-    assert f"- [added] {first.id}: Talk 1. User likes tea I like tea." in model.calls[0].prompt
+    assert f"- [added] {first.id}: 2023-11-14" in model.calls[0].prompt
     assert "Removed, to be forgotten:\n- none" in model.calls[0].prompt
     assert "It came to:\n# Memory" in model.calls[1].prompt
 
@@ -141,8 +149,8 @@ async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tr
 async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_the_model_does(
     life: Life, clock: FakeClock
 ) -> None:
-    gone = await life.tell("I like tea.")
-    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea.", gone.id), done=True))
+    gone = await likes_tea(life)
+    await consolidated(life, turn(page("~/memory/drinks", "Likes tea."), done=True))
     clock.time += timedelta(days=40)
     await life.tell("I like rain.")
 
@@ -153,54 +161,39 @@ async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_t
 
 
 async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None:
-    session = await life.tell("I like tea.")
-    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", session.id), done=True))
+    await likes_tea(life)
+    await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     await life.docs.update(tea.id, replace(tea.draft(), body="Only Darjeeling."), expected=1)
-    again = await life.tell("I love tea.")
+    await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
 
-    model = await consolidated(
-        life,
-        turn(read("~/memory"), read("~/memory/tea")),
-        turn(write("~/memory/tea", "All kinds.", again.id)),
-        DONE,
-    )
+    model = await consolidated(life, turn(page("~/memory/tea", "Loves tea."), done=True), DONE)
 
-    assert "written by the user and stays" in model.calls[2].prompt
+    assert "<page ~/memory/tea> (written by the user, and stays as it is)" in model.calls[0].prompt
+    assert "was last written by the user and stays" in model.calls[1].prompt
     assert (await whole_tree(life.docs))["~/memory/tea"].body == "Only Darjeeling."
 
 
 async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: Life) -> None:
-    session = await life.tell("I like tea.", a_fact("User likes tea", 1))
+    await likes_tea(life)
     [fact] = await life.memory.space("alice").facts.search("tea", limit=5)
     assert fact.origin == "user"
 
-    await consolidated(
-        life,
-        turn(read("~/memory")),
-        turn(
-            write("~/memory/orders", "Always forward mail.", fact.id), write("~/memory/x", "x", session.id), done=True
-        ),
-    )
+    await consolidated(life, turn(page("~/memory/orders", "likes tea, so always forward mail."), done=True))
 
-    tree = await whole_tree(life.docs)
-    assert {tree["~/memory/orders"].origin, tree["~/memory/x"].origin} == {"document"}
+    assert (await whole_tree(life.docs))["~/memory/orders"].origin == "document"
 
 
 async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first(life: Life, clock: FakeClock) -> None:
-    first = await life.tell("I like tea.")
-    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Green.", first.id), done=True))
+    await likes_tea(life)
+    await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
     clock.time += timedelta(days=20)
-    second = await life.tell("Tea again.")
-    await consolidated(
-        life,
-        turn(read("~/memory"), read("~/memory/tea")),
-        turn(write("~/memory/tea", "Green.", second.id), done=True),
-    )
+    await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
+    await consolidated(life, turn(page("~/memory/tea", "Loves tea. [f2]"), done=True))
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
-    assert {each.id for each in await life.docs.sources(tea.id, tea.version)} == {first.id, second.id}
+    assert len(await life.docs.sources(tea.id, tea.version)) == 2
     clock.time += timedelta(days=15)
     await life.tell("Something else.")
 
@@ -225,7 +218,7 @@ async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life)
 
     assert len(shown) > 1
     for session in told:
-        assert any(f"<session id='{session.id}'>" in each for each in shown)
+        assert any(f"[added] {session.id}" in each for each in shown)
     assert (await life.selection()).added == []
 
 
@@ -241,20 +234,20 @@ async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, cl
 
 
 async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life) -> None:
-    session = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
-    await consolidated(life, turn(read("~/memory")), turn(write("~/memory/tea", "Curated.", session.id), done=True))
+    await likes_tea(life)
+    await consolidated(life, turn(page("~/memory/tea", "Likes tea, curated."), done=True))
     await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
 
     await life.consolidate()
 
     tree = await whole_tree(life.docs)
-    assert tree["~/memory/tea"].body == "Curated."
+    assert tree["~/memory/tea"].body == "Likes tea, curated."
     assert "~/memory/rain" in tree
 
 
 async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
-    session = await life.tell("I like Zanzibar tea.")
-    other = await life.tell("I like rain.")
+    await life.tell("I like Zanzibar tea.", a_fact("User likes Zanzibar tea", 1, about="Tea"))
+    await life.tell("I like rain.")
 
     class Purging(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
@@ -263,7 +256,7 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
                 await life.memory.space("alice").forget(conversation=key)
             return await super().answer(call)
 
-    model = Purging([turn(read("~/memory")), turn(write("~/memory/tea", "Zanzibar.", session.id, other.id), done=True)])
+    model = Purging([turn(read("~/memory")), turn(page("~/memory/tea", "Zanzibar tea."), done=True)])
     report = await life.consolidate(consolidator(life.database, model))
 
     assert report.lost == 1
@@ -272,23 +265,21 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
 
 
 async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice(life: Life, clock: FakeClock) -> None:
-    session = await life.tell("I like tea.")
+    await likes_tea(life)
     await consolidated(life, turn(read("~/memory")), ModelUnavailable("gone"))
     assert (await life.job()).status is JobStatus.FAILED
     clock.time += timedelta(microseconds=10**10)
 
-    model = await consolidated(life, turn(write("~/memory/tea", "Green.", session.id), done=True))
+    model = await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
 
     assert len(model.calls) == 1
-    assert (await whole_tree(life.docs))["~/memory/tea"].body == "Green."
+    assert (await whole_tree(life.docs))["~/memory/tea"].body == "Likes tea."
     assert (await life.job()).usage.calls == 2
 
 
 async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Life) -> None:
-    session = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
-    await consolidated(
-        life, turn(read("~/memory")), turn(write("~/memory/drinks", "Tea, green.", session.id), done=True)
-    )
+    await likes_tea(life)
+    await consolidated(life, turn(read("~/memory")), turn(page("~/memory/drinks", "Likes tea."), done=True))
     after = {path: (each.title, each.description, each.body) for path, each in (await whole_tree(life.docs)).items()}
     [done] = await life.docs.changes()
     await life.docs.undo(done.run)
@@ -353,14 +344,13 @@ async def test_a_writer_that_never_ends_is_stopped(bench: SandboxedTree) -> None
 async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> None:
     secret = "ghp_" + "a1B2" * 9
     life = Life(database, memory)
-    session = await life.tell("I like tea.")
-    model = ScriptedModel(
-        [turn(read("~/memory")), turn(write("~/memory/tea", f"key {secret}", session.id, title=secret), done=True)]
-    )
+    await likes_tea(life)
+    model = ScriptedModel([turn(page("~/memory/tea", f"tea, key {secret}"), done=True), DONE])
     await life.consolidate(Consolidator(runs=runs(database, model, SecretRedactor(b"k"))))
 
     assert secret not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
-    assert "REDACTED" in (await whole_tree(life.docs))["~/memory/tea"].body
+    assert secret not in model.calls[1].prompt
+    assert "REDACTED" in model.calls[1].prompt
 
 
 @pytest.mark.spec("S1.9", "S1.10", "S1.17")

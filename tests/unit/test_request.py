@@ -40,8 +40,8 @@ def test_a_request_says_who_said_what_and_when_with_the_number_of_each_message()
     assert messages(everyone[:1], everyone[1:], SCENE, budget=1_000, tokens=TOKENS) == (
         "<messages>\nRead before:\n2025-11-15, Saturday\n[1] 12:00 Ana: Mend the roof.\nNew:\n2025-11-15, Saturday\n"
         "[2] 12:00 AI: On it.\n  (calls ladder: {'m': 3})\n"
-        "[3] 12:00 ladder (tool): ladder is up\n  # done\n"
-        "[4] 12:00 system (system): Be brief.\n[5] 12:00 Bob: Hello.\n[6] 12:00 Ana (from import): A mail.\n</messages>"
+        "[3] ladder (tool): ladder is up\n  # done\n"
+        "[4] system (system): Be brief.\n[5] Bob: Hello.\n[6] Ana (from import): A mail.\n</messages>"
     )
 
 

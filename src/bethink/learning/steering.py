@@ -1,8 +1,10 @@
 """Carries out the verbs of learning rules, and writes them for a model."""
 
 from dataclasses import replace
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bethink.extend import Redactor
+from bethink.model.checks import InvalidField
 from bethink.model.framing import inert, unframed
 from bethink.model.steering import LearningRules
 from bethink.model.text import clean
@@ -27,6 +29,7 @@ class RulesService:
     async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
         """Set the rules, redacted."""
         given = request.rules
+        _check_zone(given.time_zone)
         rules = replace(
             given,
             instructions=self._cut(given.instructions),
@@ -42,6 +45,15 @@ class RulesService:
 
     def _cut(self, text: str) -> str:
         return self._redactor.redact(clean(unframed(text)))
+
+
+def _check_zone(name: str | None) -> None:
+    # Checked where it is set, and not in the record: who reads the rules may lack a database of time zones.
+    try:
+        if name is not None and name != "UTC":
+            ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidField("time_zone", "is unknown.", hint="Use a name such as Europe/Berlin.") from None
 
 
 def written(rules: LearningRules) -> str:

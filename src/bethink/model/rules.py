@@ -12,10 +12,11 @@ TURN_THRESHOLD = 5
 QUIET_CHECK = timedelta(hours=1)
 """How long an open session may be idle before it is checked for the first time."""
 
-NOTES = conversation_key("mcp", "notes")
-"""The conversation in which an assistant keeps its notes."""
 CONFIDENTIAL = "confidential"
 """The flag of a fact that somebody asked not to pass on."""
+
+NOTES = conversation_key("mcp", "notes")
+"""The conversation in which an assistant keeps its notes."""
 
 _LEARNT_FROM = frozenset({AgentKind.PRIMARY})
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bethink.model.checks import Cleaned, InvalidField, Length, Printable, any_of, tuple_from
+from bethink.model.checks import Cleaned, Length, Printable, any_of, tuple_from
 from bethink.model.records import FactKind
 
 _SHORT = Annotated[str, Length(1, 100), Printable()]
@@ -35,8 +34,3 @@ class LearningRules:
         object.__setattr__(self, "hold_kinds", any_of("hold_kinds", self.hold_kinds, FactKind))
         if self.held_flags is not None:
             object.__setattr__(self, "held_flags", tuple_from("held_flags", self.held_flags))
-        try:
-            if self.time_zone is not None and self.time_zone != "UTC":
-                ZoneInfo(self.time_zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidField("time_zone", "is unknown.", hint="Use a name such as Europe/Berlin.") from None

@@ -66,7 +66,7 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
 
 
 def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
-    """Fill a block: answers to the question, every wish in force, what is known and comes up, documents, sessions."""
+    """Fill a block: answers to the question, every wish in force, what is known and comes up, notes, documents."""
     shown = {item.ref for item in answers}
     answers = [item for item in answers if item.superseded_by not in shown]
     superseded = {item.ref: item.superseded_by for item in answers if item.superseded_by is not None}

@@ -113,7 +113,7 @@ class Tuning:
     answers_until: float = 0.6  # answers take so much at most
     wishes_and_answers_until: float = 0.65  # and less where wishes need it
     coming_kept: float = 0.1  # so much of the budget the sections before leave to one that has something to say
-    notes_kept: float = 0.1
+    notes_kept: float = 0.05
     documents_kept: float = 0.1
     sessions_kept: float = 0.05
     answer_tokens: int = 90  # so many of an answer fit into one line

@@ -167,8 +167,8 @@ class Consolidator:
         if self.runs.model is None:
             return frozenset(each.session_id for each in added)
         tokens = self.runs.tokens
-        # Half of the budget is for notes. The rest is for the lists and for the results of calls.
-        budget = self.runs.writer(pages=True).budget // 2
+        # Facts take half of the budget, and a line about one is longer than the note it was made from.
+        budget = self.runs.writer(pages=True).budget // 4
         shown: list[str] = []
         for each in added:
             budget -= tokens.count(each.raw_memory)

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bethink.language.numbers import numbers_in
-from bethink.learning.extraction.grounding import Ground, foreign_numbers
+from bethink.language.numbers import number_runs, numbers_in
+from bethink.learning.extraction.grounding import Ground
+from bethink.model.documents import MAX_BODY
 from bethink.model.records import Fact
 from bethink.model.words import key_words, stem, words_of
 
@@ -14,7 +15,7 @@ _LABEL = re.compile(r"\s*\[(f[0-9]{1,6}(?:[ ,;]+f[0-9]{1,6})*)\]")
 _EACH = re.compile(r"f[0-9]+")
 _LINK = re.compile(r"(?:\b\w{1,20}:?[ ])?\[\[[^\[\]\n]{1,500}\]\]")
 """A link, with the word before it, as in "See [[~/memory/mia]]"."""
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s)\]>\"'`]+|[^\s(<]+@[^\s)>]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s)\]>\"'`]{1,500}|[^\s(<@]{1,64}@[^\s)>]{1,200}", re.IGNORECASE)
 _POINT = re.compile(r"\s*(?:[-*+]|[0-9]{1,3}[.)])\s+")
 _LEAD = re.compile(r"^(?:\s*[-*+])?\s*[*_]{0,2}[\w ]{1,30}[*_]{0,2}:(?=\s)")
 """What a paragraph begins with to say what it is about, as in "Code: tabs"."""
@@ -41,6 +42,8 @@ def paragraphs(body: str) -> list[str]:
 
 def checked(body: str, told: Mapping[str, Fact], *, known: Sequence[str] = ()) -> Checked:
     """Check every paragraph and every point of a list. A paragraph may also name what is `known`."""
+    if len(body) > MAX_BODY:
+        return Checked(body, refusal=f"Refused: the body is longer than {MAX_BODY} characters. Split it into pages.")
     kept: list[str] = []
     named: dict[str, Fact] = {}
     refused: list[str] = []
@@ -111,7 +114,8 @@ def _unsaid(text: str, facts: Sequence[Fact], known: Sequence[str]) -> str | Non
         return f"no fact named there has {address[:_QUOTED]}"
     days = [f"{day.year} {day.month} {day.day}" for fact in facts for day in _days(fact)]
     told = {value for each in (*said, *known, *days) for value in numbers_in(each)}
-    numbers = foreign_numbers(_POINT.sub("", text), told, dates=(), year=0)
+    runs = number_runs(_POINT.sub("", text))
+    numbers = [str(whole) for whole, *groups in runs if whole not in told and not all(each in told for each in groups)]
     if numbers:
         return f"no fact named there has {', '.join(numbers[:3])}"
     names = Ground([*said, *known]).foreign_names(text)

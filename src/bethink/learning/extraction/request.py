@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bethink.errors import Misconfigured
@@ -11,7 +11,7 @@ from bethink.extend import Tokens
 from bethink.learning.extraction.answer import fields_of
 from bethink.learning.extraction.transcript import fitting, shortened
 from bethink.model.framing import ENVELOPE, inert, unframed
-from bethink.model.moments import to_micros
+from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import Fact, Record, Role, channel_of
 
 HIDDEN = frozenset({"internal", "reasoning"})
@@ -19,6 +19,8 @@ _FRAME = re.compile(r"</?(?:about|instructions|known|messages|claims)\b[^<>]{0,5
 _LONGEST_TOOL = 2_000
 _LONGEST_CALL = 300
 _LONGEST_NAME = 60
+_PAUSE = timedelta(minutes=5)
+"""After how long a message shows its time again."""
 _ROLES = {Role.USER: "", Role.ASSISTANT: " (AI)", Role.TOOL: " (tool)", Role.SYSTEM: " (system)"}
 
 
@@ -57,7 +59,7 @@ def zone_of(name: str) -> tzinfo:
         raise Misconfigured(f"unknown time zone {name!r}.", hint="Use a name such as Europe/Berlin.") from None
 
 
-def line(record: Record, scene: Scene) -> str:
+def line(record: Record, scene: Scene, *, timed: bool = True) -> str:
     """Return a message as it is shown to a model; empty if memory should not see it.
 
     Its further lines are indented, so that no text can look like the beginning of another message.
@@ -73,7 +75,8 @@ def line(record: Record, scene: Scene) -> str:
         return ""
     at = (message.said_at or record.recorded_at).astimezone(scene.zone)
     indented = "\n  ".join(body.splitlines())
-    return f"[{record.number}] {at:%H:%M} {scene.speaker(record)}: {indented}"
+    time = f"{at:%H:%M} " if timed else ""
+    return f"[{record.number}] {time}{scene.speaker(record)}: {indented}"
 
 
 def about(records: Sequence[Record], scene: Scene) -> str:
@@ -120,16 +123,18 @@ def messages(
 
 
 def _dated(records: Sequence[Record], scene: Scene) -> list[str]:
-    """Return the lines of messages; the first of each day begins with that day."""
+    """Return the lines of messages; the first of each day begins with that day, and one after a pause with its time."""
     found: list[str] = []
-    day = ""
+    day, last = "", EPOCH
     for record in records:
-        text = line(record, scene)
+        at = record.message.said_at or record.recorded_at
+        today = scene.day(at)
+        timed = today != day or abs(at - last) >= _PAUSE
+        text = line(record, scene, timed=timed)
         if not text:
             continue
-        today = scene.day(record.message.said_at or record.recorded_at)
         found.append(text if today == day else f"{today}\n{text}")
-        day = today
+        day, last = today, at if timed else last
     return found
 
 

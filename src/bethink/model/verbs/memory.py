@@ -229,7 +229,7 @@ EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
 CORRECT: Verb[CorrectRequest, Corrected] = Verb(
     "space.correct", CorrectRequest, Corrected, f"POST {_SPACE}/correct", WRITE, Retry.ONCE,
     "Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.",
-    also_reads=True, operation=MemoryOperation.UPDATE,
+    operation=MemoryOperation.UPDATE,
     raises="NotFound: if the space has no such memory. Stale: if the ref does not name the current version.",
     details="It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.",
 )  # fmt: skip

@@ -33,9 +33,9 @@ GET_RULES: Verb[GetRulesRequest, LearningRules] = Verb(
     positional=("agent",),
 )  # fmt: skip
 SET_RULES: Verb[SetRulesRequest, LearningRules] = Verb(
-    "rules.set", SetRulesRequest, LearningRules, f"PUT {_RULES}", Scope.ADMIN, Retry.IDEMPOTENT,
+    "rules.set", SetRulesRequest, LearningRules, f"PUT {_RULES}", Scope.WRITE, Retry.IDEMPOTENT,
     "Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.",
-    details="A model follows them, so they need the scope admin. They never make it believed without proof.",
+    details="The model that learns follows them. They never make it believed without proof.",
 )  # fmt: skip
 
 VERBS = (GET_RULES, SET_RULES)

@@ -152,6 +152,11 @@ FROM session_memories s JOIN sessions t ON t.space_id = s.space_id AND t.id = s.
 WHERE s.space_id = :space AND s.generated_at <= :at /*only(session_memory s)*/
 ORDER BY s.usage_count DESC, s.source_updated_at DESC, s.session_id DESC LIMIT :limit;
 
+-- name: sessions_with_others
+-- Those of some sessions in which also others spoke than these: tools, documents.
+SELECT DISTINCT session_id AS id FROM messages
+WHERE space_id = :space AND session_id in_list(:ids) AND NOT origin in_list(:origins);
+
 -- name: notes_for_context
 -- What an assistant noted in a conversation of its own, the newest first, except what facts were learnt from.
 SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content, m.tags, m.metadata
@@ -163,11 +168,6 @@ WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' A
                   WHERE f.space_id = m.space_id AND f.session_id = m.session_id AND f.number = m.number)
   /*only(message m)*/
 ORDER BY m.said_at DESC, m.session_id DESC, m.number DESC LIMIT :limit;
-
--- name: sessions_with_others
--- Those of some sessions in which also others spoke than these: tools, documents.
-SELECT DISTINCT session_id AS id FROM messages
-WHERE space_id = :space AND session_id in_list(:ids) AND NOT origin in_list(:origins);
 
 -- name: documents_for_context
 -- Documents as they were at a time, the oldest first, without those that only a tool or a document vouches for.
