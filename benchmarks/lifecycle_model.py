@@ -28,8 +28,7 @@ _NAME = r"([A-Z]\w+)"
 _HEADING = re.compile(r"^ *\[(\d+)\] (?:\d\d:\d\d )?([^:\n]*):", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _DAY = re.compile(r"^(\d{4}-\d{2}-\d{2}), \w+day$", re.MULTILINE)
-_LISTED = re.compile(r"^- (fct_\w+) \([^)\n]*\): (.*)$", re.MULTILINE)
-_SESSIONS = re.compile(r"^- \[(?:added|retained)\] (ses_\w+):", re.MULTILINE)
+_LISTED = re.compile(r"^- (f\d+) [^:\n]*: (.*)$", re.MULTILINE)
 _MOST = 200
 
 
@@ -181,18 +180,13 @@ def is_taken_in(each: Claimed, lines: Sequence[Line]) -> bool:
 
 def written(prompt: str) -> str:
     """Answer as a memory writer: put all facts into one document, whoever they come from."""
-    if "You called:" not in prompt:
-        return json.dumps({"calls": [_call("document_read", each) for each in ("~/memory", NOTES)], "done": False})
-    told = _LISTED.findall(prompt)
-    sources = [each for each, _ in told] + _SESSIONS.findall(prompt)
-    body = "\n".join(["## What the user wants", "", *(f"- {content}" for _, content in told)])
-    calls = [_call("document_write", NOTES, body=body, sources=sources)] if told else []
+    if "You called:" in prompt:
+        return json.dumps({"calls": [], "done": True})
+    told = dict(_LISTED.findall(prompt))
+    body = "\n".join(["## Wishes", "", *(f"- {content} [{label}]" for label, content in told.items())])
+    call = {"tool": "document_write", "path": NOTES, "title": "Notes", "description": "Notes", "body": body}
+    calls = [call | {"old": None, "to": None}] if told else []
     return json.dumps({"calls": calls, "done": True})
-
-
-def _call(tool: str, path: str, *, body: str | None = None, sources: list[str] | None = None) -> dict[str, object]:
-    title = None if body is None else "Notes"
-    return {"tool": tool, "path": path, "title": title, "description": title, "body": body, "sources": sources or []}
 
 
 def _a_week_before(day: str) -> str:

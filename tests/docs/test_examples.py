@@ -48,7 +48,7 @@ def test_the_chat_agent_knows_on_tuesday_what_it_was_told_on_monday() -> None:
 
     assert "begins with 0 things" in monday
     assert "agent: I do not know that." in monday
-    assert "begins with 3 things" in tuesday
+    assert "begins with 2 things" in tuesday
     assert "agent: You told me: User lives in Bergen" in tuesday
     assert "[^" not in tuesday
     assert "User prefers an aisle seat (preference, confirmed, used 1 times)" in tuesday

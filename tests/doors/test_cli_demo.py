@@ -48,7 +48,7 @@ def test_the_text_names_questions_reasons_and_next_commands() -> None:
     assert "      superseded by fact:fct_…:1" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
-    assert text.count("\n") <= 62
+    assert text.count("\n") <= 64
     assert "and 1 earlier version\n" in text
 
 
