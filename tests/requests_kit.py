@@ -16,6 +16,7 @@ from bethink.model.verbs import (
     documents,
     facts,
     memory,
+    relearning,
     reviews,
     rules,
     service,
@@ -85,6 +86,10 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
+    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (relearning.RELEARN, relearning.RelearnRequest(model="openai:a", second_model="openai:b", dry_run=False)),
+    (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
+    (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
@@ -165,7 +170,6 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
-    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (service.CREATE_KEY, service.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
     (service.LIST_KEYS, Empty()),

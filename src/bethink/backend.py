@@ -311,12 +311,11 @@ def _forgetting(local: Local) -> Handlers:
 
 
 def _relearning(local: Local) -> Handlers:
-    found = local.relearning()
     return (
         Handlers()
-        .on(relearning.RELEARN, found.relearn)
-        .on(relearning.APPLY_RELEARNING, found.apply)
-        .on(relearning.UNDO_RELEARNING, found.undo)
+        .on(relearning.RELEARN, lambda space, request: local.relearning().relearn(space, request))
+        .on(relearning.APPLY_RELEARNING, lambda space, request: local.relearning().apply(space, request))
+        .on(relearning.UNDO_RELEARNING, lambda space, request: local.relearning().undo(space, request))
     )
 
 

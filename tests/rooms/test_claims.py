@@ -245,7 +245,7 @@ async def test_a_note_is_a_line_of_the_session_and_becomes_no_fact(talk: Talk, f
     kept = await talk.session.summary()
 
     assert kept is not None
-    assert (kept.raw_memory, kept.summary) == ("- The build fails on Tuesdays.", "A talk. The build fails on Tuesdays.")
+    assert (kept.raw_memory, kept.summary) == ("- The build fails on Tuesdays.", "The build fails on Tuesdays.")
     assert await facts.all() == []
 
 

@@ -57,7 +57,7 @@ async def memory_named(space: Space, name: str) -> StoredMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ListPage:
     """A page of a list: how many lines, after which, and what they are narrowed to."""
 
     after: str
@@ -67,7 +67,7 @@ class Page:
     only: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-async def listed(space: Space, kind: str, page: Page) -> tuple[list[IndexLine], bool]:
+async def listed(space: Space, kind: str, page: ListPage) -> tuple[list[IndexLine], bool]:
     """Return lines for the notes, documents or facts of a space, and whether there are more."""
     return await _LISTS[kind](space, page)
 
@@ -84,7 +84,7 @@ async def note_sessions(space: Space) -> list[str]:
     return [each.session.id for each in await space.sessions(conversation=NOTES, limit=_SESSIONS)]
 
 
-async def _documents(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+async def _documents(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
     tree = await space.documents.tree(as_of=page.as_of)
     below = page.under.rstrip("/")
     wanted = [
@@ -95,12 +95,12 @@ async def _documents(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
     return [_document_line(path, each) for path, each in wanted[: page.limit]], len(wanted) > page.limit
 
 
-async def _facts(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+async def _facts(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
     facts = await space.facts.all(as_of=page.as_of, limit=page.limit + 1, after=page.after, **page.only)
     return list(map(fact_line, facts[: page.limit])), len(facts) > page.limit
 
 
-async def _notes(space: Space, page: Page) -> tuple[list[IndexLine], bool]:
+async def _notes(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
     """List notes in the order they were written, those of the newest session first."""
     within, _, number = page.after.partition(":")
     lines: list[IndexLine] = []

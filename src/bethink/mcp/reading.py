@@ -138,7 +138,7 @@ class Reading:
             if more or len(lines) >= limit:
                 more = True
                 break
-            page = find.Page(after=after, limit=limit - len(lines), as_of=as_of, under=under, only=narrowed(only))
+            page = find.ListPage(after=after, limit=limit - len(lines), as_of=as_of, under=under, only=narrowed(only))
             found, more = await find.listed(self._space(), each, page)
             lines += found
             after = ""

@@ -19,7 +19,7 @@ from bethink.store.search import Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class ChoiceRules:
     """How much may be shown."""
 
     limit: int
@@ -36,7 +36,7 @@ class Rules:
 class Chooser:
     """Goes through candidates, best first, and records what it decided about each."""
 
-    def __init__(self, rules: Rules, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
+    def __init__(self, rules: ChoiceRules, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
         self._rules = rules
         self._truth = truth
         self._texts = truth.texts

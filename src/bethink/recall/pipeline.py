@@ -23,7 +23,7 @@ from bethink.model.recall import Candidate, Excerpt, Fate, Purpose, Recall, Ref,
 from bethink.model.verbs.memory import RecallRequest
 from bethink.recall import fuse, shown, tail
 from bethink.recall.candidates import Ranked
-from bethink.recall.choose import Chooser, Rules
+from bethink.recall.choose import ChoiceRules, Chooser
 from bethink.recall.counts import counted
 from bethink.recall.excerpts import stems_of
 from bethink.recall.matching import QuestionVector, match
@@ -195,7 +195,7 @@ class Pipeline:
     ) -> Recall:
         """Choose what is shown, and say what is missing."""
         cuts = request.budget is not None or bool(ranking.excerpts)
-        rules = Rules(
+        rules = ChoiceRules(
             limit=request.limit,
             budget=request.budget,
             longest=longest,

@@ -27,7 +27,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBody:
     """A body without its labels, with the facts it named; `refusal` says what is wrong with it, if anything is."""
 
     body: str
@@ -40,10 +40,12 @@ def paragraphs(body: str) -> list[str]:
     return [part.strip("\n") for part in _BLOCK.split(body.strip()) if part.strip()]
 
 
-def checked(body: str, told: Mapping[str, Fact], *, known: Sequence[str] = ()) -> Checked:
+def checked(body: str, told: Mapping[str, Fact], *, known: Sequence[str] = ()) -> CheckedBody:
     """Check every paragraph and every point of a list. A paragraph may also name what is `known`."""
     if len(body) > MAX_BODY:
-        return Checked(body, refusal=f"Refused: the body is longer than {MAX_BODY} characters. Split it into pages.")
+        return CheckedBody(
+            body, refusal=f"Refused: the body is longer than {MAX_BODY} characters. Split it into pages."
+        )
     kept: list[str] = []
     named: dict[str, Fact] = {}
     refused: list[str] = []
@@ -57,8 +59,8 @@ def checked(body: str, told: Mapping[str, Fact], *, known: Sequence[str] = ()) -
             lines.append(_LABEL.sub("", unit))
         kept.append("\n".join(lines))
     if refused:
-        return Checked(body, refusal="\n".join(refused[:_MOST_REFUSALS]))
-    return Checked("\n\n".join(kept), tuple(named.values()))
+        return CheckedBody(body, refusal="\n".join(refused[:_MOST_REFUSALS]))
+    return CheckedBody("\n\n".join(kept), tuple(named.values()))
 
 
 def heading_refusal(title: str, description: str, body: str, facts: Sequence[Fact], known: Sequence[str]) -> str | None:
