@@ -160,7 +160,7 @@ async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
         Fact(id="f", content="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000))
     )
 
-    block = await memory.space("alice").context()
+    block = await memory.space("alice").context("Do trains run late?")
 
     assert f"- Trains run late {label} [^" in block.text
 

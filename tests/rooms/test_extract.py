@@ -65,7 +65,7 @@ async def test_what_was_kept_of_a_session_outlives_small_talk_and_grows_with_wha
     await marked(memory, session, "My cat is called Miez.")
     await worker(database, [answer(a_fact("The cat is Miez.", 1), title="A cat")]).run_once()
     await marked(memory, session, "ok", "thanks from the cat")
-    model = ScriptedModel([NOTHING, answer(a_note("The cat was fed."), title="Another")])
+    model = ScriptedModel([NOTHING, answer(a_note("The cat was fed."), title="The cat was fed")])
 
     await worker(database, model).run_once()
 
@@ -77,7 +77,7 @@ async def test_what_was_kept_of_a_session_outlives_small_talk_and_grows_with_wha
     await worker(database, model).run_once()
     grown = await session.summary()
     assert grown is not None
-    assert (grown.raw_memory, grown.slug) == ("- The cat is Miez.\n- The cat was fed.", "another")
+    assert (grown.raw_memory, grown.slug) == ("- The cat is Miez.\n- The cat was fed.", "the-cat-was-fed")
 
 
 @pytest.mark.spec("S1.19")
