@@ -68,7 +68,18 @@ def _told_by(tx: Tx, learnt: Fact, support: Support, *, space: str) -> Fact:
     ]  # fmt: skip
     said = max((record.message.said_at or record.recorded_at for record in records), default=learnt.created_at)
     source = support.quotes[0].session_id
-    return replace(learnt, id=new_id("fct"), content=support.statement, source=source, created_at=said)
+    # Names, scope and dates of the first time may stand in the forgotten message alone.
+    return replace(
+        learnt,
+        id=new_id("fct"),
+        content=support.statement,
+        source=source,
+        created_at=said,
+        entities=(),
+        scope=None,
+        happened_from=None,
+        happened_to=None,
+    )
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
