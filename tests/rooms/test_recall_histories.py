@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, conversation_key
@@ -151,6 +151,15 @@ def test_whatever_was_said_corrected_and_forgotten_what_stands_comes_first(
     portal, memory, database = world
     runs = iter(range(10_000))
 
+    @example(
+        [
+            Said("Oslo", 0, SAID[0]),
+            Corrected("Bergen"),
+            Said("Bergen", 0, SAID[0]),
+            Forgotten(0),
+            Said("Oslo", 0, SAID[1]),
+        ]
+    )
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(STEPS)
     def holds(steps: list[Step]) -> None:

@@ -1,12 +1,16 @@
 """Removes facts whose messages are gone, and revives the facts that those had retired."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
+from bethink.facts.reconcile import reconcile
+from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
-from bethink.model.records import Fact
+from bethink.model.proof import still_said
+from bethink.model.records import Fact, SourceMessage
 from bethink.model.rules import overlap, rank, since
-from bethink.store import facts
+from bethink.store import facts, messages
 from bethink.store.db import Tx
 
 
@@ -15,6 +19,8 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
 
     What such a fact had retired is now retired by its successor; without one, the best fact of each slot is revived.
     """
+    unsaid = list(unsaid)
+    again = [each for fact_id in unsaid if (each := _corrected_and_said(tx, fact_id, space=space)) is not None]
     gone = [*(row["id"] for row in tx.all("list_unsupported_facts", space=space)), *unsaid]
     rows = {each: tx.one("successor_of_fact", space=space, id=each) for each in gone}
     successors = {each: None if row is None else row["retired_by"] for each, row in rows.items()}
@@ -31,9 +37,22 @@ def forget_unsupported(tx: Tx, *, space: str, unsaid: Iterable[str] = ()) -> lis
         tx.run("delete_fact_sources", space=space, id=fact_id)
     for fact in sorted(freed, key=_standing, reverse=True):
         _hold_again(tx, fact, space=space)
+    for fact, sources in again:
+        reconcile(tx, fact, space=space, effect=f"again:{fact.id}", token=0, sources=sources)
     if gone:
         tx.forgets = True
     return gone
+
+
+def _corrected_and_said(tx: Tx, fact_id: str, *, space: str) -> tuple[Fact, list[SourceMessage]] | None:
+    """Return a fact as someone corrected it, if a message that is left says so: it is learnt from that one alone."""
+    current = facts.find(tx, space=space, fact_id=fact_id)
+    left = messages.behind_fact(tx, space=space, fact_id=fact_id)
+    if current is None or current.version == 1 or not left or not still_said(current, left):
+        return None
+    said = max(record.message.said_at or record.recorded_at for record in left)
+    fact = replace(current, id=new_id("fct"), source=left[-1].session_id, created_at=said)
+    return fact, [SourceMessage(record.session_id, record.number) for record in left]
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:
