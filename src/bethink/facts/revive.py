@@ -7,7 +7,7 @@ from datetime import datetime
 from bethink.facts.reconcile import reconcile
 from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
-from bethink.model.proof import still_said
+from bethink.model.proof import Evidence, are_named, still_said
 from bethink.model.records import Fact, SourceMessage
 from bethink.model.rules import overlap, rank, since
 from bethink.store import facts, messages
@@ -50,8 +50,15 @@ def _corrected_and_said(tx: Tx, fact_id: str, *, space: str) -> tuple[Fact, list
     left = messages.behind_fact(tx, space=space, fact_id=fact_id)
     if current is None or current.version == 1 or not left or not still_said(current, left):
         return None
-    said = max(record.message.said_at or record.recorded_at for record in left)
-    fact = replace(current, id=new_id("fct"), source=left[-1].session_id, created_at=said)
+    evidence = [Evidence(record) for record in left]
+    fact = replace(
+        current,
+        id=new_id("fct"),
+        source=left[-1].session_id,
+        created_at=max(each.said_at for each in evidence),
+        # A correction keeps the names of what it corrects, and those may stand in the forgotten message alone.
+        entities=tuple(name for name in current.entities if are_named(name, evidence)),
+    )
     return fact, [SourceMessage(record.session_id, record.number) for record in left]
 
 
