@@ -197,3 +197,26 @@ async def test_what_a_fact_had_retired_holds_again_when_a_word_of_it_is_forgotte
     await memory.space("alice").forget(f"message:{session.id}:2")
 
     assert await contents(memory) == ["User lives in Oslo"]
+
+
+async def test_a_corrected_fact_that_is_learnt_again_keeps_no_name_of_the_forgotten_message(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    first = await learnt(
+        memory, database, *said(DENTIST), facts=[a_fact("User's dentist is Kavurimote", 1, entities=["Kavurimote"])]
+    )
+    [fact] = await memory.space("alice").facts.all()
+    await memory.space("alice").facts.save(replace(fact, content="User's dentist is Brynhild"))
+    await learnt(
+        memory,
+        database,
+        *said("My dentist is Brynhild."),
+        facts=[a_fact("User's dentist is Brynhild", 1, entities=["Brynhild"])],
+        key=OTHER,
+    )
+
+    await memory.space("alice").forget(f"message:{first.id}:1")
+
+    [left] = await memory.space("alice").facts.all()
+    assert (left.content, left.entities) == ("User's dentist is Brynhild", ())
+    assert "Kavurimote" not in stored(target, superuser_dsn)
