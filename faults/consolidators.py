@@ -54,7 +54,7 @@ _AGED = timedelta(days=40)
 """Longer ago than a consolidation looks back."""
 
 _MADE_BY = Maker(model="faults", prompt="faults", extractor="1")
-_SESSION = re.compile(r"^- \[(?:added|retained)\] (ses_\w+):", re.MULTILINE)
+_FACT = re.compile(r"^- (f[0-9]+) detail about [^:]+: (.+)$", re.MULTILINE)
 
 
 async def feed(place: Place, dice: random.Random, rounds: int = 10**9, signs: Signs | None = None) -> None:
@@ -75,7 +75,7 @@ async def feed(place: Place, dice: random.Random, rounds: int = 10**9, signs: Si
 
 
 async def _tell(database: Database, promises: Promises, dice: random.Random, space: str) -> None:
-    chat, thing = dice.randrange(_CHATS), dice.choice((None, *range(_THINGS)))
+    chat, thing = dice.randrange(_CHATS), dice.randrange(_THINGS)
     moment = Micros(to_micros(system_clock()) - dice.choice((0, 0, dice.randrange(20 * _DAY))))
     aged = dice.random() < 0.25
 
@@ -94,8 +94,7 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
             made_by=_MADE_BY,
         )
         learning.put_memory(tx, memory, token=number)
-        if thing is not None:
-            _learn(tx, SourceMessage(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
+        _learn(tx, SourceMessage(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=moment)
         return session.id
 
@@ -155,18 +154,20 @@ class Writing(ScriptedModel):
         if "You called:" not in call.prompt:
             paths = ["~/memory", *(f"~/memory/topic-{number}" for number in range(_TOPICS))]
             return json.dumps({"calls": [_call("document_read", path) for path in paths], "done": False})
-        known = list(dict.fromkeys(_SESSION.findall(call.prompt)))
-        return json.dumps({"calls": [self._write(known) for _ in range(self._dice.choice((1, 2)))], "done": True})
+        facts = _FACT.findall(call.prompt)
+        calls = [self._write(facts) for _ in range(self._dice.choice((1, 2)) if facts else 0)]
+        return json.dumps({"calls": calls, "done": True})
 
-    def _write(self, known: list[str]) -> dict[str, object]:
+    def _write(self, facts: list[tuple[str, str]]) -> dict[str, object]:
         path = f"~/memory/topic-{self._dice.randrange(_TOPICS)}" + self._dice.choice(("", "", "/detail"))
-        body = f"draft {self._dice.getrandbits(48):x} of [[~/memory/topic-{self._dice.randrange(_TOPICS)}]]"
-        sources = self._dice.sample(known, self._dice.randint(1, len(known)))
-        return _call("document_write", path, title="A topic", body=body, sources=sources)
+        told = self._dice.sample(facts, self._dice.randint(1, len(facts)))
+        lines = [f"{content} [{label}]" for label, content in told]
+        lines.append(f"See [[~/memory/topic-{self._dice.randrange(_TOPICS)}]] [{told[0][0]}]")
+        return _call("document_write", path, title="A topic", body="\n\n".join(lines))
 
 
 def _call(tool: str, path: str, **more: object) -> dict[str, object]:
-    return {"tool": tool, "path": path, "title": None, "description": None, "body": None, "sources": [], **more}
+    return {"tool": tool, "path": path, "title": None, "description": None, "body": None, **more}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = Place(database="sqlite", target=target, raw=target, ledger=folder / "ledger")
     place.ledger.mkdir()
     for slot in (0, 1, 0, 1):
-        anyio.run(consolidators.feed, place, random.Random(slot), 25)
+        anyio.run(consolidators.feed, place, random.Random(slot), 40)
         anyio.run(_settle, place, slot)
     return folder
 
@@ -98,7 +98,7 @@ def test_the_check_finds_nothing_where_nothing_is_wrong(folder: Path) -> None:
 
 _DERIVED = "author_kind = 'job' AND author_id <> 'memory'"
 _OLD = f"(SELECT id FROM documents WHERE {_DERIVED} AND version > 2 ORDER BY id LIMIT 1)"
-_TOPIC = f"(SELECT id FROM documents WHERE {_DERIVED} AND valid_to IS NULL AND body LIKE 'draft %' ORDER BY id LIMIT 1)"
+_TOPIC = f"(SELECT id FROM documents WHERE {_DERIVED} AND valid_to IS NULL AND slug LIKE 'topic-%' ORDER BY id LIMIT 1)"
 _FLAGGED = "(SELECT session_id FROM session_memories WHERE selected = 1 ORDER BY session_id LIMIT 1)"
 _FIRST_CHANGES = """EXISTS (
     SELECT 1 FROM change_sets l WHERE l.space_id = change_sets.space_id AND l.token > change_sets.token
