@@ -1,0 +1,95 @@
+"""`bethink relearn` with a model server: a diff first, applied by its id, and undone."""
+
+import json
+import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli_kit import ok, run
+from tests.rooms.review_kit import claim, claims
+from tests.unit.model_server import KEY, OpenAIApi, Server, isolate, sends, serving
+
+SAID = "I live in Bergen and I have a dog called Pixel."
+BERGEN = claim("The owner lives in Bergen.", "I live in Bergen")
+DOG = claim("The owner has a dog.", "I have a dog")
+PIXEL = claim("The owner has a dog called Pixel.", "I have a dog called Pixel")
+MADE = {"first": claims(BERGEN, DOG), "second": claims(BERGEN, PIXEL)}
+
+
+@pytest.fixture
+def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server with two models, of which the first is the one in the settings."""
+
+    def answers(handler: BaseHTTPRequestHandler) -> None:
+        body = server.requests[-1].body
+        schema = body["response_format"]["json_schema"]["name"]
+        prompt = api.asked(body)["prompt"]
+        labels = re.findall(r"^(c[0-9]+) about", prompt, re.MULTILINE)
+        text = {
+            "claims": MADE[body["model"]],
+            "verdicts": json.dumps({"said": labels, "others": [], "fixed": []}),
+        }.get(schema, '{"calls": [], "done": true}')
+        sends(api.reply(text))(handler)
+
+    api = OpenAIApi()
+    isolate(monkeypatch, home)
+    with serving(answers) as server:
+        monkeypatch.setenv("BETHINK_MODEL", "openai:first")
+        monkeypatch.setenv("BETHINK_MODEL_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("BETHINK_MODEL_API_KEY", KEY)
+        yield server
+
+
+def contents(on: list[str]) -> list[str]:
+    return sorted(fact["content"] for fact in ok("facts", *on))
+
+
+@pytest.mark.usefixtures("models")
+def test_a_relearning_is_shown_then_applied_then_undone(target: str, on: list[str]) -> None:
+    ok("add", SAID, *on)
+    ok("worker", "--once", "--database", target)
+    before = contents(on)
+    assert before == ["The owner has a dog.", "The owner lives in Bergen."]
+
+    shown = run("relearn", "--model", "openai:second", *on)
+
+    assert shown.code == 0, shown.err
+    assert "- The owner has a dog.\n+ The owner has a dog called Pixel.\n" in shown.out
+    assert "1 session: 1 the same, 0 new, 0 gone, 1 changed" in shown.out
+    assert contents(on) == before
+    [name] = set(re.findall(r"rel_\w+", shown.out))
+    assert ok("relearn", "--apply", name, *on)["status"] == "applied"
+    assert contents(on) == ["The owner has a dog called Pixel.", "The owner lives in Bergen."]
+    assert ok("relearn", "--undo", name, *on)["status"] == "undone"
+    assert contents(on) == before
+
+
+@pytest.mark.usefixtures("models")
+def test_a_dry_run_says_what_would_change_and_yes_applies_at_once(target: str, on: list[str]) -> None:
+    ok("add", SAID, *on)
+    ok("worker", "--once", "--database", target)
+
+    assert ok("relearn", "--model", "openai:second", "--dry-run", *on)["status"] == "proposed"
+    assert ok("relearn", "--model", "openai:second", "--yes", *on)["status"] == "applied"
+    assert contents(on) == ["The owner has a dog called Pixel.", "The owner lives in Bergen."]
+
+
+@pytest.mark.usefixtures("models")
+def test_two_deeds_at_once_are_refused(on: list[str]) -> None:
+    done = run("relearn", "--apply", "rel_a", "--undo", "rel_b", *on)
+
+    assert done.code == 2
+    assert "exclude each other" in done.err
+
+
+@pytest.mark.usefixtures("home")
+def test_without_a_model_one_is_told_to_name_it(on: list[str]) -> None:
+    ok("add", SAID, *on)
+
+    done = run("relearn", *on)
+
+    assert done.code != 0
+    assert "hint: " in done.err
