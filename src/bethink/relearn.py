@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bethink.errors import Unavailable
+from bethink.errors import Conflict, Invalid
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.records import Message, Quote, Record, SessionEntry
@@ -96,7 +96,7 @@ class RelearnService:
         shadow = memory.local().parts.database
         worker = memory.local().worker()
         if not worker.has_model:
-            raise Unavailable("there is no model to learn with.", hint="Set model, or pass model='openai:NAME'.")
+            raise Invalid("there is no model to learn with.", hint="Set model, or pass model='openai:NAME'.")
         for entry in await self._sessions(space):
             await self._check_cap(learnt.usage)
             records = await self._database.transact(
@@ -140,7 +140,7 @@ class RelearnService:
             return
         spent = await self._database.transact(jobs.spent, read=True)
         if spent.cost >= self._cap:
-            raise Unavailable(
+            raise Conflict(
                 f"the daily spend cap is reached, after {used.calls} calls for this.",
                 hint="Raise daily_spend_cap, or relearn after midnight UTC.",
             )

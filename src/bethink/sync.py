@@ -1800,7 +1800,8 @@ class Space(Blocking[AsyncSpace]):
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
-            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+            Invalid: if there is no model to learn with.
+            Conflict: if the daily spend cap is reached.
         """
         return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
 

@@ -88,6 +88,7 @@ class Things:
             "run": "run_1",
             "prefix": "000000000000",
             "webhook_id": "whk_1",
+            "relearning_id": "rel_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 

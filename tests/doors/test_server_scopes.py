@@ -54,6 +54,9 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
             "session.learnt",
             "reviews.approve",
             "reviews.reject",
+            "space.relearn",
+            "space.apply_relearning",
+            "space.undo_relearning",
         ),
         ("write", "read"),
     )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from bethink import Memory, Message
 from bethink.build import connect
-from bethink.errors import NotFound, Stale, Unavailable
+from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.model.calls import ModelCall
 from bethink.model.records import Fact
 from bethink.model.relearning import RelearningStatus
@@ -142,7 +142,7 @@ async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(t
 async def test_relearning_without_a_model_says_so(target: str) -> None:
     async with connect(target, learn_at_start=False) as memory:
         await told(memory)
-        with pytest.raises(Unavailable, match="no model"):
+        with pytest.raises(Invalid, match="no model"):
             await memory.space("mira").relearn()
 
 
@@ -151,7 +151,7 @@ async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: s
         await told(memory)
         spent = (await memory.audit()).spent_today
     async with connect(target, model=model(*SECOND), learn_at_start=False, daily_spend_cap=spent.cost / 1e6) as memory:
-        with pytest.raises(Unavailable, match="cap"):
+        with pytest.raises(Conflict, match="cap"):
             await memory.space("mira").relearn()
     async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
         found = await memory.space("mira").relearn()

@@ -415,7 +415,8 @@ class Space(SpaceHandle):
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
-            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+            Invalid: if there is no model to learn with.
+            Conflict: if the daily spend cap is reached.
         """
         return await self._run(RELEARN, RelearnRequest(model=model, second_model=second_model, dry_run=dry_run))
 

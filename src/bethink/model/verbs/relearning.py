@@ -35,7 +35,7 @@ RELEARN: Verb[RelearnRequest, Relearning] = Verb(
     "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", WRITE, Retry.ONCE,
     "Learn from the whole log again, beside what is known, and return what would change.",
     also_reads=True,
-    raises="Unavailable: if there is no model to learn with, or the daily spend cap is reached.",
+    raises="Invalid: if there is no model to learn with. Conflict: if the daily spend cap is reached.",
 )  # fmt: skip
 APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
     "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", WRITE,
