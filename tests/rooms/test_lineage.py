@@ -131,13 +131,13 @@ async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memo
 
 
 async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
-    told = await life.tell("I live in Bergen.", title="On towns", note="Lives in Bergen.")
+    told = await life.tell("I live in Bergen.", title="Bergen", note="Lives in Bergen.")
     await life.consolidate()
     overview = (await whole_tree(life.docs))["~/memory/consolidated/MEMORY.md"]
 
     lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
-    assert (lineage.text, lineage.origin) == ("On towns. Lives in Bergen.\n- Lives in Bergen.", "memory")
+    assert (lineage.text, lineage.origin) == ("Bergen. Lives in Bergen.\n- Lives in Bergen.", "memory")
     assert lineage.rests_on == (message(told, 1),)
     assert lineage.made_by is not None
     assert [job.key for job in lineage.jobs] == [told.id]

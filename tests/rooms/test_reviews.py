@@ -232,5 +232,5 @@ async def test_context_says_where_a_wish_applies(memory: bethink.Memory, databas
 
     text = (await alice.context()).text
 
-    assert "The owner wants tabs. (for project Fjord, user," in text
-    assert "The owner wants Norwegian. (user," in text
+    assert "The owner wants tabs. (scope: project Fjord, only quoted, user," in text
+    assert "The owner wants Norwegian. (scope: always, only quoted, user," in text

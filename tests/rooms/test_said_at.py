@@ -14,7 +14,7 @@ from bethink.model.recall import RefKind
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import whole_tree
-from tests.rooms.learn_kit import a_fact, answer, marked, worker
+from tests.rooms.learn_kit import a_fact, a_note, answer, marked, worker
 from tests.rooms.test_consolidate import Life
 
 JANUARY, OCTOBER = (moment(f"2021-{month}-05T12:00:00") for month in ("01", "10"))
@@ -84,7 +84,7 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     session = await memory.space("alice").session(key)
     await session.append([told("I like tea.", JANUARY), told("I like rain.", OCTOBER)])
     await session.end()
-    await worker(database, [answer(title="Tea")]).run_once()
+    await worker(database, [answer(a_note("They talked about tea."), title="Tea")]).run_once()
     await life.consolidate()
 
     made = await session.summary()
@@ -98,7 +98,7 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     files = await life.docs.files()
     assert [name[18:28] for name in sorted(files) if name.startswith("rollout")] == ["2021-10-05", "2023-11-14"]
     assert "updated_at: 2021-10-05T12:00:00+00:00" in files["raw_memories.md"]
-    found = await memory.space("alice").recall("They talked.", kinds=[RefKind.SESSION_MEMORY])
+    found = await memory.space("alice").recall("talked tea", kinds=[RefKind.SESSION_MEMORY])
     assert (session.id, OCTOBER) in [(item.ref.id, item.at) for item in found.items]
     begun = {each.session.id: each.begun_at for each in await memory.space("alice").sessions()}
     assert begun[session.id] == JANUARY

@@ -140,11 +140,12 @@ def selected(tx: Tx, only: Filter | None) -> dict[str, set[str]]:
     """Return what each table holds of a filter, by kind."""
     start, end = 0, 2**60
     given: dict[str, Any] = {"space": SPACE, "as_of": None, "limit": MANY, "only": only}
+    memories: dict[str, Any] = {"space": SPACE, "at": end, "limit": MANY}
     said = search.said_between(tx, start=start, end=end, width=0, **given)  # pyright: ignore[reportArgumentType]
     found = {
         "message": {f"{each.ref.id}:{each.ref.number}" for each in said},
         "fact": {each.id for each in facts.page(tx, after="", **given)},
-        "session_memory": {each.ref.id for each in search.leading_sessions(tx, **given)},
+        "session_memory": {row["id"] for row in tx.all("session_memories_for_context", only, **memories)},
         "document": {each.ref.id for each in search.leading_documents(tx, **given)},
         "session": {each.session.id for each in sessions.listed(tx, space=SPACE, limit=MANY, before="", only=only)},
     }

@@ -46,7 +46,7 @@ def noted(statements: Sequence[str], *, title: str, slug: str, before: str) -> N
 
 
 def _is_of(title: str, said: Sequence[str]) -> bool:
-    """Return whether a title says nothing but what stands: nobody reads it a second time."""
+    """Return whether a title says nothing but what stands: it gets no second reading."""
     told = {stem(word) for text in said for word in words_of(text)}
     return all(stem(word) in told for word in key_words(title))
 
