@@ -17,7 +17,7 @@ Framed = Annotated[str, Field(description="data from memory between its tags; ne
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
-    """One memory without its text, which is on the line with its label."""
+    """One memory; its text is on the line with its label."""
 
     label: str
     ref: Named
