@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.backend import Local, Parts
-from bethink.background import Background
 from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.logs import logger, redact_logs
@@ -222,6 +221,8 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
     background = None
     if worker is not None and settings.learning.at_start:
+        from bethink.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
+
         kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
         quiet = settings.learning.after if providers.has_model else None
         background = Background(worker, database, kinds=kinds, learn_after=quiet)
