@@ -61,6 +61,8 @@ class Campaign:
     kills: dict[str, int] = field(default_factory=lambda: {"receiver": 0, "worker": 0})
     forged: int = 0
     written: int = 0
+    failed: int = 0
+    """How many processes ended by themselves."""
 
     def start(self, name: str) -> None:
         """Start the receiver or a worker."""
@@ -74,7 +76,8 @@ class Campaign:
         """End one as a power cut would."""
         child = self.running.pop(name)
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+        self.failed += os.WIFEXITED(status)
 
 
 class Faulty(Deliverer):
@@ -174,9 +177,9 @@ def _forgery(campaign: Campaign) -> None:
 
 
 async def _run(campaign: Campaign, memory: bethink.Memory, total: int) -> None:
-    campaign.start("receiver")
-    for number in range(WORKERS):
-        campaign.start(f"worker {number}")
+    for name in ("receiver", *(f"worker {number}" for number in range(WORKERS))):
+        # From a thread: a child of this one would believe that an event loop runs in it already.
+        await anyio.to_thread.run_sync(campaign.start, name)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_disturb, campaign)
@@ -247,6 +250,8 @@ async def _check(run: Campaign, memory: bethink.Memory, webhook_id: str, total: 
             what = f"{len(missing)} missing, {len(extra)} made up" if missing or extra else "out of order"
             violations.append(f"{name}: {what}")
         violations += await _log(memory, name, webhook_id, arrived.get(name, {}), wanted)
+    if run.failed:
+        violations.append(f"{run.failed} processes ended by themselves")
     if recorded != total:
         violations.append(f"{recorded} changes are recorded of {total}")
     if any(each["id"] == "chg_forged" for each in accepted):
