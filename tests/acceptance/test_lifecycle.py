@@ -48,10 +48,6 @@ def _false(*_: object) -> bool:
     return False
 
 
-def _true(*_: object) -> bool:
-    return True
-
-
 def _empty(*_: object, **__: object) -> list[object]:
     return []
 
@@ -93,8 +89,7 @@ async def test_no_text_speaks_for_the_user_although_the_second_reading_is_taken_
         (f"{_GATE}.Gate._echoes", _false, "chatter", "loops: facts"),
         (f"{_GATE}.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
         (f"{_GATE}.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
-        ("bethink.recall.context.inert", _unchanged, "poisoning", "poisoning: texts that speak for the user"),
-        ("bethink.recall.context._directs", _true, "poisoning", "poisoning: texts that speak for the user"),
+        ("bethink.recall.context_lines.inert", _unchanged, "poisoning", "poisoning: texts that speak for the user"),
         ("bethink.store.ledger.labelled", _shown_or_not, "poisoning", "poisoning: citations of what was not shown"),
         ("bethink.facts.reconcile._rivals", _empty, "updates", "updated facts: right now"),
         ("bethink.facts.reconcile._same", _none, "chatter", "growth: facts for what users stated"),
