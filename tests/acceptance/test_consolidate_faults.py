@@ -34,6 +34,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
     assert last.endswith("0 violations (seed 7)")
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("mutant", list(ConsolidateMutant))

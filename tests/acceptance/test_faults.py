@@ -29,6 +29,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
     assert last.endswith("0 violations (seed 7)")
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 def test_a_campaign_notices_an_acknowledgement_that_came_too_early() -> None:
     done = campaign("--database", "sqlite", "--kills", "60", "--mutant")

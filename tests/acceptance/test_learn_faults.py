@@ -41,6 +41,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed(arguments: tuple[str, ...
     assert last.endswith("0 violations (seed 7)")
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("mutant", [each for each in Mutant if each is not Mutant.TWO_TRANSACTIONS])

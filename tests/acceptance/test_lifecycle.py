@@ -80,6 +80,7 @@ async def test_no_text_speaks_for_the_user_although_the_second_reading_is_taken_
     assert [failure for tally in tallies for failure in tally.failures] == []
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("bug", "instead", "trial", "noticed"),

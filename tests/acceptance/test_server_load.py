@@ -94,6 +94,7 @@ def test_a_server_that_is_stopped_and_killed_keeps_every_message_once(database: 
     assert last.endswith(" acknowledged, 0 violations (seed 5)")
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "rounds", "noticed"),

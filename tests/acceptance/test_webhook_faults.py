@@ -7,6 +7,7 @@ from faults.places import place
 from faults.webhooks import Mutant, campaign
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", Mutant)
 def test_a_bug_on_purpose_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:

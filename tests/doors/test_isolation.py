@@ -131,6 +131,7 @@ async def test_the_one_wall_of_sqlite_keeps_spaces_apart(tmp_path: Path) -> None
     assert found.answered > 60
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 async def test_without_any_wall_the_campaign_finds_foreign_rows(
     superuser_dsn: str, fresh_dsn: str, tmp_path: Path

@@ -22,6 +22,7 @@ def test_whatever_is_sent_the_answer_is_documented_and_never_a_5xx(target: str) 
     assert {200, 201, 401, 404, 422} <= set(tally.statuses)
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 def test_an_answer_that_is_not_documented_and_an_error_of_ours_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -302,6 +302,7 @@ MUTANTS: dict[str, list[tuple[str, str, str]]] = {
 }
 
 
+@pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", MUTANTS)
