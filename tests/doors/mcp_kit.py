@@ -45,7 +45,7 @@ class Seeded(NamedTuple):
 
 async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
     """Give a space a message, two facts and a document, all about one word."""
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         kept = await memory.space(space).remember(f"Anna plays the {about} on Fridays")
         facts = memory.space(space).facts
         await facts.save(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
@@ -79,7 +79,7 @@ class Served(NamedTuple):
     target: str
 
     async def key(self, *scopes: str, spaces: list[str] | None) -> str:
-        async with bethink.connect(self.target, learn_at_start=False) as memory:
+        async with bethink.connect(self.target, learn_in_background=False) as memory:
             made = await memory.keys.create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
         return made.key
 
@@ -103,7 +103,7 @@ class Served(NamedTuple):
 @contextmanager
 def serving(target: str) -> Generator[Served]:
     """The MCP server on a loopback port, in a thread, mounted as the server mounts it."""
-    memory = bethink.connect(target, learn_at_start=False)
+    memory = bethink.connect(target, learn_in_background=False)
     app, running = http_app(memory, memory.local().keys())
 
     @asynccontextmanager

@@ -54,7 +54,7 @@ async def serving(
     target: str, options: ServerOptions = PLAIN, *, provider: Any = None, **settings: Any
 ) -> AsyncGenerator[Served]:
     """Serve a memory that is opened when the server starts and closed when it ends."""
-    memory = bethink.connect(target, learn_at_start=False, **settings)
+    memory = bethink.connect(target, learn_in_background=False, **settings)
     app = create_app(memory, options=options, tracer_provider=provider)
     async with app.router.lifespan_context(app):
         made = await memory.keys.create(name="all", scopes=list(ALL))
