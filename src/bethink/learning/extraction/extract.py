@@ -129,11 +129,12 @@ class Extractor:
             return None
         if not read:
             return []
+        count = read[-1].claim.place + 1
         if len(work.recorded) > 1:
-            return second.parse(work.recorded[1], len(read))
+            return second.parse(work.recorded[1], count)
         shown = second.request(read, work.numbered, work.scene)
-        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, len(read))
-        return second.parse(content, len(read))
+        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, count)
+        return second.parse(content, count)
 
     def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
         return Asker(
