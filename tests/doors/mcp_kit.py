@@ -14,6 +14,7 @@ import httpx2
 import jsonschema
 import uvicorn
 from mcp.client.client import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
@@ -64,11 +65,14 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
 
 
 @asynccontextmanager
-async def over_stdio(target: str, space: str, *flags: str) -> AsyncGenerator[Client]:
-    """The official client, and the server as a process of its own."""
+async def over_stdio(
+    target: str, space: str, *flags: str, mode: str = "auto", asks: ElicitationFnT | None = None
+) -> AsyncGenerator[Client]:
+    """The official client, and the server as a process of its own. `asks` is how the client asks its user."""
     command = ["-m", "bethink", "mcp", "--database", target, "--space", space, *flags]
     parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
-    async with Client(stdio_client(parameters), read_timeout_seconds=60) as client:
+    transport = stdio_client(parameters)
+    async with Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=asks) as client:
         yield client
 
 
@@ -84,10 +88,12 @@ class Served(NamedTuple):
         return made.key
 
     @asynccontextmanager
-    async def client(self, key: str, *, path: str = "", mode: str = "auto") -> AsyncGenerator[Client]:
+    async def client(
+        self, key: str, *, path: str = "", mode: str = "auto", asks: ElicitationFnT | None = None
+    ) -> AsyncGenerator[Client]:
         async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
             transport = streamable_http_client(f"{self.url}{path}", http_client=http)
-            async with Client(transport, mode=mode, read_timeout_seconds=60) as client:
+            async with Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=asks) as client:
                 yield client
 
     async def post(self, body: object, *, key: str | None, path: str = "", **headers: str) -> httpx2.Response:

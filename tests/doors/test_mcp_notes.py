@@ -10,7 +10,7 @@ from bethink.mcp.server import make_server
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import Quiet
 from tests.doors.mcp_kit import Checked, over_stdio
-from tests.rooms.learn_kit import DONE, a_fact, answer
+from tests.rooms.learn_kit import a_fact, answer, quoting, willing
 
 
 async def load_context(client: Client, **arguments: str) -> str:
@@ -62,8 +62,8 @@ async def test_notes_documents_and_facts_are_listed_together_page_by_page(target
 
 
 async def test_a_note_that_facts_were_learnt_from_is_not_said_twice(target: str) -> None:
-    learnt = answer(a_fact("Alice prefers pnpm", 1, entities=["Alice"], subject="Alice"))
-    model = ScriptedModel(lambda call: DONE if call.schema_name == "document_calls" else learnt)
+    learnt = answer(a_fact("Alice prefers pnpm", 1, about="Alice"))
+    model = ScriptedModel(lambda call: quoting(learnt, call) if call.schema_name == "claims" else willing(call))
     async with (
         bethink.connect(target, redactor=Quiet(), model=model) as memory,
         Client(make_server(memory, grant=lambda: Grant(space="alice", may_write=True))) as client,
