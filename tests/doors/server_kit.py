@@ -74,6 +74,10 @@ class Things:
     review_id: str
     ref: str
 
+    def body(self, operation: "Operation") -> Any:
+        """A body that fits, None where there is none."""
+        return {"ref": self.ref} if operation.name == "reviews.propose" else operation.body
+
     def path(self, template: str) -> str:
         """Fill a route's template in with what is there."""
         names = {
@@ -88,6 +92,7 @@ class Things:
             "run": "run_1",
             "prefix": "000000000000",
             "webhook_id": "whk_1",
+            "relearning_id": "rlr_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 

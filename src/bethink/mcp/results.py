@@ -59,15 +59,12 @@ class MemoryText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredNote:
-    """The note that was stored. It is a `note` until the user has confirmed it: then it is `stated`, as the fact."""
+    """The note that was stored. It is a note until the user confirms it: then it is stated, as a fact."""
 
     refs: list[Named]
-    status: Annotated[
-        NoteStatus,
-        Field(description="note: the user may still confirm it; stated: the user did; declined: it stays a note"),
-    ] = "note"
+    status: NoteStatus = "note"
     fact: Ref | None = None
-    review: Annotated[str | None, Field(description="where it waits for the user in the review inbox")] = None
+    review: Annotated[str | None, Field(description="its id in the user's inbox")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -224,13 +224,21 @@ def _typed(body: Callable[..., Awaitable[Any]], result: type) -> Callable[..., A
 
 
 def _lean(schema: Any) -> Any:
-    """Leave out titles, which only repeat the names, and what holds anyway: a model pays for every word of a schema."""
+    """Leave out titles, which only repeat the names, and what holds anyway: a model pays for every word of a schema.
+
+    Where a value may be left out, null need not be sent; it is never answered.
+    """
     if isinstance(schema, list):
         return [_lean(each) for each in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    items = cast("dict[str, Any]", schema).items()
-    return {name: _lean(value) for name, value in items if not _needless(name, value)}
+    fields = cast("dict[str, Any]", schema)
+    match fields.get("anyOf"):
+        case [one, {"type": "null"}]:
+            fields = {**one, **{name: value for name, value in fields.items() if name != "anyOf"}}
+        case _:
+            pass
+    return {name: _lean(value) for name, value in fields.items() if not _needless(name, value)}
 
 
 def _needless(name: str, value: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp_types import InputRequiredResult
 from pydantic import Field
@@ -29,6 +29,8 @@ _STATUS: dict[ReviewStatus, NoteStatus] = {ReviewStatus.APPROVED: "stated", Revi
 Text = Annotated[str, Field(min_length=1, max_length=64_000)]
 Name = Annotated[str, Field(max_length=500, description="a ref kind:id:number from a result")]
 
+NoteKind = Literal["knowledge", "preference", "instruction"]
+
 
 class Writing:
     """The tools that write and erase: in the `space` of the caller, whose user is asked if it `may_confirm`."""
@@ -44,15 +46,12 @@ class Writing:
             str | None, Field(max_length=190, description="a call with the same key stores nothing twice")
         ] = None,
         *,
-        kind: Annotated[FactKind, Field(description="what it is, once the user confirms it")] = FactKind.KNOWLEDGE,
+        kind: NoteKind = "knowledge",
         tags: Annotated[Sequence[str], Field(description="to find it by")] = (),
         metadata: Mapping[str, Any] = ALL,
         ctx: confirming.Asking,
     ) -> StoredNote | InputRequiredResult:
-        """Store a note for later sessions. It counts as the assistant's words, until the user confirms it.
-
-        The user is asked for that, or finds it in the review inbox.
-        """
+        """Store a note for later sessions. It counts as the assistant's words, until the user confirms it."""
         if (said := confirming.answered(ctx)) is not None:
             return await self._decided(said)
         # The origin follows from the caller, and a model called: nothing that it claims makes the text the user's.
@@ -62,7 +61,7 @@ class Writing:
         )
         if not kept.refs or len(text) > LONGEST_STATEMENT:  # too long for a person to say yes to at a glance
             return StoredNote(refs=list(kept.refs))
-        review = await self._space().reviews.propose(kept.refs[0], kind=kind)
+        review = await self._space().reviews.propose(kept.refs[0], kind=FactKind(kind))
         if review.decided_at is not None or not self._may_confirm() or not confirming.can_ask(ctx):
             return await self._stored(review)
         asked = await confirming.ask(ctx, review)
