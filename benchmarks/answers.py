@@ -21,11 +21,11 @@ from benchmarks.sets import SETS, Conversation, Question, Turn, load
 from bethink.backend import Local, Parts
 from bethink.build import worker_from
 from bethink.extend import Embedder, Model
-from bethink.learning.extraction.extract import Prices
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.moments import EPOCH
+from bethink.model.prices import Prices
 from bethink.plugins import embedder_from, model_from, reranker_from
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.index import Indexer

@@ -171,7 +171,7 @@ class _Fuzz:
 def fuzz(target: str, *, cases: int, seed: int) -> Tally:
     """Send so many cases, spread over all operations, some of which fit the OpenAPI and some of which do not."""
     keys, names = anyio.run(_copy_chunks, target)
-    memory = bethink.connect(target, learn_at_start=False)
+    memory = bethink.connect(target, learn_in_background=False)
     app = create_app(memory, options=ServerOptions(rate=float("inf"), mcp=False, max_wait=0.01))
     with served(app) as url:
         run = _Fuzz(url, keys, names, seed)

@@ -123,7 +123,7 @@ async def stage(target: str, *, planted: bool, reader: Reader | None = None) -> 
     clock = Clock()
     settings = Settings(
         embedder=EmbedderSettings(name="none"),
-        learning=LearningSettings(at_start=False),
+        learning=LearningSettings(in_background=False),
         model=ModelSettings(price_input=0.0, price_output=0.0),
     )
     model = ScriptedModel(script.answer, name="recorded", window=_WINDOW)

@@ -183,6 +183,8 @@ async def staged(target: str, dice: random.Random) -> AsyncGenerator[Stage]:
         database: Database = PostgresDatabase(PostgresOptions(dsn=target), clock=clock)
     else:
         database = SqliteDatabase(SqliteOptions(path=target), clock=clock)
-    settings = load_settings(environ={}, embedder="none", daily_spend_cap="inf", worker_batch=200, learn_at_start=False)
+    settings = load_settings(
+        environ={}, embedder="none", daily_spend_cap="inf", worker_batch=200, learn_in_background=False
+    )
     async with memory_from(settings, database=database, model=Credulous()) as memory:
         yield Stage(database=database, memory=memory, clock=clock, dice=dice)

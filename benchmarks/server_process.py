@@ -75,7 +75,12 @@ def start(
     named = {"MODULE": "memory.postgres", "POSTGRES_DSN": target}
     if not target.startswith("postgresql:"):
         named = {"MODULE": "memory.sqlite", "SQLITE_PATH": target}
-    given = {"SERVER_PORT": str(port), "SERVER_RATE": "1000000", "SERVER_BURST": "1000000", "LEARN_AT_START": "false"}
+    given = {
+        "SERVER_PORT": str(port),
+        "SERVER_RATE": "1000000",
+        "SERVER_BURST": "1000000",
+        "LEARN_IN_BACKGROUND": "false",
+    }
     given |= named | dict(settings or {})
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BETHINK_")}
     environ = kept | {f"BETHINK_{name}": value for name, value in given.items()}

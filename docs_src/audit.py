@@ -26,7 +26,7 @@ def answer(call: bethink.ModelCall) -> str:
 
 
 async def main() -> None:
-    async with bethink.connect(":memory:", model=bethink.ScriptedModel(answer), learn_at_start=False) as memory:
+    async with bethink.connect(":memory:", model=bethink.ScriptedModel(answer), learn_in_background=False) as memory:
         ida = memory.space("ida")
         said = await ida.remember("I moved to Bergen in May.")
         await memory.learn()

@@ -19,7 +19,7 @@ Tool = Callable[[str], Awaitable[str]]
 
 async def run(file: Path, said: list[str]) -> None:
     """Run the program once: this is all that an agent does with its memory."""
-    async with bethink.connect(file, model=bethink.ScriptedModel(learnt_from), learn_at_start=False) as memory:
+    async with bethink.connect(file, model=bethink.ScriptedModel(learnt_from), learn_in_background=False) as memory:
         session = await memory.space(USER).session("terminal")
 
         # Once, when a session starts: what is known begins the prompt, and stays the same so that caches hold.
@@ -50,7 +50,7 @@ async def run(file: Path, said: list[str]) -> None:
 
 async def show(file: Path) -> None:
     """Print what is known now, where each line comes from, and how often it was of use."""
-    async with bethink.connect(file, learn_at_start=False) as memory:
+    async with bethink.connect(file, learn_in_background=False) as memory:
         ida = memory.space(USER)
         for fact in sorted(await ida.facts.all(), key=lambda fact: fact.content):
             lineage = await ida.explain(f"fact:{fact.id}:{fact.version}")

@@ -126,7 +126,7 @@ def judged(prompt: str) -> dict[str, object]:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = bethink.ScriptedModel(learnt_from)
-        async with bethink.connect(Path(folder) / "memory.db", model=model, learn_at_start=False) as memory:
+        async with bethink.connect(Path(folder) / "memory.db", model=model, learn_in_background=False) as memory:
             await work(memory, "claude-code", "monday", MONDAY)
             await work(memory, "claude-code", "monday evening", MONDAY_EVENING)
             await next_day(memory, "codex")

@@ -142,7 +142,7 @@ async def step_through(memory: bethink.Memory) -> None:
 async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    settings = bethink.load_settings(environ={}, learn_at_start=False)
+    settings = bethink.load_settings(environ={}, learn_in_background=False)
     async with memory_from(settings, database=database, model=bethink.ScriptedModel(learnt_from)) as memory:
         said = await live_through(memory, clock)
         facts = await memory.space(CUSTOMER).facts.count()

@@ -218,7 +218,7 @@ class Campaign:
 
 async def try_walls(where: Place, wall: Wall, *, requests: int, seed: int) -> Found:
     """Fill a database while both walls stand, leave only `wall` standing, and send the requests."""
-    settings: dict[str, Any] = {"learn_at_start": False, "redactor": AsItIs()}
+    settings: dict[str, Any] = {"learn_in_background": False, "redactor": AsItIs()}
     async with bethink.connect(where.target, **settings) as memory:
         world = await furnish(memory, Random(seed))
         await make_keys(memory, world)

@@ -360,6 +360,7 @@ def _reviews(local: Local) -> Handlers:
         .on(reviews.LIST_REVIEWS, found.all)
         .on(reviews.COUNT_REVIEWS, found.count)
         .on(reviews.GET_REVIEW, found.get)
+        .on(reviews.PROPOSE_REVIEW, found.propose)
         .on(reviews.APPROVE_REVIEW, found.approve)
         .on(reviews.REJECT_REVIEW, found.reject)
     )

@@ -12,6 +12,7 @@ from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.logs import logger, redact_logs
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
+from bethink.model.prices import Prices
 from bethink.off import Off
 from bethink.plugins import Providers
 from bethink.providers.default_redactor import redactor_for
@@ -102,15 +103,14 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learning.documents.runs import Runs  # noqa: PLC0415
     from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
-    from bethink.learning.extraction.extract import Extractor, Prices  # noqa: PLC0415
+    from bethink.learning.extraction.extract import Extractor  # noqa: PLC0415
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.learning.learner import Learner  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
-    prices = Prices(input=settings.model.price_input, output=settings.model.price_output)
-    slot = os.getpid() % 64
+    prices, slot = _prices(settings), _slot()
     quiet = IdleRules(
         idle_hours=settings.scan.idle_hours,
         age_days=settings.scan.age_days,
@@ -175,6 +175,15 @@ def _teller(settings: Settings, database: Database) -> "Teller":
     return Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
 
 
+def _prices(settings: Settings) -> Prices:
+    return Prices(input=settings.model.price_input, output=settings.model.price_output)
+
+
+def _slot() -> int:
+    """Return the row of the day's spending that this process counts in, so that few processes share one."""
+    return os.getpid() % 64
+
+
 def _cap(settings: Settings, *, free: bool) -> int | None:
     free = free or settings.model.price_input + settings.model.price_output == 0
     cap = settings.learning.daily_spend_cap
@@ -220,7 +229,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         redact_logs(cut)
     worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
     background = None
-    if worker is not None and settings.learning.at_start:
+    if worker is not None and settings.learning.in_background:
         from bethink.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
 
         kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
@@ -234,7 +243,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         relearning=_relearning(settings, database, redactor=cut, model=model) if worker is not None else None,
         background=background,
         engine=engine,
-        compactor=compactor or _compactor(settings, providers),
+        compactor=compactor or _compactor(settings, database, providers),
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
         allow_private=settings.webhooks.allow_private,
@@ -246,7 +255,7 @@ def _relearning(
     settings: Settings, database: Database, *, redactor: Redactor, model: Model | None
 ) -> "Callable[[], RelearnService]":
     def shadow(path: Path, request: "RelearnRequest") -> Memory:
-        values: dict[str, object] = {"learn_at_start": False, "daily_spend_cap": math.inf, "artefacts_dir": ""}
+        values: dict[str, object] = {"learn_in_background": False, "daily_spend_cap": math.inf, "artefacts_dir": ""}
         if request.model:
             values["model"] = request.model
         if request.second_model:
@@ -264,13 +273,14 @@ def _relearning(
     return make
 
 
-def _compactor(settings: Settings, providers: Providers) -> "Compactor | None":
+def _compactor(settings: Settings, database: Database, providers: Providers) -> "Compactor | None":
     """Return what compacts with the model, if there is one and learning is on."""
     if not (settings.learning.enabled and providers.has_model):
         return None
-    from bethink.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
+    from bethink.working.model_compactor import Budget, DefaultCompactor  # noqa: PLC0415 - it needs a model
 
-    return DefaultCompactor(providers.model)
+    budget = Budget(database=database, prices=_prices(settings), daily_cap=_cap(settings, free=False), slot=_slot())
+    return DefaultCompactor(providers.model, budget)
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":

@@ -59,8 +59,8 @@ class LearningSettings:
 
     enabled: bool = True
     """Learn from sessions at all."""
-    at_start: bool = True
-    """Learn in the background: from what is marked when a session opens, and with a model from what is marked later."""
+    in_background: bool = True
+    """Learn in the background of the process: at once from what is marked, and from sessions that went quiet."""
     after: float = 600.0
     """Seconds without a message after which a process with a model learns from a session that is open in it."""
     daily_spend_cap: float = 5.0

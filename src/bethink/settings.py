@@ -29,7 +29,7 @@ from bethink.setting_groups import (
 _OWN_NAMES = {
     "redaction.enabled": "redact", "model.name": "model", "embedder.name": "embedder", "embedder.reranker": "reranker",
     "embedder.signals": "signals",
-    "learning.enabled": "learn", "learning.at_start": "learn_at_start",
+    "learning.enabled": "learn", "learning.in_background": "learn_in_background",
     "learning.after": "learn_after", "learning.daily_spend_cap": "daily_spend_cap",
     "learning.review": "review", "learning.write_transcripts": "write_transcripts",
     "learning.max_unused_days": "max_unused_days", "learning.max_consolidated": "max_consolidated",

@@ -39,6 +39,7 @@ from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, 
 from bethink.model.records import (
     AgentKind,
     Fact,
+    FactKind,
     Forgotten,
     Message,
     Quote,
@@ -633,6 +634,22 @@ class Reviews(Blocking[AsyncReviews]):
             NotFound: if the space has no such claim.
         """
         return self._run(lambda: self._inner.get(review_id))
+
+    def propose(self, ref: Ref | str, *, statement: str | None = None, kind: FactKind = FactKind.KNOWLEDGE) -> Review:
+        """Put what a message says into the inbox, as a claim for a person to decide about.
+
+        A message is proposed once: then the claim is returned as it stands, decided or not.
+
+        Args:
+            ref: The message that says so, named as in results.
+            statement: What the fact shall say, in one sentence. The text of the message, if left out.
+            kind: What kind of fact it is to be.
+
+        Raises:
+            NotFound: if the space has no such message.
+            Invalid: if it is longer than a statement may be.
+        """
+        return self._run(lambda: self._inner.propose(ref, statement=statement, kind=kind))
 
     def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
         """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.

@@ -27,7 +27,7 @@ def model() -> OpenAIModel:
 
 
 async def test_a_session_is_learnt_from_with_valid_structured_output(target: str, model: OpenAIModel) -> None:
-    async with bethink.connect(target, model=model, learn_at_start=False) as memory:
+    async with bethink.connect(target, model=model, learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(
             [

@@ -23,7 +23,7 @@ KEY = "bt_0123456789ab.secret"
 
 def connected(target: str, *, key: str = "") -> bethink.Memory:
     """A memory that does nothing by itself."""
-    return bethink.connect(target, key=key, redactor=Quiet(), learn_at_start=False)
+    return bethink.connect(target, key=key, redactor=Quiet(), learn_in_background=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import httpx2
 import jsonschema
 import uvicorn
 from mcp.client.client import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
@@ -45,7 +46,7 @@ class Seeded(NamedTuple):
 
 async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
     """Give a space a message, two facts and a document, all about one word."""
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         kept = await memory.space(space).remember(f"Anna plays the {about} on Fridays")
         facts = memory.space(space).facts
         await facts.save(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
@@ -64,11 +65,14 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
 
 
 @asynccontextmanager
-async def over_stdio(target: str, space: str, *flags: str) -> AsyncGenerator[Client]:
-    """The official client, and the server as a process of its own."""
+async def over_stdio(
+    target: str, space: str, *flags: str, mode: str = "auto", asks: ElicitationFnT | None = None
+) -> AsyncGenerator[Client]:
+    """The official client, and the server as a process of its own. `asks` is how the client asks its user."""
     command = ["-m", "bethink", "mcp", "--database", target, "--space", space, *flags]
     parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
-    async with Client(stdio_client(parameters), read_timeout_seconds=60) as client:
+    transport = stdio_client(parameters)
+    async with Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=asks) as client:
         yield client
 
 
@@ -79,15 +83,17 @@ class Served(NamedTuple):
     target: str
 
     async def key(self, *scopes: str, spaces: list[str] | None) -> str:
-        async with bethink.connect(self.target, learn_at_start=False) as memory:
+        async with bethink.connect(self.target, learn_in_background=False) as memory:
             made = await memory.keys.create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
         return made.key
 
     @asynccontextmanager
-    async def client(self, key: str, *, path: str = "", mode: str = "auto") -> AsyncGenerator[Client]:
+    async def client(
+        self, key: str, *, path: str = "", mode: str = "auto", asks: ElicitationFnT | None = None
+    ) -> AsyncGenerator[Client]:
         async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
             transport = streamable_http_client(f"{self.url}{path}", http_client=http)
-            async with Client(transport, mode=mode, read_timeout_seconds=60) as client:
+            async with Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=asks) as client:
                 yield client
 
     async def post(self, body: object, *, key: str | None, path: str = "", **headers: str) -> httpx2.Response:
@@ -103,7 +109,7 @@ class Served(NamedTuple):
 @contextmanager
 def serving(target: str) -> Generator[Served]:
     """The MCP server on a loopback port, in a thread, mounted as the server mounts it."""
-    memory = bethink.connect(target, learn_at_start=False)
+    memory = bethink.connect(target, learn_in_background=False)
     app, running = http_app(memory, memory.local().keys())
 
     @asynccontextmanager

@@ -54,7 +54,7 @@ async def serving(
     target: str, options: ServerOptions = PLAIN, *, provider: Any = None, **settings: Any
 ) -> AsyncGenerator[Served]:
     """Serve a memory that is opened when the server starts and closed when it ends."""
-    memory = bethink.connect(target, learn_at_start=False, **settings)
+    memory = bethink.connect(target, learn_in_background=False, **settings)
     app = create_app(memory, options=options, tracer_provider=provider)
     async with app.router.lifespan_context(app):
         made = await memory.keys.create(name="all", scopes=list(ALL))
@@ -74,6 +74,10 @@ class Things:
     review_id: str
     ref: str
 
+    def body(self, operation: "Operation") -> Any:
+        """A body that fits, None where there is none."""
+        return {"ref": self.ref} if operation.name == "reviews.propose" else operation.body
+
     def path(self, template: str) -> str:
         """Fill a route's template in with what is there."""
         names = {
@@ -88,7 +92,7 @@ class Things:
             "run": "run_1",
             "prefix": "000000000000",
             "webhook_id": "whk_1",
-            "relearning_id": "rel_1",
+            "relearning_id": "rlr_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 

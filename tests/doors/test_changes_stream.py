@@ -55,7 +55,7 @@ def running(target: str) -> Iterator[Running]:
 @contextmanager
 def served(target: str) -> Generator[Running]:
     app = create_app(
-        bethink.connect(target, redactor=Quiet(), learn_at_start=False), options=ServerOptions(mcp=False)
+        bethink.connect(target, redactor=Quiet(), learn_in_background=False), options=ServerOptions(mcp=False)
     )  # fmt: skip
     key = anyio.run(_key, target)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -71,7 +71,7 @@ def served(target: str) -> Generator[Running]:
 
 
 async def _key(target: str) -> str:
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         return (await memory.keys.create("tests", list(Scope))).key
 
 

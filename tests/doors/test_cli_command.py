@@ -173,7 +173,7 @@ def _held(home: Path) -> str:
 
     memory = home / ".local/share/bethink/memory.db"
     with bethink.sync.connect(
-        str(memory), model=bethink.ScriptedModel(answer), second_reading=False, learn_at_start=False
+        str(memory), model=bethink.ScriptedModel(answer), second_reading=False, learn_in_background=False
     ) as opened:
         session = opened.space("default").session("health")
         session.append([bethink.Message(role="user", content="I have asthma.")])

@@ -29,7 +29,7 @@ def answer(call: ModelCall) -> str:
 def inbox(target: str) -> str:
     """A space with a claim and a change set that wait; returns the claim's id."""
     model = bethink.ScriptedModel(answer)
-    with bethink.sync.connect(target, model=model, review=True, learn_at_start=False) as memory:
+    with bethink.sync.connect(target, model=model, review=True, learn_in_background=False) as memory:
         memory.space("alice").remember(SAID)
         memory.learn()
         [review] = memory.space("alice").reviews.all()

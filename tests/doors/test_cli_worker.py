@@ -15,7 +15,7 @@ def place(tmp_path: Path) -> list[str]:
 
 
 def test_a_worker_without_the_model_of_the_database_exits_with_what_to_do(place: list[str]) -> None:
-    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_at_start=False) as memory:
+    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_in_background=False) as memory:
         memory.learn()
     ok("add", "I drink tea.", *place, "--space", "alice")
 
@@ -29,7 +29,7 @@ def test_a_worker_without_the_model_of_the_database_exits_with_what_to_do(place:
 
 
 def test_a_worker_that_keeps_running_is_refused_as_well(place: list[str]) -> None:
-    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_at_start=False) as memory:
+    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_in_background=False) as memory:
         memory.learn()
 
     assert run("worker", *place).code == 4
@@ -39,7 +39,7 @@ def test_what_a_worker_quoted_before_any_model_was_named_is_learnt_with_the_mode
     ok("add", "I drink tea.", *place, "--space", "alice")
     assert ok("worker", "--once", *place)["outcomes"]["succeeded"] >= 1
 
-    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_at_start=False) as memory:
+    with bethink.sync.connect(place[1], model=bethink.ScriptedModel(willing), learn_in_background=False) as memory:
         memory.learn()
         [entry] = memory.space("alice").sessions()
         made = memory.space("alice").get_session(entry.session.id).summary()

@@ -15,7 +15,7 @@ def test_a_claim_is_read_and_approved_through_a_server(target: str) -> None:
     model = bethink.ScriptedModel(
         lambda call: claims(claim("The owner has asthma.", "I have asthma", review="health", happened="2026-05"))
     )
-    with bethink.sync.connect(target, model=model, learn_at_start=False, second_reading=False) as memory:
+    with bethink.sync.connect(target, model=model, learn_in_background=False, second_reading=False) as memory:
         memory.space("alice").remember("I have asthma.")
         memory.learn()
     with serving(target) as server, bethink.sync.connect(server.url, key=server.key) as remote:

@@ -27,7 +27,7 @@ def _answer(call: ModelCall) -> str:
 
 async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str) -> None:
     model = ScriptedModel(_answer)
-    async with bethink.connect(target, model=model, learn_at_start=False) as memory:
+    async with bethink.connect(target, model=model, learn_in_background=False) as memory:
         kept = await memory.space("alice").remember("I live in Bergen")
         await memory.learn()
         async with Client(make_server(memory, grant=lambda: ALL)) as client:
@@ -51,7 +51,7 @@ async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str)
 
 async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
     seeded = await seed(target, "alice")
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
         await memory.space("alice").recall("Who plays the cello?", session_id=session.id)
         async with Client(make_server(memory, grant=lambda: ALL)) as client:
@@ -91,7 +91,7 @@ async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: i
 
 
 async def test_hosts_that_are_named_are_the_only_ones_answered(target: str) -> None:
-    memory = bethink.connect(target, learn_at_start=False)
+    memory = bethink.connect(target, learn_in_background=False)
     async with memory:
         made = await memory.keys.create(name="test", scopes=[Scope.READ], spaces=["alice"])
         app, running = http_app(

@@ -38,7 +38,7 @@ async def test_a_note_is_listed_shown_and_found_at_once_and_after_a_new_connecti
 
 
 async def test_notes_documents_and_facts_are_listed_together_page_by_page(target: str) -> None:
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         alice = memory.space("alice")
         for number in range(3):
             await alice.facts.save(bethink.Fact(id=f"fact-{number}", content=f"Cello number {number}."))
@@ -78,7 +78,7 @@ async def test_a_note_that_facts_were_learnt_from_is_not_said_twice(target: str)
 
 
 async def test_a_captured_answer_of_the_assistant_is_no_note(target: str) -> None:
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         await memory.space("alice").remember([{"role": "assistant", "content": "Alice prefers yarn."}])
         async with Client(make_server(memory, grant=lambda: Grant(space="alice", may_write=True))) as client:
             call = await Checked.of(client)

@@ -27,7 +27,7 @@ PATIENCE = 20.0
 def listening(path: Path, *, max_concurrency: int = 100) -> Generator[int]:
     """Serve on a thread, as `serve` does."""
     options = replace(PLAIN, max_concurrency=max_concurrency)
-    app = create_app(bethink.connect(path, learn_at_start=False), options=options)
+    app = create_app(bethink.connect(path, learn_in_background=False), options=options)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn_server(app, host="127.0.0.1", port=0)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -27,7 +27,7 @@ async def test_a_key_that_may_only_write_reads_nothing_of_what_others_stored(ser
     for operation in operations():
         for thread in (things.thread_id, stepping.id):
             path = things.path(operation.path).replace(things.thread_id, thread) + operation.query
-            answer = await served(operation.method, path, operation.body, key=writer)
+            answer = await served(operation.method, path, things.body(operation), key=writer)
             assert CANARY.encode() not in answer.body, operation.name
             assert things.document_id.encode() not in answer.body or "document_id" in operation.path, operation.name
 
@@ -43,23 +43,58 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         refused = await served("POST", path, body, key=writer)
         assert (refused.status, refused.json()["detail"]) == (403, "This key lacks the scope read.")
         assert (await served("POST", path, body, key=both)).status == 200
-    told = {each.name: each.scopes for each in operations() if len(each.scopes) > 1}
-    assert told == dict.fromkeys(
-        (
-            "documents.restore",
-            "threads.dispatch",
-            "threads.step",
-            "threads.set_mode",
-            "threads.replay",
-            "session.learnt",
-            "reviews.approve",
-            "reviews.reject",
-            "space.relearn",
-            "space.apply_relearning",
-            "space.undo_relearning",
-        ),
-        ("write", "read"),
-    )  # fmt: skip
+    told = {each.name for each in operations() if each.scopes == ("write", "read")}
+    assert told == {
+        "documents.restore",
+        "threads.dispatch",
+        "threads.step",
+        "threads.set_mode",
+        "threads.replay",
+        "session.learnt",
+        "reviews.propose",
+    }
+
+
+async def test_an_agents_key_can_neither_approve_its_own_claims_nor_steer_what_is_learnt(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    agent = await served.key_for("read", "write", "erase", spaces=["alice"])
+    decides = [each for each in operations() if each.scope == "steer"]
+    assert {each.name for each in decides} == {
+        "rules.set",
+        "reviews.approve",
+        "reviews.reject",
+        "documents.approve",
+        "documents.reject",
+        "documents.undo",
+        "space.correct",
+        "space.relearn",
+        "space.apply_relearning",
+        "space.undo_relearning",
+    }
+
+    for each in decides:
+        refused = await served(each.method, things.path(each.path), things.body(each), key=agent)
+        assert (refused.status, refused.json()["detail"]) == (403, "This key lacks the scope steer."), each.name
+        assert "--scope steer" in refused.json()["hint"]
+    proposed = await served("POST", f"{S}/reviews", {"ref": things.ref, "kind": "preference"}, key=agent)
+    assert (proposed.status, proposed.json()["status"]) == (201, "held")
+    person = await served.key_for("read", "steer", spaces=["alice"])
+    approved = await served("POST", f"{S}/reviews/{proposed.json()['id']}/approve", {}, key=person)
+    assert (approved.status, approved.json()["status"]) == (200, "approved")
+
+
+async def test_webhooks_are_for_a_key_that_administers_and_steering_is_not_part_of_it(served: Served) -> None:
+    things = await furnish(served.memory, "alice")
+    admin = await served.key_for("read", "admin")
+    steers = await served.key_for("read", "write", "steer")
+
+    for each in operations():
+        if each.scope == "steer":
+            refused = await served(each.method, things.path(each.path), things.body(each), key=admin)
+            assert refused.status == 403, each.name
+        if each.name.startswith("webhooks."):
+            refused = await served(each.method, things.path(each.path), things.body(each), key=steers)
+            assert refused.status == 403, each.name
 
 
 async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:

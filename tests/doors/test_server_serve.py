@@ -47,7 +47,7 @@ def server(path: Path, **settings: str) -> Generator[tuple[int, "subprocess.Pope
         **os.environ,
         "BETHINK_SQLITE_PATH": str(path),
         "BETHINK_SERVER_PORT": str(port),
-        "BETHINK_LEARN_AT_START": "false",
+        "BETHINK_LEARN_IN_BACKGROUND": "false",
         **settings,
     }
     process = subprocess.Popen([sys.executable, "-c", COMMAND], env=environ, stderr=subprocess.PIPE, text=True)

@@ -104,7 +104,7 @@ async def test_what_is_left_when_a_memory_closes_is_marked_and_found_by_the_next
     async with model_memory(target) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
-    async with model_memory(target, learn_at_start=False) as memory:
+    async with model_memory(target, learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
         assert (session.info.invalidated_at, session.info.marked_by) == (1, Trigger.IDLE)
     async with model_memory(target) as memory:
@@ -115,7 +115,7 @@ async def test_what_is_left_when_a_memory_closes_is_marked_and_found_by_the_next
 
 
 async def test_a_process_that_only_goes_on_with_an_open_session_learns_what_was_left(target: str) -> None:
-    async with model_memory(target, learn_at_start=False) as memory:
+    async with model_memory(target, learn_in_background=False) as memory:
         await memory.space("alice").remember("I like tea.", conversation="other")
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
@@ -132,7 +132,7 @@ async def test_without_a_model_and_with_nothing_to_do_there_is_no_thread(target:
         session = await memory.space("alice").session(KEY)
         await session.append(many(8))
         assert waiting() == []
-    async with model_memory(target, learn_at_start=False) as memory:
+    async with model_memory(target, learn_in_background=False) as memory:
         await memory.learn()
     async with model_memory(target) as memory:
         await memory.space("alice").session("another")
@@ -196,7 +196,7 @@ async def test_closing_does_not_wait_for_a_slow_model_and_gives_the_claim_back(t
         began = time.monotonic()
     assert time.monotonic() - began < 60
     assert waiting() == []
-    async with model_memory(target, learn_at_start=False) as memory:
+    async with model_memory(target, learn_in_background=False) as memory:
         [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
         assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
 

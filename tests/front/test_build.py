@@ -220,7 +220,7 @@ def test_without_anything_configured_a_memory_is_the_file_of_the_command_line(
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("BETHINK_") and "TEST" not in name]:
         monkeypatch.delenv(name)
-    with bethink.sync.connect(learn_at_start=False) as memory:
+    with bethink.sync.connect(learn_in_background=False) as memory:
         memory.space("me").remember("I keep bees.")
 
     assert (tmp_path / "data" / "bethink" / "memory.db").exists()

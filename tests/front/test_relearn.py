@@ -66,9 +66,9 @@ async def contents(memory: Memory) -> list[str]:
 
 
 async def test_relearning_shows_what_would_change_and_changes_nothing(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         before = await memory.space("mira").facts.all()
         found = await memory.space("mira").relearn()
 
@@ -84,9 +84,9 @@ async def test_relearning_shows_what_would_change_and_changes_nothing(target: st
 
 
 async def test_an_applied_relearning_is_one_change_and_undoing_it_restores_every_fact(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         space = memory.space("mira")
         before = [await _everything(memory, fact) for fact in await space.facts.all()]
         found = await space.relearn()
@@ -103,10 +103,10 @@ async def test_an_applied_relearning_is_one_change_and_undoing_it_restores_every
 
 
 async def test_what_a_person_stated_is_never_part_of_a_relearning(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
         await memory.space("mira").facts.save(Fact(id="mine", content="The user is called Mira."))
-    async with connect(target, model=model(), learn_at_start=False) as memory:
+    async with connect(target, model=model(), learn_in_background=False) as memory:
         found = await memory.space("mira").relearn(dry_run=False)
 
         assert len(found.gone) == 0, "an applied one keeps no texts"
@@ -114,9 +114,9 @@ async def test_what_a_person_stated_is_never_part_of_a_relearning(target: str) -
 
 
 async def test_a_proposal_goes_when_something_is_forgotten(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         found = await memory.space("mira").relearn()
         await memory.space("mira").forget(conversation="home")
 
@@ -125,9 +125,9 @@ async def test_a_proposal_goes_when_something_is_forgotten(target: str) -> None:
 
 
 async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         space = memory.space("mira")
         found = await space.relearn()
         [dog] = [fact for fact in await space.facts.all() if "dog" in fact.content]
@@ -140,20 +140,22 @@ async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(t
 
 
 async def test_relearning_without_a_model_says_so(target: str) -> None:
-    async with connect(target, learn_at_start=False) as memory:
+    async with connect(target, learn_in_background=False) as memory:
         await told(memory)
         with pytest.raises(Invalid, match="no model"):
             await memory.space("mira").relearn()
 
 
 async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: str) -> None:
-    async with connect(target, model=model(*FIRST), learn_at_start=False) as memory:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
         spent = (await memory.audit()).spent_today
-    async with connect(target, model=model(*SECOND), learn_at_start=False, daily_spend_cap=spent.cost / 1e6) as memory:
+    async with connect(
+        target, model=model(*SECOND), learn_in_background=False, daily_spend_cap=spent.cost / 1e6
+    ) as memory:
         with pytest.raises(Conflict, match="cap"):
             await memory.space("mira").relearn()
-    async with connect(target, model=model(*SECOND), learn_at_start=False) as memory:
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         found = await memory.space("mira").relearn()
         assert (await memory.audit()).spent_today.cost == spent.cost + found.usage.cost
 

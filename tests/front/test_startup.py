@@ -39,7 +39,7 @@ def thread_names() -> Callable[[], set[str]]:
 @pytest.mark.spec("S2.1", "S2.6")
 async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
     model = ScriptedModel(willing)
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=False) as memory:
         session = await memory.space("alice").session(chat(1))
         await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
@@ -80,7 +80,7 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
             raise AssertionError
 
     model = Endless([])
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=False) as memory:
         session = await memory.space("alice").session(chat(1))
         await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
@@ -92,14 +92,16 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
         await until(asked)
 
     assert "bethink-background" not in thread_names()
-    async with bethink.connect(target, model=ScriptedModel(willing), redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(
+        target, model=ScriptedModel(willing), redactor=Quiet(), learn_in_background=False
+    ) as memory:
         report = await memory.learn()
     assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learnt from, and its space settled"
 
 
 async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
     model = ScriptedModel(willing)
-    async with bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(6))
         async with anyio.create_task_group() as tasks:
@@ -138,7 +140,7 @@ def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
         embedder="openai:bar",
         embedder_base_url=NOWHERE,
         embedder_dimension=3,
-        learn_at_start=False,
+        learn_in_background=False,
     ) as memory:
         memory.space("alice").remember("My cat is called Miso.")
         report = memory.learn()
@@ -155,7 +157,7 @@ async def test_a_name_that_is_given_stands_above_the_environment(monkeypatch: py
     monkeypatch.setenv("BETHINK_MODEL", "mystery:m")
     with pytest.raises(Misconfigured, match="'mystery:m' does not name a provider"):
         bethink.connect(":memory:")
-    async with bethink.connect(":memory:", model="", learn_at_start=False) as memory:
+    async with bethink.connect(":memory:", model="", learn_in_background=False) as memory:
         await memory.space("alice").remember("My cat is called Miso.")
         assert (await memory.learn()).outcomes[Outcome.SUCCEEDED]
 
@@ -199,7 +201,7 @@ async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so
     target: str, unmade: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with bethink.connect(
-        target, redactor=Quiet(), model="", embedder="openai:small", learn_at_start=False
+        target, redactor=Quiet(), model="", embedder="openai:small", learn_in_background=False
     ) as memory:
         await memory.space("alice").remember("My cat is called Miso.")
         with caplog.at_level(logging.WARNING):

@@ -379,7 +379,7 @@ async def test_a_forgotten_document_takes_along_the_change_set_that_made_it(
 
 async def test_the_files_of_a_space_go_with_what_is_forgotten(tmp_path: Path) -> None:
     async with bethink.connect(
-        tmp_path / "memory.db", artefacts_dir=str(tmp_path / "files"), learn_at_start=False
+        tmp_path / "memory.db", artefacts_dir=str(tmp_path / "files"), learn_in_background=False
     ) as memory:
         await memory.space("alice").remember(f"I keep a {BIRD}.")
         for _ in range(3):

@@ -86,7 +86,7 @@ def told(folder: Path) -> list[Path]:
 @asynccontextmanager
 async def with_files(tmp_path: Path) -> AsyncGenerator[bethink.Memory]:
     folder = str(tmp_path / "files")
-    async with bethink.connect(tmp_path / "m.db", artefacts_dir=folder, learn_at_start=False) as memory:
+    async with bethink.connect(tmp_path / "m.db", artefacts_dir=folder, learn_in_background=False) as memory:
         await memory.space("alice").facts.save(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
         await memory.space("alice").remember(f"I keep a {BIRD}.", conversation=KEY)
         await memory.learn()

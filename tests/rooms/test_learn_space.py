@@ -7,8 +7,8 @@ from tests.conftest import Quiet
 from tests.rooms.learn_kit import willing
 
 
-def model_memory(target: str, model: ScriptedModel, *, learn_at_start: bool = False) -> bethink.Memory:
-    return bethink.connect(target, model=model, redactor=Quiet(), learn_at_start=learn_at_start)
+def model_memory(target: str, model: ScriptedModel, *, learn_in_background: bool = False) -> bethink.Memory:
+    return bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=learn_in_background)
 
 
 async def test_one_space_is_learnt_from_and_the_others_stay_marked(target: str) -> None:
@@ -37,7 +37,7 @@ async def test_kinds_of_jobs_can_be_chosen(target: str) -> None:
 
 
 async def test_what_was_only_quoted_in_other_spaces_is_left_alone(target: str) -> None:
-    async with bethink.connect(target, redactor=Quiet(), learn_at_start=False) as memory:
+    async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         for name in ("alice", "bob"):
             await memory.space(name).remember("I like tea.")
         await memory.learn()
@@ -49,7 +49,7 @@ async def test_what_was_only_quoted_in_other_spaces_is_left_alone(target: str) -
 
 
 async def test_it_reports_what_the_background_did_in_that_space(target: str) -> None:
-    async with model_memory(target, ScriptedModel(willing), learn_at_start=True) as memory:
+    async with model_memory(target, ScriptedModel(willing), learn_in_background=True) as memory:
         for name in ("alice", "bob"):
             await memory.space(name).remember("I like tea.")
 

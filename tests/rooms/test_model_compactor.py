@@ -108,3 +108,31 @@ async def test_a_compactor_of_ones_own_comes_first(target: str) -> None:
     ) as memory:
         assert (await compacted(memory)).endswith("chunks")
     assert model.calls == []
+
+
+async def test_a_compaction_is_charged_to_the_day_like_learning(target: str) -> None:
+    model = ScriptedModel(["They counted."])
+    async with bethink.connect(target, model=model, redactor=Quiet(), engine=engine(retain_recent=2)) as memory:
+        await compacted(memory)
+        spent = (await memory.audit()).spent_today
+
+    assert spent.calls == 1
+    assert spent.input_tokens > 0
+    assert spent.cost > 0
+
+
+async def test_once_the_daily_cap_is_reached_a_compaction_quotes_and_asks_no_model(target: str) -> None:
+    model = ScriptedModel(["They counted."])
+    settings = {"model": model, "redactor": Quiet(), "engine": engine(retain_recent=2), "daily_spend_cap": 0.000001}
+    async with bethink.connect(target, **settings) as memory:
+        assert await compacted(memory) == "They counted."
+        spent = (await memory.audit()).spent_today
+        working = memory.local().working("alice")
+        for number in range(6, 12):
+            await working.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
+        await working.trigger_compaction(THREAD)
+        state = await working.current_state(THREAD)
+        assert (await memory.audit()).spent_today == spent
+
+    assert len(model.calls) == 1
+    assert any("What happened before:" in chunk.text for chunk in state.chunks)

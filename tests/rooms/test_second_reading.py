@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bethink import Facts, Memory, Message
+from bethink import Fact, Facts, Memory, Message
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.model.records import Evidence
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
+from bethink.worker import Worker
 from tests.conftest import FakeClock
-from tests.rooms.learn_kit import a_fact, answer, every_claim_is_said, reviewed, worker
+from tests.rooms.learn_kit import a_fact, answer, every_claim_is_said, extractor, reviewed, worker
 from tests.rooms.test_claims import Talk, holding
 
 
@@ -135,3 +137,31 @@ async def test_a_reader_that_answers_nonsense_twice_fails_the_job_and_keeps_the_
 
     assert (len(model.calls), len(reader.calls)) == (1, 2)
     assert await holding(facts) == ["User likes tea"]
+
+
+async def test_after_a_crash_each_recorded_verdict_still_means_its_own_claim(
+    talk: Talk, facts: Facts, database: Database, clock: FakeClock
+) -> None:
+    claims = [
+        a_fact("Ada lives in Paris", 1, about="Ada"),
+        a_fact("User likes rain", 2),
+        a_fact("User likes tea", 3),
+    ]
+    model, reader = ScriptedModel([answer(*claims)]), ScriptedModel(verdicts(["c1", "c3"], c2="denied"))
+    session = await talk.say(Message(role="assistant", content="Ada lives in Paris"), "I like rain? No!", "I like tea")
+
+    def crash(*_: object) -> None:
+        raise RuntimeError("killed before it was applied")
+
+    doomed = replace(extractor(database, model, reader=reader), post=crash)
+    report = await Worker(database, {JobKind.EXTRACT: doomed}).run_once()
+    assert (report.outcomes, len(model.calls), len(reader.calls)) == ({"failed": 1}, 1, 1)
+    # Meanwhile memory shows the session what its assistant said: now the first claim proves nothing.
+    await facts.save(Fact(id="ada", content="Ada lives in Paris"))
+    assert (await session.recall("Where does Ada live?")).items
+    clock.time += timedelta(hours=1)
+
+    report = await worker(database, ScriptedModel([]), reader=ScriptedModel([])).run_once()
+
+    assert (report.refused, report.for_review, report.settled) == ({"echo": 1}, {"denied": 1}, {"added": 1})
+    assert await holding(facts) == ["Ada lives in Paris", "User likes tea"]

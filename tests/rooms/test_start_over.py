@@ -122,12 +122,12 @@ async def test_retry_takes_up_one_session_at_once(database: Database, memory: Me
 
 
 async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         stored = await memory.space("alice").remember("I like tea.")
         await memory.learn()
         session = await memory.space("alice").get_session(stored.session.id)
         assert not await session.retry(), "quoting again would say the same"
-    async with bethink.connect(target, learn_at_start=False, model=ScriptedModel(tea)) as memory:
+    async with bethink.connect(target, learn_in_background=False, model=ScriptedModel(tea)) as memory:
         await memory.learn()
 
         assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
@@ -135,25 +135,25 @@ async def test_the_way_from_a_trial_without_a_key_to_facts(target: str) -> None:
 
 async def test_where_a_model_learns_a_worker_without_one_says_so_and_leaves_the_session_to_it(target: str) -> None:
     model = ScriptedModel(tea)
-    async with bethink.connect(target, learn_at_start=False, model=model) as memory:
+    async with bethink.connect(target, learn_in_background=False, model=model) as memory:
         await memory.learn()
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         stored = await memory.space("alice").remember("I like tea.")
         with pytest.raises(Misconfigured, match=f"the model '{model.name}' learns from this database") as refused:
             await memory.learn()
         assert "Name it in the setting 'model'" in refused.value.hint
         session = await memory.space("alice").get_session(stored.session.id)
         assert (session.info.invalidated_at, await session.summary()) == (1, None)
-    async with bethink.connect(target, learn_at_start=False, model=model) as memory:
+    async with bethink.connect(target, learn_in_background=False, model=model) as memory:
         await memory.learn()
         assert [each.content for each in await memory.space("alice").facts.all()] == ["User likes tea"]
 
 
 async def test_who_wants_to_go_on_by_quoting_says_none(target: str) -> None:
-    async with bethink.connect(target, learn_at_start=False, model=ScriptedModel(tea)) as memory:
+    async with bethink.connect(target, learn_in_background=False, model=ScriptedModel(tea)) as memory:
         await memory.learn()
-    async with bethink.connect(target, learn_at_start=False, model="none") as memory:
+    async with bethink.connect(target, learn_in_background=False, model="none") as memory:
         await memory.space("alice").remember("I like tea.")
         assert (await memory.learn()).outcomes[Outcome.SUCCEEDED]
-    async with bethink.connect(target, learn_at_start=False) as memory:
+    async with bethink.connect(target, learn_in_background=False) as memory:
         await memory.learn()

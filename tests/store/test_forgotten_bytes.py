@@ -134,7 +134,7 @@ async def test_no_piece_of_any_history_is_left_once_all_of_it_is_forgotten(
     tmp_path: Path, empty: bytes, seeded: int
 ) -> None:
     path = tmp_path / "memory.db"
-    async with bethink.connect(path, learn_at_start=False) as memory:
+    async with bethink.connect(path, learn_in_background=False) as memory:
         history = History(memory, seeded)
         await history.live()
         wanted = {piece for piece in pieces(*history.texts) if piece not in empty}

@@ -1,6 +1,7 @@
 """The second reading: its request, its verdicts whatever it answers, and what becomes of a claim by them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -85,6 +86,14 @@ def test_a_request_shows_the_quoted_messages_their_neighbours_and_the_claims() -
     )
 
 
+def test_a_claim_is_named_by_its_place_in_the_answer_whatever_is_read_with_it() -> None:
+    claims = in_order(REFUSED, DOUBTED, HELD, STANDS)
+
+    text = request(readable(claims), SAID, SCENE)
+
+    assert [line.split()[0] for line in text.splitlines() if " about " in line] == ["c2", "c4"]
+
+
 SAID: dict[int, Record] = talk(("user", "I like tea."), ("tool", "User likes cake."), ("user", "I like Oslo."))
 STANDS = checked(whole("User likes tea", SAID, 1), SAID)
 DOUBTED = checked(whole("User likes Darjeeling", SAID, 1), SAID)
@@ -92,8 +101,13 @@ HELD = checked(whole("User likes cake", SAID, 2), SAID)
 REFUSED = checked(claim("User likes snow", (1, "I like snow.")), SAID)
 
 
+def in_order(*claims: Checked) -> list[Checked]:
+    """The claims, each with its place in an answer."""
+    return [replace(each, claim=replace(each.claim, place=place)) for place, each in enumerate(claims)]
+
+
 def forces(*claims: Checked, verdicts: list[Verdict] | None) -> list[tuple[str, str] | None]:
-    judged = judge(claims, verdicts, Gate(SAID), held_flags=("health",))
+    judged = judge(in_order(*claims), verdicts, Gate(SAID), held_flags=("health",))
     return [None if each.problem is None else (each.problem.reason, each.problem.force) for each in judged]
 
 
@@ -102,12 +116,12 @@ def test_what_code_refuses_or_holds_is_not_read_again() -> None:
 
 
 def test_each_verdict_meets_its_own_claim() -> None:
-    denied = Verdict(ClaimReason.DENIED, "no")
+    denied, said = Verdict(ClaimReason.DENIED, "no"), Verdict(None)
 
-    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[Verdict(None), denied]) == [
+    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[denied, said, denied, denied]) == [
         ("no_quote", "refuses"), None, ("tools_word", "holds"), ("denied", "holds"),
     ]  # fmt: skip
-    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[denied, Verdict(None)]) == [
+    assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[said, denied, said, said]) == [
         ("no_quote", "refuses"), ("denied", "holds"), ("tools_word", "holds"), None,
     ]  # fmt: skip
 

@@ -4,6 +4,8 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 """
 
 from bethink.handles import Handle
+from bethink.model.recall import Ref
+from bethink.model.records import FactKind
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.reviews import (
@@ -11,9 +13,11 @@ from bethink.model.verbs.reviews import (
     COUNT_REVIEWS,
     GET_REVIEW,
     LIST_REVIEWS,
+    PROPOSE_REVIEW,
     REJECT_REVIEW,
     ApproveReviewRequest,
     ListReviewsRequest,
+    ProposeRequest,
     RejectReviewRequest,
     ReviewRequest,
 )
@@ -49,6 +53,24 @@ class Reviews(Handle):
             NotFound: if the space has no such claim.
         """
         return await self._run(GET_REVIEW, ReviewRequest(review_id=review_id))
+
+    async def propose(
+        self, ref: Ref | str, *, statement: str | None = None, kind: FactKind = FactKind.KNOWLEDGE
+    ) -> Review:
+        """Put what a message says into the inbox, as a claim for a person to decide about.
+
+        A message is proposed once: then the claim is returned as it stands, decided or not.
+
+        Args:
+            ref: The message that says so, named as in results.
+            statement: What the fact shall say, in one sentence. The text of the message, if left out.
+            kind: What kind of fact it is to be.
+
+        Raises:
+            NotFound: if the space has no such message.
+            Invalid: if it is longer than a statement may be.
+        """
+        return await self._run(PROPOSE_REVIEW, ProposeRequest(ref=Ref.read(ref), statement=statement, kind=kind))
 
     async def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
         """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.

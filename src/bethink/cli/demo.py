@@ -85,7 +85,7 @@ def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> 
     settings = Settings(
         sqlite=SqliteSettings(path=path),
         embedder=EmbedderSettings(name="none"),  # it prints the same with and without the extra `local`
-        learning=LearningSettings(at_start=False),
+        learning=LearningSettings(in_background=False),
         model=ModelSettings(name="none" if model is None else "", price_input=0.0, price_output=0.0),
     )
     return connect(settings=settings, model=model, clock=clock)

@@ -52,6 +52,9 @@ async def mcp(
     *,
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tools that write or delete.")] = False,
     no_erase: Annotated[bool, typer.Option("--no-erase", help="Offer no tools that delete.")] = False,
+    no_ask: Annotated[
+        bool, typer.Option("--no-ask", help="Never ask the user to confirm a note; it waits for 'bethink review'.")
+    ] = False,
     also: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Another space that recall asks, too; it is never written. Repeatable."),
@@ -65,7 +68,7 @@ async def mcp(
         raise _missing("mcp", error) from error
     _ = bethink.mcp.server
     memory = ctx.target.make(stays=True)
-    allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase)}
+    allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase), "may_confirm": not no_ask}
     await run_stdio(memory, space=ctx.space_name, also=tuple(also or ()), **allowed)
     return Result()
 

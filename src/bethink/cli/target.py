@@ -71,7 +71,7 @@ class Target:
         if self.named_by == _DEFAULT:
             check_folder(Path(settings.database_path).parent)
         # Most commands end at once: learning is left to `worker`, not to a thread that would be cut off.
-        learning = replace(settings.learning, at_start=stays and settings.learning.at_start)
+        learning = replace(settings.learning, in_background=stays and settings.learning.in_background)
         return connect(settings=replace(settings, learning=learning))
 
     def _remote(self) -> "Memory":

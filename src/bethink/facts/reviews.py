@@ -8,16 +8,25 @@ from bethink.errors import Conflict, Invalid, NotFound
 from bethink.extend import Redactor
 from bethink.facts.reconcile import settle
 from bethink.model.framing import unframed
-from bethink.model.records import Evidence, Origin
-from bethink.model.reviews import ClaimedFact, Review, ReviewStatus
+from bethink.model.ids import new_id
+from bethink.model.recall import Ref
+from bethink.model.records import Evidence, Fact, FactKind, Origin, Quote, Record
+from bethink.model.reviews import LONGEST_STATEMENT, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import clean
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.reviews import ApproveReviewRequest, ListReviewsRequest, RejectReviewRequest, ReviewRequest
-from bethink.store import facts, reviews
+from bethink.model.verbs.reviews import (
+    ApproveReviewRequest,
+    ListReviewsRequest,
+    ProposeRequest,
+    RejectReviewRequest,
+    ReviewRequest,
+)
+from bethink.store import facts, messages, reviews
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
 _PERSON = Origin("user")
+_PROPOSED = "proposed"
 
 
 class ReviewService:
@@ -45,6 +54,24 @@ class ReviewService:
     async def get(self, space: str, request: ReviewRequest) -> Review:
         """Return a claim under review."""
         return await self._read(space, lambda tx: _found(tx, space, request.review_id))
+
+    async def propose(self, space: str, request: ProposeRequest) -> Review:
+        """Hold what a message says until a person decides."""
+        statement = None if request.statement is None else self._statement(request.statement)
+        effect = reviews.proposal_key(request.ref.id, request.ref.number)
+
+        def body(tx: Tx) -> Review:
+            kept = reviews.find_by_effect(tx, space=space, effect=effect)
+            if kept is not None:
+                return kept
+            claim = _proposal(_message(tx, space, request.ref), statement, request.kind)
+            review = reviews.put(
+                tx, claim, space=space, status=ReviewStatus.HELD, reason=_PROPOSED,
+                detail=f"proposed; {claim.fact.origin} says so", effect=effect,
+            )  # fmt: skip
+            return _found(tx, space, review)
+
+        return await self._database.transact(body, space=space, repeatable=True)
 
     async def approve(self, space: str, request: ApproveReviewRequest) -> Review:
         """Make a fact of a claim, as it is or in other words."""
@@ -98,6 +125,35 @@ class ReviewService:
 
     async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read=True)
+
+
+def _message(tx: Tx, space: str, ref: Ref) -> Record:
+    found = messages.after(tx, space=space, session_id=ref.id, number=ref.number - 1, limit=1)
+    if not found or found[0].number != ref.number:
+        raise NotFound(f"no message {ref} in space {space!r}.")
+    return found[0]
+
+
+def _proposal(record: Record, statement: str | None, kind: FactKind) -> ClaimedFact:
+    """Return what a message says as a claim that quotes all of it."""
+    message = record.message
+    said = statement or " ".join(message.content.split())
+    if not 0 < len(said) <= LONGEST_STATEMENT:
+        hint = f"Pass a statement of at most {LONGEST_STATEMENT} characters."
+        raise Invalid("the message is not one sentence to decide about.", hint=hint)
+    fact = Fact(
+        id=new_id("fct"),
+        content=said,
+        source=record.session_id,
+        created_at=message.said_at or record.recorded_at,
+        kind=kind,
+        origin=Origin(message.origin or "import"),
+        speaker=message.name,
+        evidence=Evidence.QUOTED,
+    )
+    return ClaimedFact(
+        fact=fact, quotes=(Quote(session_id=record.session_id, number=record.number, text=message.content),)
+    )
 
 
 def _stated(claim: ClaimedFact, statement: str | None) -> ClaimedFact:

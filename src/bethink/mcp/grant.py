@@ -15,6 +15,8 @@ class Grant:
     may_read: bool = True
     may_write: bool = False
     may_erase: bool = False
+    may_confirm: bool = False
+    """Whether its user may be asked to confirm what the model noted, and is believed."""
 
     def allows(self, scope: Scope) -> bool:
         """Return whether a scope is granted. `admin` never is: no tool needs it."""

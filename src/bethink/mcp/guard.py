@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
 from pydantic import ValidationError
 
 from bethink.codec import adapter
@@ -23,13 +23,18 @@ _UNEXPECTED = "an unexpected error occurred. The log of the server says where."
 _QUOTED = 100
 
 
-def tool(body: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[CallToolResult]]:
-    """Return a tool that answers with its record as JSON, as structure and as text. Its errors become tool errors."""
+def tool(body: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[CallToolResult | InputRequiredResult]]:
+    """Return a tool that answers with its record as JSON, as structure and as text. Its errors become tool errors.
+
+    A question to the user is passed on as it is.
+    """
 
     @functools.wraps(body)
-    async def guarded(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
+    async def guarded(*args: P.args, **kwargs: P.kwargs) -> CallToolResult | InputRequiredResult:
         try:
             made = await body(*args, **kwargs)
+            if isinstance(made, InputRequiredResult):
+                return made
             text = adapter(type(made)).dump_json(made, exclude_none=True, warnings=False).decode()
         except BethinkError as error:
             raise ToolError(str(error)) from error

@@ -28,7 +28,7 @@ from bethink.mcp import find, guard, results
 from bethink.mcp.grant import Grant
 from bethink.mcp.reading import Reading
 from bethink.mcp.texts import page, plain
-from bethink.mcp.writing import Writing
+from bethink.mcp.writing import CONTEXT, Writing
 from bethink.memory import Memory
 from bethink.model.access import Scope
 from bethink.model.records import Forgotten
@@ -120,7 +120,7 @@ class MemoryServer(Server):
             raise ToolError(f"unknown tool {name[:100]!r}.")
         if not self._grant().allows(spec.needs):
             raise ToolError(f"{name} needs the scope {spec.needs}, which this connection does not have.")
-        takes = list(inspect.signature(spec.body).parameters)
+        takes = [each for each in inspect.signature(spec.body).parameters if each != CONTEXT]
         unknown = sorted(set(arguments) - set(takes))
         if unknown:
             shown = ", ".join(each[:100] for each in unknown[:_UNKNOWN])
@@ -162,7 +162,7 @@ class MemoryServer(Server):
 
 def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
     reading = Reading(memory, lambda: (grant().space, *grant().also))
-    writing = Writing(lambda: memory.space(grant().space))
+    writing = Writing(lambda: memory.space(grant().space), may_confirm=lambda: grant().may_confirm)
     reads = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False)
     adds = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructive_hint=False, open_world_hint=False)
     erases = ToolAnnotations(read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False)
@@ -224,13 +224,21 @@ def _typed(body: Callable[..., Awaitable[Any]], result: type) -> Callable[..., A
 
 
 def _lean(schema: Any) -> Any:
-    """Leave out titles, which only repeat the names, and what holds anyway: a model pays for every word of a schema."""
+    """Leave out titles, which only repeat the names, and what holds anyway: a model pays for every word of a schema.
+
+    Where a value may be left out, null need not be sent; it is never answered.
+    """
     if isinstance(schema, list):
         return [_lean(each) for each in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    items = cast("dict[str, Any]", schema).items()
-    return {name: _lean(value) for name, value in items if not _needless(name, value)}
+    fields = cast("dict[str, Any]", schema)
+    match fields.get("anyOf"):
+        case [one, {"type": "null"}]:
+            fields = {**one, **{name: value for name, value in fields.items() if name != "anyOf"}}
+        case _:
+            pass
+    return {name: _lean(value) for name, value in fields.items() if not _needless(name, value)}
 
 
 def _needless(name: str, value: Any) -> bool:

@@ -9,7 +9,13 @@ from bethink.model.records import checked_name
 
 
 async def run_stdio(
-    memory: Memory, *, space: str, also: tuple[str, ...] = (), may_write: bool = True, may_erase: bool = True
+    memory: Memory,
+    *,
+    space: str,
+    also: tuple[str, ...] = (),
+    may_write: bool = True,
+    may_erase: bool = True,
+    may_confirm: bool = True,
 ) -> None:
     """Open a memory, serve one space of it until stdin ends, and close it. `also` names others that recall asks, too.
 
@@ -21,6 +27,12 @@ async def run_stdio(
     if not logging.getLogger().handlers:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     others = tuple(checked_name(name, "a space") for name in also)
-    grant = Grant(space=checked_name(space, "a space"), also=others, may_write=may_write, may_erase=may_erase)
+    grant = Grant(
+        space=checked_name(space, "a space"),
+        also=others,
+        may_write=may_write,
+        may_erase=may_erase,
+        may_confirm=may_confirm,
+    )
     async with memory:
         await make_server(memory, grant=lambda: grant).run_stdio_async()

@@ -120,6 +120,7 @@ def _grant(key: KeyInfo, named: str) -> Grant | Response:
         may_read=Scope.READ in key.scopes,
         may_write=Scope.WRITE in key.scopes,
         may_erase=Scope.ERASE in key.scopes,
+        may_confirm=Scope.STEER in key.scopes,
     )
 
 

@@ -1,32 +1,43 @@
 """The tools that write. What a model stores counts as the assistant's words, and a correction keeps what was there."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+from mcp_types import InputRequiredResult
 from pydantic import Field
 
 from bethink.api.space import Space
-from bethink.errors import Invalid
+from bethink.errors import Conflict, Invalid, NotFound
+from bethink.mcp import confirming
 from bethink.mcp.reading import ALL, Only, narrowed
-from bethink.mcp.results import Correction, StoredNote
+from bethink.mcp.results import Correction, NoteStatus, StoredNote
 from bethink.mcp.texts import own
 from bethink.model.documents import Author, Provenance
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Evidence, Forgotten, Message, Origin, Role
+from bethink.model.records import Evidence, FactKind, Forgotten, Message, Origin, Role
+from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
 from bethink.model.rules import NOTES, lowest, tells
 
+CONTEXT = "ctx"
+"""The parameter that the protocol's package fills: no argument of a tool."""
 _ASSISTANT = Origin("assistant")
+_DECLINED = "the user declined it when asked"
+_STATUS: dict[ReviewStatus, NoteStatus] = {ReviewStatus.APPROVED: "stated", ReviewStatus.REJECTED: "declined"}
 
 Text = Annotated[str, Field(min_length=1, max_length=64_000)]
 Name = Annotated[str, Field(max_length=500, description="a ref kind:id:number from a result")]
 
+NoteKind = Literal["knowledge", "preference", "instruction"]
+
 
 class Writing:
-    """The tools that write and erase. `space` returns the space of the caller."""
+    """The tools that write and erase: in the `space` of the caller, whose user is asked if it `may_confirm`."""
 
-    def __init__(self, space: Callable[[], Space]) -> None:
+    def __init__(self, space: Callable[[], Space], *, may_confirm: Callable[[], bool]) -> None:
         self._space = space
+        self._may_confirm = may_confirm
 
     async def remember(
         self,
@@ -35,16 +46,26 @@ class Writing:
             str | None, Field(max_length=190, description="a call with the same key stores nothing twice")
         ] = None,
         *,
+        kind: NoteKind = "knowledge",
         tags: Annotated[Sequence[str], Field(description="to find it by")] = (),
         metadata: Mapping[str, Any] = ALL,
-    ) -> StoredNote:
-        """Store a note for later sessions. It counts as the assistant's words, never as the user's."""
+        ctx: confirming.Asking,
+    ) -> StoredNote | InputRequiredResult:
+        """Store a note for later sessions. It counts as the assistant's words, until the user confirms it."""
+        if (said := confirming.answered(ctx)) is not None:
+            return await self._decided(said)
         # The origin follows from the caller, and a model called: nothing that it claims makes the text the user's.
         note = Message(role=Role.ASSISTANT, content=own(text))
         kept = await self._space().remember(
             [note], conversation=NOTES, idempotency_key=idempotency_key, tags=tags, metadata=metadata
         )
-        return StoredNote(refs=list(kept.refs))
+        if not kept.refs or len(text) > LONGEST_STATEMENT:  # too long for a person to say yes to at a glance
+            return StoredNote(refs=list(kept.refs))
+        review = await self._space().reviews.propose(kept.refs[0], kind=FactKind(kind))
+        if review.decided_at is not None or not self._may_confirm() or not confirming.can_ask(ctx):
+            return await self._stored(review)
+        asked = await confirming.ask(ctx, review)
+        return asked if isinstance(asked, InputRequiredResult) else await self._decided(asked)
 
     async def update_memory(
         self, ref: Name, text: Annotated[Text, Field(description="the whole new text")]
@@ -74,6 +95,37 @@ class Writing:
         Ask the user first.
         """
         return await self._space().forget(Ref.parse(ref) if ref else None, dry_run=dry_run, **narrowed(only))
+
+    async def _decided(self, said: confirming.Answered) -> StoredNote:
+        """Carry out what the user said about a note. What was decided meanwhile stays decided."""
+        reviews = self._space().reviews
+        review = await reviews.get(said.review_id)
+        if review.decided_at is not None or said.action == "cancel" or not self._may_confirm():
+            return await self._stored(review)
+        try:
+            if said.action == "decline":
+                return await self._stored(await reviews.reject(review.id, note=_DECLINED))
+            # What was confirmed is what was shown, letter for letter.
+            seen = confirming.shown(review)
+            words = said.words or (None if seen == review.claim.fact.content else seen)
+            return await self._stored(await reviews.approve(review.id, statement=words))
+        except Conflict:
+            return await self._stored(await reviews.get(review.id))
+
+    async def _stored(self, review: Review) -> StoredNote:
+        """Say how a note counts by now."""
+        note = review.claim.quotes[0]
+        fact = None
+        if review.fact_id is not None:
+            with suppress(NotFound):  # it may have been succeeded since
+                fact = await self._space().facts.get(review.fact_id)
+        status = _STATUS.get(review.status, "note")
+        return StoredNote(
+            refs=[Ref(RefKind.MESSAGE, note.session_id, note.number)],
+            status=status,
+            fact=None if fact is None else Ref(RefKind.FACT, fact.id, fact.version),
+            review=review.id if status == "note" else None,
+        )
 
     async def _correct_fact(self, old: Ref, text: str) -> Correction:
         facts = self._space().facts

@@ -6,10 +6,15 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key allows. `admin` covers keys, spaces and audits, and gives no access to content by itself."""
+    """What a key allows. `admin` covers keys, spaces and audits, and gives no access to content by itself.
+
+    `steer` decides what is learnt and believed: rules, reviews, corrections and relearning. It is for people and their
+    tools, not for an agent: one that approves its own claims has proven nothing.
+    """
 
     READ = "read"
     WRITE = "write"
+    STEER = "steer"
     ERASE = "erase"
     ADMIN = "admin"
 

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from bethink.model.records import Fact, Quote
 
+LONGEST_STATEMENT = 1_000
+"""How many characters one sentence may have that a person decides about."""
+
 
 class ReviewStatus(StrEnum):
     """What became of a claim that was not believed at once."""

@@ -42,6 +42,17 @@ def find(tx: Tx, *, space: str, review_id: str) -> Review | None:
     return None if row is None else _review_of(row)
 
 
+def proposal_key(session_id: str, number: int) -> str:
+    """Return the effect key of what a whole message says, proposed for review."""
+    return f"proposed:{session_id}:{number}"
+
+
+def find_by_effect(tx: Tx, *, space: str, effect: str) -> Review | None:
+    """Return the claim that was kept under an effect key, if there is one."""
+    row = tx.one("find_review_of_effect", space=space, effect=effect)
+    return None if row is None else _review_of(row)
+
+
 def listed(
     tx: Tx, *, space: str, statuses: Iterable[ReviewStatus], limit: int, after: Review | None = None
 ) -> list[Review]:

@@ -1,11 +1,17 @@
 """Compact with a model. The summary is stored in the event that applies it, so a replay needs no model."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from bethink.errors import Misconfigured, ModelError
+from anyio import CancelScope
+
+from bethink.errors import Misconfigured, ModelError, ModelUnavailable
 from bethink.extend import Model
 from bethink.logs import logger
-from bethink.model.calls import ModelCall
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.prices import Prices
+from bethink.store import jobs
+from bethink.store.db import Database
 from bethink.working.ladder import CompactionRequest, ExtractiveCompactor
 
 _SYSTEM = """You shorten what an agent holds in its working memory. Write a progress summary that lets it go on without
@@ -46,18 +52,57 @@ class ModelCompactor:
         return answer.text.strip() or await self._fallback.compact(request)
 
 
-class DefaultCompactor:
-    """Compacts with the model of the memory, and quotes while it is away: a thread must not grow for lack of it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a day may cost, in millionths of a dollar, and what was spent of it; None for no cap."""
 
-    def __init__(self, model: Callable[[], Model | None]) -> None:
+    database: Database
+    prices: Prices
+    daily_cap: int | None
+    slot: int = 0
+
+    def of(self, model: Model) -> Model:
+        """Return the model, with every call charged to the day."""
+        return _ChargedModel(model, self)
+
+
+class _ChargedModel:
+    """A model whose calls count for the day, and which is away once the cap is reached."""
+
+    def __init__(self, model: Model, budget: Budget) -> None:
+        self.name = model.name
+        self.window = model.window
         self._model = model
+        self._budget = budget
+
+    async def answer(self, call: ModelCall) -> ModelAnswer:
+        database, cap = self._budget.database, self._budget.daily_cap
+        if cap is not None and (await database.transact(jobs.spent, read=True)).cost >= cap:
+            raise ModelUnavailable(
+                "the daily spend cap is reached.", hint="Raise daily_spend_cap, or wait for midnight."
+            )
+        answer = await self._model.answer(call)
+        used = self._budget.prices.usage(call, answer)
+        with CancelScope(shield=True):  # it was paid for, whoever still waits for it
+            await database.transact(lambda tx: jobs.spend(tx, used, slot=self._budget.slot))
+        return answer
+
+
+class DefaultCompactor:
+    """Compacts with the model of the memory within its budget. While the model is away or the budget spent it quotes:
+    a thread must not grow for lack of it.
+    """
+
+    def __init__(self, model: Callable[[], Model | None], budget: Budget) -> None:
+        self._model = model
+        self._budget = budget
 
     async def compact(self, request: CompactionRequest) -> str:
         """Return the summary of the chunks."""
         try:
             model = self._model()
             if model is not None:
-                return await ModelCompactor(model).compact(request)
+                return await ModelCompactor(self._budget.of(model)).compact(request)
         except (ModelError, Misconfigured) as error:
             _log.warning("a compaction quotes, without the model: %s", type(error).__name__)
         return await ExtractiveCompactor().compact(request)

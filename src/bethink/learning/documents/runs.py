@@ -8,11 +8,11 @@ from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.documents.pages import PAGE_SCHEMA
 from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PAGES_PROMPT, Writer
-from bethink.learning.extraction.extract import Prices
 from bethink.learning.model_use import one_line, redacted
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, JobStatus
+from bethink.model.prices import Prices
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 

@@ -20,6 +20,7 @@ from bethink.store import facts, jobs, learning, reviews
 from bethink.store.db import Tx
 from bethink.store.learning import Advanced
 
+_NO_PERSONS = frozenset({ClaimReason.ASSISTANT_ONLY, ClaimReason.NOT_A_PERSONS_WORD})
 _OWNERS = frozenset({"owner", "user", "the user"})
 
 
@@ -82,8 +83,16 @@ def _settle_all(
             problem = ClaimProblem(
                 ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS
             )
-        _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
+        if problem.reason not in _NO_PERSONS or not _proposed(tx, claimed, space=claim.space):
+            _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
+
+
+def _proposed(tx: Tx, claimed: ClaimedFact, *, space: str) -> bool:
+    """Return whether the messages of a claim are in the inbox themselves: a person need not decide about them twice."""
+    words = [quote for quote in claimed.quotes if not quote.context]
+    keys = [reviews.proposal_key(quote.session_id, quote.number) for quote in words]
+    return all(reviews.find_by_effect(tx, space=space, effect=key) is not None for key in keys)
 
 
 def _keep_for_review(

@@ -18,6 +18,7 @@ from bethink.learning.model_use import one_line, redacted
 from bethink.learning.prompts import prompt
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import Claim, Usage
+from bethink.model.prices import Prices
 from bethink.model.records import Fact
 from bethink.model.text import canonical_json
 from bethink.store import jobs, learning
@@ -27,23 +28,7 @@ _CLAIMS_PROMPT = "extract-2"
 _SECOND_PROMPT = "second-1"
 _ANSWER_TOKENS = 8_192
 _SECOND_TOKENS = 4_096
-_MOST_TOKENS = 10**9
 _NAMED = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """The price of a model, in dollars per million tokens."""
-
-    input: float = 1.0
-    output: float = 5.0
-
-    def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
-        """Return the usage of one answer, estimated at four characters per token if the model reports none."""
-        asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
-        if not asked + said:
-            asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
-        return Usage(1, asked, said, round(asked * self.input + said * self.output))
 
 
 @dataclass(slots=True, kw_only=True)

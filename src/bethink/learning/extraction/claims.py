@@ -1,6 +1,6 @@
 """Claims as a model states them: the shape is checked here, their quotes by the gate, their meaning by a reader."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
@@ -72,7 +72,7 @@ class DraftQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftClaim:
-    """A claim with the right shape. `kind` is None for a note."""
+    """A claim with the right shape. `kind` is None for a note; `place` is where it stands in the answer."""
 
     statement: str
     kind: FactKind | None
@@ -87,6 +87,7 @@ class DraftClaim:
     change: ClaimChange = ClaimChange.NEW
     known: tuple[str, ...] = ()
     review: str | None = None
+    place: int = field(default=0, compare=False)
 
     @property
     def words(self) -> tuple[DraftQuote, ...]:
@@ -117,7 +118,7 @@ def parse(text: str) -> Answer:
     drafts = [draft(entry) for entry in entries[:MAX_CLAIMS]]
     name = " ".join((title or "").split())
     return Answer(
-        claims=tuple(each for each in drafts if each is not None),
+        claims=tuple(replace(each, place=place) for place, each in enumerate(drafts) if each is not None),
         suspicious=frozenset(number for number in cast("list[object]", suspicious) if type(number) is int),
         slug=slugged(name),
         title="" if tagged(name) else name[:_MAX_NAME],

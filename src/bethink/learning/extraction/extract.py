@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.extraction import claims, reading, second
 from bethink.learning.extraction.apply import Extracted, apply
-from bethink.learning.extraction.asking import Asker, Prices
+from bethink.learning.extraction.asking import Asker
 from bethink.learning.extraction.gate import Gate
 from bethink.learning.extraction.idle import IdleRules, look
 from bethink.learning.extraction.judge import judge, readable
@@ -17,6 +17,7 @@ from bethink.learning.model_use import one_line, prompt_budget, redacted
 from bethink.logs import logger
 from bethink.model.jobs import Claim, JobStatus, Learnt
 from bethink.model.moments import EPOCH
+from bethink.model.prices import Prices
 from bethink.model.records import Maker
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
@@ -30,7 +31,7 @@ HELD_FLAGS = ("health", "money", "credential", "child", "doubtful")
 """The flags that hold a claim until a person has looked at it."""
 _log = logger("learn")
 
-__all__ = ["EXTRACTOR", "PROMPT", "Extractor", "Prices"]
+__all__ = ["EXTRACTOR", "PROMPT", "Extractor"]
 
 
 class _Answered(NamedTuple):
@@ -128,11 +129,12 @@ class Extractor:
             return None
         if not read:
             return []
+        count = read[-1].claim.place + 1
         if len(work.recorded) > 1:
-            return second.parse(work.recorded[1], len(read))
+            return second.parse(work.recorded[1], count)
         shown = second.request(read, work.numbered, work.scene)
-        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, len(read))
-        return second.parse(content, len(read))
+        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, count)
+        return second.parse(content, count)
 
     def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
         return Asker(

@@ -32,14 +32,13 @@ def judge(
     held_flags: Collection[str],
     hold_kinds: Collection[FactKind] = (),
 ) -> list[Judged]:
-    """Decide about every claim. `verdicts` belong to the readable ones; None if there was no second reading."""
-    read = iter(verdicts or ())
+    """Decide about every claim. `verdicts` are by the claims' places; None if there was no second reading."""
     found: list[Judged] = []
     for each in checked:
         if verdicts is None or (each.problem is not None and each.problem.force is not Force.DOUBTS):
             judged = Judged(checked=each, statement=each.claim.statement, problem=each.problem)
         else:
-            judged = _read(each, next(read), gate)
+            judged = _read(each, verdicts[each.claim.place], gate)
         if judged.problem is None:
             judged = replace(judged, problem=_held(each.claim, held_flags, hold_kinds))
         found.append(judged)

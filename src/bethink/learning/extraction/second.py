@@ -60,12 +60,16 @@ def request(claims: Sequence[Checked], records: Mapping[int, Record], scene: Sce
     quoted = {quote.number for checked in claims for quote in checked.quotes}
     around = {number + step for number in quoted for step in (-1, 0, 1)}
     shown = [text for number in sorted(around) if number in records and (text := line(records[number], scene))]
-    lines = [_claim(place, checked) for place, checked in enumerate(claims)]
+    lines = [_claim(checked) for checked in claims]
     return "\n".join(["<messages>", *shown, "</messages>", "<claims>", *lines, "</claims>"])
 
 
 def parse(text: str, count: int) -> list[Verdict]:
-    """Read the verdicts on `count` claims; a claim without one is unclear. Raises `BadAnswer`."""
+    """Read the verdicts on the `count` claims of an answer, by place; one without is unclear. Raises `BadAnswer`.
+
+    A claim keeps its place whatever else is read with it: an answer that was recorded before a crash means the same
+    claims after it.
+    """
     tree = loads(text)
     said, others, fixed = tree.get("said"), tree.get("others"), tree.get("fixed", [])
     if not isinstance(said, list) or not isinstance(others, list) or not isinstance(fixed, list):
@@ -77,7 +81,7 @@ def parse(text: str, count: int) -> list[Verdict]:
 
 
 def short_id(place: int) -> str:
-    """Return the id by which a request names a claim."""
+    """Return the id by which a request names the claim at a place of the answer."""
     return f"c{place + 1}"
 
 
@@ -104,8 +108,10 @@ def _sentence(value: object) -> str | None:
     return text if 0 < len(text) <= _MAX_STATEMENT and not tagged(text) else None
 
 
-def _claim(place: int, checked: Checked) -> str:
+def _claim(checked: Checked) -> str:
     claim = checked.claim
     numbers = ", ".join(str(number) for number in dict.fromkeys(quote.number for quote in checked.quotes))
     kind = "note" if claim.kind is None else str(claim.kind)
-    return f"{short_id(place)} about {inert(claim.about) or 'no one'}, {kind}, [{numbers}]: {inert(claim.statement)}"
+    return (
+        f"{short_id(claim.place)} about {inert(claim.about) or 'no one'}, {kind}, [{numbers}]: {inert(claim.statement)}"
+    )

@@ -21,7 +21,7 @@ from bethink.model.verbs.base import (
     Verb,
 )
 
-READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
+READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,19 +237,19 @@ LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
     "List what consolidations changed, or propose to change, the newest first.",
 )  # fmt: skip
 APPROVE: Verb[ChangeRequest, None] = Verb(
-    "documents.approve", ChangeRequest, None, f"POST {_CHANGE}/approve", WRITE, Retry.ONCE,
+    "documents.approve", ChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
     "Apply a change set that was held for review.",
     status=204,
     raises=f"{_UNHELD} Stale: if the tree has changed since.",
 )  # fmt: skip
 REJECT: Verb[ChangeRequest, None] = Verb(
-    "documents.reject", ChangeRequest, None, f"POST {_CHANGE}/reject", WRITE, Retry.ONCE,
+    "documents.reject", ChangeRequest, None, f"POST {_CHANGE}/reject", STEER, Retry.ONCE,
     "Discard a change set that was held for review, with its text.",
     status=204,
     raises=_UNHELD,
 )  # fmt: skip
 UNDO: Verb[ChangeRequest, None] = Verb(
-    "documents.undo", ChangeRequest, None, f"POST {_CHANGE}/undo", WRITE, Retry.ONCE,
+    "documents.undo", ChangeRequest, None, f"POST {_CHANGE}/undo", STEER, Retry.ONCE,
     "Restore the tree to what it was before a run.",
     status=204,
     raises="Conflict: if it was changed again since.",

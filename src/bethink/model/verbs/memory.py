@@ -29,7 +29,7 @@ from bethink.model.verbs.base import (
 from bethink.model.verbs.narrowing import Narrowed, Tags
 from bethink.model.verbs.service import LearnRequest
 
-READ, WRITE, ERASE = Scope.READ, Scope.WRITE, Scope.ERASE
+READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
     raises="NotFound: if the space has no such memory.",
 )  # fmt: skip
 CORRECT: Verb[CorrectRequest, Corrected] = Verb(
-    "space.correct", CorrectRequest, Corrected, f"POST {_SPACE}/correct", WRITE, Retry.ONCE,
+    "space.correct", CorrectRequest, Corrected, f"POST {_SPACE}/correct", STEER, Retry.ONCE,
     "Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.",
     operation=MemoryOperation.UPDATE,
     raises="NotFound: if the space has no such memory. Stale: if the ref does not name the current version.",

@@ -6,7 +6,7 @@ from bethink.model.access import Scope
 from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Name, Request, Retry, Verb
 
-WRITE = Scope.WRITE
+STEER = Scope.STEER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +32,20 @@ class RelearningRequest(Request):
 _RELEARNINGS = "/spaces/{space}/relearnings"
 
 RELEARN: Verb[RelearnRequest, Relearning] = Verb(
-    "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", WRITE, Retry.ONCE,
+    "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", STEER, Retry.ONCE,
     "Learn from the whole log again, beside what is known, and return what would change.",
     also_reads=True,
     raises="Invalid: if there is no model to learn with. Conflict: if the daily spend cap is reached.",
 )  # fmt: skip
 APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
-    "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", WRITE,
+    "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", STEER,
     Retry.IDEMPOTENT,
     "Apply a proposed relearning as one change.",
     also_reads=True,
     raises="Stale: if a fact that it would change was changed since.",
 )  # fmt: skip
 UNDO_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
-    "space.undo_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/undo", WRITE,
+    "space.undo_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/undo", STEER,
     Retry.IDEMPOTENT,
     "Undo an applied relearning: the facts are as they were before it.",
     also_reads=True,

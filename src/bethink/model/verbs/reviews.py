@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from bethink.errors import Invalid
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of
-from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.recall import Ref, RefKind
+from bethink.model.records import FactKind
+from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
 from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Request, Retry, Verb
 
-READ, WRITE = Scope.READ, Scope.WRITE
+READ, WRITE, STEER = Scope.READ, Scope.WRITE, Scope.STEER
 
-Statement = Annotated[str, Length(1, 1_000), Cleaned()]
+Statement = Annotated[str, Length(1, LONGEST_STATEMENT), Cleaned()]
 Note = Annotated[str, Length(0, 1_000), Cleaned()]
 
 
@@ -28,6 +31,25 @@ class ListReviewsRequest(Request):
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", any_of("status", (self.status,), ReviewStatus)[0])
         Request.__post_init__(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeRequest(Request):
+    """A claim for a person to decide about."""
+
+    ref: Ref
+    """The message that says so, named as in results."""
+    statement: Statement | None = None
+    """What the fact shall say, in one sentence. The text of the message, if left out."""
+    kind: FactKind = FactKind.KNOWLEDGE
+    """What kind of fact it is to be."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
+        Request.__post_init__(self)
+        if self.ref.kind is not RefKind.MESSAGE:
+            hint = "Name the message that says so: message:SESSION:NUMBER."
+            raise Invalid(f"a {self.ref.kind.replace('_', ' ')} cannot be proposed.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +97,25 @@ GET_REVIEW: Verb[ReviewRequest, Review] = Verb(
     "Return a claim with its quotes, the reason why it was not believed, and what was decided.",
     raises=_MISSING,
 )  # fmt: skip
+PROPOSE_REVIEW: Verb[ProposeRequest, Review] = Verb(
+    "reviews.propose", ProposeRequest, Review, f"POST {_REVIEWS}", WRITE, Retry.IDEMPOTENT,
+    "Put what a message says into the inbox, as a claim for a person to decide about.",
+    also_reads=True, status=201, operation=MemoryOperation.UPSERT,
+    raises="NotFound: if the space has no such message. Invalid: if it is longer than a statement may be.",
+    details="A message is proposed once: then the claim is returned as it stands, decided or not.",
+)  # fmt: skip
 APPROVE_REVIEW: Verb[ApproveReviewRequest, Review] = Verb(
-    "reviews.approve", ApproveReviewRequest, Review, f"POST {_REVIEW}/approve", WRITE, Retry.ONCE,
+    "reviews.approve", ApproveReviewRequest, Review, f"POST {_REVIEW}/approve", STEER, Retry.ONCE,
     "Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.",
     also_reads=True, operation=MemoryOperation.CREATE,
     raises=f"{_DECIDED} Invalid: if it quotes no message.",
     details="It replaces or ends what the claim says it does. A claim that was refused can be approved, too.",
 )  # fmt: skip
 REJECT_REVIEW: Verb[RejectReviewRequest, Review] = Verb(
-    "reviews.reject", RejectReviewRequest, Review, f"POST {_REVIEW}/reject", WRITE, Retry.ONCE,
+    "reviews.reject", RejectReviewRequest, Review, f"POST {_REVIEW}/reject", STEER, Retry.ONCE,
     "Decide that a claim is not believed. It stays listed as rejected.",
     also_reads=True,
     raises=_DECIDED,
 )  # fmt: skip
 
-VERBS = (LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, APPROVE_REVIEW, REJECT_REVIEW)
+VERBS = (LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, PROPOSE_REVIEW, APPROVE_REVIEW, REJECT_REVIEW)

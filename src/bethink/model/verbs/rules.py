@@ -33,7 +33,7 @@ GET_RULES: Verb[GetRulesRequest, LearningRules] = Verb(
     positional=("agent",),
 )  # fmt: skip
 SET_RULES: Verb[SetRulesRequest, LearningRules] = Verb(
-    "rules.set", SetRulesRequest, LearningRules, f"PUT {_RULES}", Scope.WRITE, Retry.IDEMPOTENT,
+    "rules.set", SetRulesRequest, LearningRules, f"PUT {_RULES}", Scope.STEER, Retry.IDEMPOTENT,
     "Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.",
     details="The model that learns follows them. They never make it believed without proof.",
 )  # fmt: skip

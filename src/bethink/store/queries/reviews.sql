@@ -16,6 +16,10 @@ ON CONFLICT (space_id, review_id, session_id, number) DO NOTHING;
 -- One claim under review.
 SELECT review_columns() FROM reviews WHERE space_id = :space AND id = :id;
 
+-- name: find_review_of_effect
+-- The claim that was kept under an effect key.
+SELECT review_columns() FROM reviews WHERE space_id = :space AND effect = :effect;
+
 -- name: list_reviews
 -- Claims under review, the newest first.
 SELECT review_columns() FROM reviews
