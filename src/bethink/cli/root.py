@@ -20,7 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "Show which database is in use and what it holds."),
     "doctor": ("doctor", "Check the installation and suggest fixes."),
     "add": ("add", "Store a text."),
-    "import": ("import_messages", "Import messages from a JSON Lines file."),
+    "import": ("import_data", "Import conversations and memories of other programs."),
     "recall": ("recall", "Search memory for the answer to a question."),
     "context": ("recall", "Print a block of memory to begin a prompt with."),
     "show": ("recall", "Show a memory with its sources, its versions and where it was used."),
