@@ -35,6 +35,7 @@ _SPACE = frozenset({"--space"})
 _LOCAL = _SPACE | {"--key"}
 NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
+    "try": _LOCAL | {"--database"},
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
     **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve"), _LOCAL),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
@@ -71,6 +72,7 @@ SUCCEEDING = {
     "completion": ["completion", "zsh"],
     "config show": ["config", "show", "--origin"],
     "demo": ["demo"],
+    "try": ["try", "--days", "3650"],
     "status": ["status"],
     "doctor": ["doctor"],
     "add": ["add", "tea"],
@@ -204,6 +206,7 @@ FAILING = {
     "completion": (["completion", "tcsh"], 2),
     "config show": (["config", "show", "--config", "missing.toml"], 4),
     "demo": (["demo", "--keep", "/"], 1),
+    "try": (["try"], 2),
     "status": (["status", "--database", "mysql://x"], 4),
     "doctor": (["doctor", "--config", "missing.toml"], 4),
     "add": (["add", "  "], 2),
@@ -334,7 +337,7 @@ def test_an_unset_extra_is_told_with_the_line_that_installs_it(monkeypatch: pyte
         assert f"pip install 'bethink[{extra}]', or '.[{extra}]' in a clone." in done.err
 
 
-ASKING = [["forget", "--everything"], ["consolidate"], ["import", "FILE"], ["keys", "revoke", "PREFIX"]]
+ASKING = [["forget", "--everything"], ["consolidate"], ["import", "jsonl", "FILE"], ["keys", "revoke", "PREFIX"]]
 
 
 def _named(words: list[str], home: Path) -> list[str]:

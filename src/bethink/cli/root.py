@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "completion": ("init", "Print the completion script for a shell."),
     "config": ("init", "Show the settings."),
     "demo": ("demo", "Show what Bethink does, with three months of made-up conversations."),
+    "try": ("try_out", "Show what memory would make of your last weeks with Claude Code and Codex."),
     "status": ("status", "Show which database is in use and what it holds."),
     "doctor": ("doctor", "Check the installation and suggest fixes."),
     "add": ("add", "Store a text."),
