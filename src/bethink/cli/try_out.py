@@ -1,10 +1,12 @@
 """The command that shows what memory would make of the last weeks, and stores nothing: try."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Annotated, Any
+from itertools import groupby, islice, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,6 +24,7 @@ app = typer.Typer()
 
 _LINES = 10
 _WIDTH = 110
+_NUMBER = re.compile(r"\d+")
 _WISHES = "I prefer, I want, I always, please never, do not, use instead, from now on, remember that"
 _QUESTIONS = (
     "What did we decide, and why?",
@@ -60,12 +63,14 @@ async def try_out(
     async with _in_memory(ctx) as memory:
         space = memory.space("try")
         await _fill(ctx, space, lines)
-        wishes = (await space.recall(_WISHES, limit=_LINES, origins=("user",))).items
+        wishes = (await space.recall(_WISHES, limit=_LINES * _LINES, origins=("user",))).items
         asked = (question,) if question else _QUESTIONS
         answers = [(await space.recall(each, limit=_LINES)).items for each in asked]
-    recalled = list(islice(_each_once(answers, asked), _LINES))
+        agents = {each.session.id: each.conversation for each in await space.sessions(limit=1_000)}
+    remembered = [_Line("", each, agents) for _, each in islice(_each_once([wishes], ("",)), _LINES)]
+    recalled = [_Line(*each, agents) for each in islice(_each_once(answers, asked), _LINES)]
     cost = estimate(found, tokens, settings.model, second_reading=settings.learning.second_reading)
-    return Result(data=_data(found, wishes, recalled, cost), lines=_lines(found, wishes, recalled, cost))
+    return Result(data=_data(found, remembered, recalled, cost), lines=_lines(found, remembered, recalled, cost))
 
 
 def _in_memory(ctx: CommandContext) -> "Memory":
@@ -96,27 +101,39 @@ async def _fill(ctx: CommandContext, space: "Space", lines: "list[TranscriptLine
         await importer.store(map(imported, lines), progress.advance)
 
 
-def _each_once(answers: "list[tuple[Recalled, ...]]", asked: Sequence[str]) -> "Iterable[tuple[str, Recalled]]":
-    """Yield the best answer to each question, then the second best, each text once."""
+class _Line(NamedTuple):
+    """A memory, the question that it answers, and the conversations of sessions."""
+
+    question: str
+    item: "Recalled"
+    conversations: Mapping[str, str]
+
+    @property
+    def source(self) -> str:
+        """Who said it, when, in which project and which session."""
+        agent, _, session = self.conversations.get(self.item.session_id or "", "").rstrip(":").partition(":")
+        folder = Path(str(self.item.metadata.get("cwd") or "")).name
+        said = f"{self.item.origin}, {self.item.at:%Y-%m-%d %H:%M}"
+        return ", ".join(filter(None, (said, folder, f"{agent} {session[:8]}".strip())))
+
+    @property
+    def shown(self) -> list[OutputLine]:
+        """The lines to print."""
+        return [OutputLine(f"  {one_line(self.item.text, _WIDTH)}"), OutputLine(f"    {self.source}", "dim")]
+
+
+def _each_once(answers: "Sequence[Sequence[Recalled]]", asked: Sequence[str]) -> "Iterator[tuple[str, Recalled]]":
+    """Yield the best answer to each question, then the second best, each once: numbers make no other text."""
     seen = set[str]()
     for row in zip_longest(*answers):
         for question, item in zip(asked, row, strict=True):
-            if item is not None and item.text not in seen:
-                seen.add(item.text)
+            gist = "" if item is None else " ".join(_NUMBER.sub("", item.text).split())
+            if item is not None and gist not in seen:
+                seen.add(gist)
                 yield question, item
 
 
-def _source(item: "Recalled") -> str:
-    from bethink.importers.preview import project_name  # noqa: PLC0415
-
-    cwd = item.metadata.get("cwd")
-    where = f" in {project_name(str(cwd))}" if cwd else ""
-    return f"{item.origin}{where}, {item.at:%Y-%m-%d %H:%M}"
-
-
-def _data(
-    found: "Found", wishes: "Iterable[Recalled]", recalled: "list[tuple[str, Recalled]]", cost: "Estimate"
-) -> dict[str, Any]:
+def _data(found: "Found", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> dict[str, Any]:
     return {
         "since": found.since,
         "files": found.files,
@@ -125,34 +142,25 @@ def _data(
         "sessions": len(found.tokens),
         "agents": dict(found.agents),
         "projects": dict(found.projects.most_common()),
-        "remembered": [{"text": each.text, "source": _source(each)} for each in wishes],
-        "recalled": [{"question": asked, "text": each.text, "source": _source(each)} for asked, each in recalled],
+        "remembered": [{"text": each.item.text, "source": each.source} for each in remembered],
+        "recalled": [{"question": each.question, "text": each.item.text, "source": each.source} for each in recalled],
         "cost": cost,
     }
 
 
-def _lines(
-    found: "Found", wishes: "Iterable[Recalled]", recalled: "list[tuple[str, Recalled]]", cost: "Estimate"
-) -> list[OutputLine]:
+def _lines(found: "Found", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> list[OutputLine]:
     agents = " and ".join(f"{count:,} of {agent}" for agent, count in found.agents.items())
     sessions = f"{many(len(found.tokens), 'session')} in {many(len(found.projects), 'project')}"
     unread = f" {many(found.unread, 'file')} could not be read." if found.unread else ""
     lines = [OutputLine(f"{found.messages:,} messages in {sessions}: {agents}.{unread}")]
     lines += [OutputLine(), OutputLine("What you said that would be remembered", "bold")]
-    lines += [line for each in wishes for line in _shown(each)]
+    lines += [line for each in remembered for line in each.shown]
     lines += [OutputLine(), OutputLine("What memory would recall", "bold")]
-    for question, each in recalled:
-        lines += [OutputLine(f"  {question}", "cyan"), *_shown(each)]
+    for question, several in groupby(sorted(recalled, key=lambda each: each.question), key=lambda each: each.question):
+        lines += [OutputLine(f"  {question}", "cyan"), *(line for each in several for line in each.shown)]
     lines += [OutputLine(), OutputLine("What learning would cost", "bold")]
     tokens = f"{cost.input_tokens:,} tokens in, {cost.output_tokens:,} out"
     lines.append(OutputLine(f"  about ${cost.dollars:.2f}: {many(cost.calls, 'call')}, {tokens}, by the prices set"))
     lines.append(OutputLine("  without a model nothing: messages are found as they were said"))
-    lines += [
-        OutputLine(),
-        OutputLine("Nothing was stored. To keep it: bethink import claude-code, bethink import codex"),
-    ]
-    return lines
-
-
-def _shown(item: "Recalled") -> list[OutputLine]:
-    return [OutputLine(f"  {one_line(item.text, _WIDTH)}"), OutputLine(f"    {_source(item)}", "dim")]
+    kept = "Nothing was stored. To keep it: bethink import claude-code, bethink import codex"
+    return [*lines, OutputLine(), OutputLine(kept)]

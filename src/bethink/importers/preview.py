@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 
 from bethink.errors import Corrupt, Misconfigured
 from bethink.extend import Tokens
@@ -94,8 +93,3 @@ def estimate(found: Found, tokens: Tokens, model: ModelSettings, *, second_readi
     return Estimate(
         calls=calls * (2 if second_reading else 1), input_tokens=given, output_tokens=answered, dollars=dollars
     )
-
-
-def project_name(cwd: str) -> str:
-    """Return the name of a folder, short enough for a list."""
-    return Path(cwd).name or cwd
