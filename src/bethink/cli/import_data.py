@@ -37,7 +37,7 @@ async def import_claude_code(
     """Import transcripts of Claude Code. If it is interrupted, run it again: no line is stored twice.
 
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
-    hooks have stored already are known.
+    are stored in the space already, by whatever way, are known.
     """
     from bethink.importers.coding_agents import read_claude_code  # noqa: PLC0415
     from bethink.transcripts import claude_code  # noqa: PLC0415
@@ -53,7 +53,7 @@ async def import_codex(
     """Import rollouts of Codex. If it is interrupted, run it again: no line is stored twice.
 
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
-    hooks have stored already are known.
+    are stored in the space already, by whatever way, are known.
     """
     from bethink.importers.coding_agents import read_codex  # noqa: PLC0415
     from bethink.transcripts import codex  # noqa: PLC0415
