@@ -74,7 +74,7 @@ async def try_out(
 
 
 def _in_memory(ctx: CommandContext) -> "Memory":
-    """Return a memory that leaves nothing behind, and asks nobody."""
+    """Return a memory that leaves nothing behind, and asks no model."""
     from bethink.build import connect  # noqa: PLC0415
     from bethink.setting_groups import EmbedderSettings, LearningSettings, SqliteSettings  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Imports the transcripts of coding agents, as the hooks store them: whoever comes first, nothing is stored twice."""
+"""Imports the transcripts of coding agents, as the hooks store them: a line that came by either way is known."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -180,7 +180,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, or none if it is no list."""
+    """Return the objects of a list; none of anything else."""
     several = cast("Sequence[Any]", value) if isinstance(value, list) else ()
     return [cast("Mapping[str, Any]", each) for each in several if isinstance(each, dict)]
 
