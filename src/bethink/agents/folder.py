@@ -33,6 +33,8 @@ class SessionState:
 
     agent: str
     session: str
+    placed: bool = False
+    """Whether it is known where the session belongs."""
     space: str | None = None
     """Its space; None for a session that is not stored."""
     transcript: str | None = None
@@ -97,10 +99,17 @@ class AgentFolder:
         """Return what is known about a session, or a new state."""
         return self._read(self._file(agent, session)) or SessionState(agent=agent, session=session)
 
-    def open_sessions(self) -> list[SessionState]:
-        """Return the sessions whose end was not heard of."""
-        found = (self._read(path) for path in sorted(self.sessions.glob("*.json")))
-        return [each for each in found if each is not None and not each.ended]
+    def behind(self) -> list[SessionState]:
+        """Return the sessions whose transcript was written to since it was last read."""
+        found: list[SessionState] = []
+        for path in sorted(self.sessions.glob("*.json")):
+            state = self._read(path)
+            try:
+                if state and state.transcript and Path(state.transcript).stat().st_mtime >= path.stat().st_mtime:
+                    found.append(state)
+            except OSError:
+                continue
+        return found
 
     def knows(self, agent: str, session: str) -> bool:
         """Return whether anything is known about a session."""

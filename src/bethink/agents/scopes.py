@@ -104,7 +104,11 @@ def _remote(config: Path) -> str | None:
         parser.read_string(config.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ConfigError):
         return None
-    found = {match[1]: parser.get(each, "url", fallback=None) for each in parser.sections() if (match := _REMOTE.fullmatch(each))}
+    found = {
+        match[1]: parser.get(each, "url", fallback=None)
+        for each in parser.sections()
+        if (match := _REMOTE.fullmatch(each))
+    }
     known = {name: url for name, url in found.items() if url}
     return known.get("origin") or next((known[name] for name in sorted(known)), None)
 

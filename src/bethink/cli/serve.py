@@ -2,6 +2,7 @@
 
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,8 +21,14 @@ def serve(
     port: Annotated[
         int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with their state in this folder."),
+    ] = None,
 ) -> Result:
     """Run the HTTP server until stopped."""
+    if agents is not None:
+        return _serve_agents(ctx, Path(agents))
     try:
         from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -38,6 +45,18 @@ def serve(
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
+    return Result()
+
+
+def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
+    """Serve hooks. It ends by itself when there were none for a while."""
+    from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve hooks
+    from bethink.agents.resident import serve as serve_hooks  # noqa: PLC0415
+
+    memory = ctx.target.make(stays=True)
+    signal.signal(signal.SIGTERM, _exit)
+    if not serve_hooks(memory, AgentFolder(folder), learns_freely=not ctx.target.settings.model.name):
+        ctx.note("another process serves the hooks already")
     return Result()
 
 

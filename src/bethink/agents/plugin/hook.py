@@ -12,6 +12,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from socket import socket
+    from typing import Any
 
 POINTERS = {
     "session_id": 200,
@@ -118,16 +119,12 @@ def pointers(payload: bytes) -> "dict[str, str]":
     import json  # noqa: PLC0415
 
     try:
-        given = json.loads(payload)
+        given: Any = json.loads(payload)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(given, dict):
-        return {}
-    return {
-        name: given[name]
-        for name, longest in POINTERS.items()
-        if isinstance(given.get(name), str) and len(given[name]) <= longest
-    }
+    fields: dict[str, Any] = given if isinstance(given, dict) else {}
+    found = ((name, fields.get(name)) for name in POINTERS)
+    return {name: value for name, value in found if isinstance(value, str) and len(value) <= POINTERS[name]}
 
 
 def spool(folder: str, agent: str, event: str, payload: bytes) -> None:
@@ -162,15 +159,22 @@ _numbers: "list[int]" = []
 def start(folder: str) -> None:
     """Start the resident process, on its own and without waiting. One that runs already makes it end at once."""
     import json  # noqa: PLC0415
-    import subprocess  # noqa: PLC0415, S404
+    import subprocess  # noqa: PLC0415
 
     try:
         command = json.loads(read(folder, "hook.json"))["start"]
     except (OSError, ValueError, KeyError, TypeError):
-        command = ["bethink", "serve", "--agents"]
-    options = {"creationflags": 0x00000208} if sys.platform == "win32" else {"start_new_session": True}
-    nothing = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, cwd=folder, **options)  # noqa: S603
+        command = ["bethink", "serve", "--agents", folder]
+    windows = sys.platform == "win32"
+    subprocess.Popen(  # noqa: S603 - what `connect` wrote
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        start_new_session=not windows,
+        creationflags=0x208 if windows else 0,  # a group of its own, without a window
+    )
 
 
 if __name__ == "__main__":
