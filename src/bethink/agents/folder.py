@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,6 +19,13 @@ _PLAIN = re.compile(r"[\w.-]{1,80}")
 def hook_file() -> Path:
     """Return the file that hooks run, as it comes with this package."""
     return Path(__file__).parent / "plugin" / "hook.py"
+
+
+def free_port() -> int:
+    """Return a port of this machine that is free now."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return trial.getsockname()[1]
 
 
 def hook_module() -> ModuleType:
@@ -75,6 +83,22 @@ class AgentFolder:
         except (OSError, ValueError):
             return {}
         return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+
+    @property
+    def port(self) -> int:
+        """The port of the resident process on this machine; 0 if none was chosen yet."""
+        try:
+            return int((self.path / "port").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return 0
+
+    @property
+    def token(self) -> str:
+        """The token that opens that port; empty if none was made yet."""
+        try:
+            return (self.path / "token").read_text(encoding="utf-8").strip()
+        except OSError:
+            return ""
 
     def note(self, note: Mapping[str, str]) -> Path:
         """Add a note to the spool."""

@@ -21,7 +21,7 @@ from anyio.from_thread import BlockingPortal
 
 from bethink.agents.capture import Capture
 from bethink.agents.context import start_context
-from bethink.agents.folder import AgentFolder
+from bethink.agents.folder import AgentFolder, free_port
 from bethink.agents.payloads import END, START, STOP, HookEvent, event_from, read_payload
 from bethink.errors import BethinkError
 from bethink.logs import logger
@@ -266,32 +266,12 @@ def _listening(folder: AgentFolder) -> list[Any]:
         finally:
             os.umask(before)
     with suppress(OSError):  # the port was taken: the socket still serves, and doctor says so
-        loopback = _Loopback(("127.0.0.1", port_of(folder)), _Handler)
-        loopback.token = token_of(folder)
+        loopback = _Loopback(("127.0.0.1", folder.port or free_port()), _Handler)
+        loopback.token = folder.token or secrets.token_urlsafe(32)
+        folder.write(folder.path / "port", str(loopback.server_port))
+        folder.write(folder.path / "token", loopback.token)
         servers.append(loopback)
     return servers
-
-
-def token_of(folder: AgentFolder) -> str:
-    """Return the token that opens the port of the resident process, made at first use."""
-    path = folder.path / "token"
-    if not path.is_file():
-        folder.make()
-        folder.write(path, secrets.token_urlsafe(32))
-    return path.read_text(encoding="utf-8").strip()
-
-
-def port_of(folder: AgentFolder) -> int:
-    """Return the port of the resident process: one that was free when it was first asked for, the same ever since."""
-    path = folder.path / "port"
-    with suppress(OSError, ValueError):
-        return int(path.read_text(encoding="utf-8"))
-    folder.make()
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
-    folder.write(path, str(port))
-    return port
 
 
 def _locked(lock: Any) -> bool:

@@ -1,6 +1,8 @@
 """Commands that serve memory to other programs: serve and mcp."""
 
+import os
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,6 +50,19 @@ def serve(
     return Result()
 
 
+def _spaces_of(folder: str, also: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the space of a folder's project, or else its person's, and the others that may be asked there."""
+    from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve a project
+    from bethink.agents.scopes import scope_of  # noqa: PLC0415
+
+    project_only = bool(AgentFolder().settings.get("project_only"))
+    found = scope_of(os.path.expandvars(folder), project_only=project_only).spaces
+    if not found:
+        hint = "See .bethinkignore there or above, and 'bethink connect --project-only'."
+        raise Misconfigured(f"nothing is remembered in {folder}.", hint=hint)
+    return found[0], tuple(dict.fromkeys([*found[1:], *also]))
+
+
 def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
     """Serve hooks. It ends by itself when there were none for a while."""
     from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve hooks
@@ -75,6 +90,10 @@ async def mcp(
         list[str] | None,
         typer.Option(metavar="NAME", help="Another space that recall asks, too; it is never written. Repeatable."),
     ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Serve the space of a folder's project; recall asks the person's, too."),
+    ] = None,
 ) -> Result:
     """Serve one space as MCP tools over stdin and stdout. It ends when stdin is closed."""
     try:
@@ -83,9 +102,10 @@ async def mcp(
     except ImportError as error:
         raise _missing("mcp", error) from error
     _ = bethink.mcp.server
+    space, others = (ctx.space_name, tuple(also or ())) if project is None else _spaces_of(project, also or ())
     memory = ctx.target.make(stays=True)
     allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase)}
-    await run_stdio(memory, space=ctx.space_name, also=tuple(also or ()), **allowed)
+    await run_stdio(memory, space=space, also=others, **allowed)
     return Result()
 
 

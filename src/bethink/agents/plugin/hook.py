@@ -122,8 +122,7 @@ def pointers(payload: bytes) -> "dict[str, str]":
         given: Any = json.loads(payload)
     except (ValueError, RecursionError):
         return {}
-    fields: dict[str, Any] = given if isinstance(given, dict) else {}
-    found = ((name, fields.get(name)) for name in POINTERS)
+    found = ((name, given.get(name)) for name in POINTERS if hasattr(given, "get"))
     return {name: value for name, value in found if isinstance(value, str) and len(value) <= POINTERS[name]}
 
 
