@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +27,8 @@ class ModelStandIn(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.sent: list[str] = []
+        self.when_asked: Callable[[], None] = lambda: None
+        """Called while an agent waits for its answer."""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -41,7 +44,7 @@ class ModelStandIn(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the standard library names it
         pass
 
     def do_HEAD(self) -> None:
@@ -52,13 +55,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        server = cast("ModelStandIn", self.server)
         if "/responses" in self.path:
-            cast("ModelStandIn", self.server).sent.append(body.decode())
+            server.sent.append(body.decode())
+            server.when_asked()
             self._send(_events(_responses()), "text/event-stream")
         elif "count_tokens" in self.path:
             self._send(b'{"input_tokens": 10}', "application/json")
         elif "/v1/messages" in self.path:
-            cast("ModelStandIn", self.server).sent.append(body.decode())
+            server.sent.append(body.decode())
+            server.when_asked()
             if json.loads(body).get("stream"):
                 self._send(_events(_messages()), "text/event-stream")
             else:
@@ -119,7 +125,11 @@ def installed(folder: Path) -> Path:
     """Install both programs into a folder, and return the folder of their commands."""
     (folder / "package.json").write_text("{}")
     subprocess.run(
-        ["npm", "install", "--no-audit", "--no-fund", *PACKAGES], cwd=folder, check=True, capture_output=True, timeout=600
+        ["npm", "install", "--no-audit", "--no-fund", *PACKAGES],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        timeout=600,
     )
     return folder / "node_modules" / ".bin"
 
@@ -131,7 +141,6 @@ class Laptop:
     home: Path
     commands: Path
     models: ModelStandIn
-    processes: list[int] = field(default_factory=list[int])
 
     @property
     def environment(self) -> dict[str, str]:
@@ -169,7 +178,9 @@ class Laptop:
 
     def bethink(self, *words: str) -> str:
         run = [sys.executable, "-m", "bethink", *words]
-        done = subprocess.run(run, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            run, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=120, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -186,10 +197,29 @@ class Laptop:
         self.models.take()
         nothing = subprocess.DEVNULL
         done = subprocess.run(
-            command, env=self.environment, cwd=folder, stdin=nothing, capture_output=True, text=True, timeout=180, check=False
+            command,
+            env=self.environment,
+            cwd=folder,
+            stdin=nothing,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return self.models.take()
+
+    def claude_command(self, *words: str) -> str:
+        """Run a command of Claude Code, and return what it prints."""
+        run = [str(self.commands / "claude"), *words]
+        done = subprocess.run(run, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        return done.stdout + done.stderr
+
+    def settle(self) -> None:
+        """Wait until the spool is worked off."""
+        until = time.monotonic() + 60
+        while any((self.state / "spool").iterdir()) and time.monotonic() < until:
+            threading.Event().wait(0.1)
 
     def resident(self) -> int | None:
         """Return the id of the resident process that serves this home, if there is one."""
@@ -204,12 +234,14 @@ class Laptop:
         if found is not None:
             os.kill(found, signal.SIGKILL)
             with suppress(OSError):
-                while (Path("/proc") / str(found)).exists() and "Z" not in (Path("/proc") / str(found) / "stat").read_text():
+                while (Path("/proc") / str(found)).exists() and "Z" not in (
+                    Path("/proc") / str(found) / "stat"
+                ).read_text():
                     threading.Event().wait(0.02)
 
 
 @contextmanager
-def laptop(home: Path, commands: Path) -> Iterator[Laptop]:
+def laptop(home: Path, commands: Path) -> Generator[Laptop]:
     """A home that is set up, and no process of it left behind."""
     models = ModelStandIn()
     made = Laptop(home=home, commands=commands, models=models)

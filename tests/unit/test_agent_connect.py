@@ -184,7 +184,7 @@ def test_doctor_does_not_mention_programs_that_are_not_there(home: Path, monkeyp
 
 
 def test_the_plugin_has_the_hooks_that_connecting_makes() -> None:
-    import bethink.agents.plugin as plugin
+    from bethink.agents import plugin
     from bethink.agents.payloads import EVENTS
 
     folder = Path(plugin.__file__ or "").parent

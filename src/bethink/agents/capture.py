@@ -5,7 +5,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from bethink.agents.folder import AgentFolder, SessionState
-from bethink.agents.payloads import AFTER_COMPACTION, END, STOP, HookEvent
+from bethink.agents.payloads import AFTER_COMPACTION, END, STOP, TRANSCRIPTS, HookEvent
 from bethink.agents.scopes import Scope, scope_of
 from bethink.api.session import Session
 from bethink.errors import BethinkError, Conflict, Corrupt, Invalid, Misconfigured
@@ -16,7 +16,6 @@ from bethink.transcripts import claude_code, codex
 from bethink.transcripts.lines import TranscriptLine
 
 _READERS = {claude_code.AGENT: claude_code.read, codex.AGENT: codex.read}
-_SUFFIXES = (".jsonl", ".jsonl.zst")
 _BATCH = 100
 _log = logger("agents")
 
@@ -71,7 +70,7 @@ class Capture:
             return
         known = Path(event.transcript)
         try:
-            beside = [path for path in known.parent.iterdir() if path != known and path.name.endswith(_SUFFIXES)]
+            beside = [path for path in known.parent.iterdir() if path != known and path.name.endswith(TRANSCRIPTS)]
             found = [path for path in beside if path.stat().st_mtime >= since]
         except OSError:
             return
@@ -85,8 +84,7 @@ class Capture:
         """Store what is new in some transcripts, and return how many lines that were."""
         count = 0
         for path in dict.fromkeys(each for name in paths for each in (Path(name), *_subagents(Path(name)))):
-            if path.name.endswith(_SUFFIXES):
-                count += await self._read_file(state, path)
+            count += await self._read_file(state, path)
         return count
 
     async def _read_file(self, state: SessionState, path: Path) -> int:

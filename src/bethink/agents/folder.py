@@ -131,7 +131,7 @@ class AgentFolder:
             try:
                 if state and state.transcript and Path(state.transcript).stat().st_mtime >= path.stat().st_mtime:
                     found.append(state)
-            except OSError:
+            except (OSError, ValueError):
                 continue
         return found
 

@@ -14,6 +14,8 @@ START, PROMPT, STOP, SUBAGENT_STOP = "SessionStart", "UserPromptSubmit", "Stop",
 BEFORE_COMPACTION, AFTER_COMPACTION, END = "PreCompact", "PostCompact", "SessionEnd"
 EVENTS = (START, PROMPT, STOP, SUBAGENT_STOP, BEFORE_COMPACTION, AFTER_COMPACTION, END)
 """The events that hooks are installed for."""
+TRANSCRIPTS = (".jsonl", ".jsonl.zst")
+"""How the name of a transcript ends."""
 _LONGEST = 60_000
 """Characters of a payload's text that are stored where there is no transcript."""
 
@@ -61,8 +63,12 @@ def event_from(agent: str, event: str, given: Mapping[str, Any]) -> HookEvent | 
         value = given.get(name)
         return value.encode("utf-8", "replace").decode()[:longest] if isinstance(value, str) else ""
 
+    def transcript(name: str) -> str | None:
+        path = text(name, limits[name])
+        return path if path.endswith(TRANSCRIPTS) and "\0" not in path else None
+
     limits = hook_module().POINTERS
-    session = text("session_id", limits["session_id"])
+    session = text("session_id", limits["session_id"] + 1)  # one that is too long is none
     try:
         checked_name(session, "a session")
     except Invalid:
@@ -74,8 +80,8 @@ def event_from(agent: str, event: str, given: Mapping[str, Any]) -> HookEvent | 
         event=event,
         session=session,
         cwd=text("cwd", limits["cwd"]),
-        transcript=text("transcript_path", limits["transcript_path"]) or None,
-        subagent_transcript=text("agent_transcript_path", limits["agent_transcript_path"]) or None,
+        transcript=transcript("transcript_path"),
+        subagent_transcript=transcript("agent_transcript_path"),
         turn=text("turn_id", 100) or text("prompt_id", 100),
         prompt=text("prompt"),
         answer=text("last_assistant_message"),

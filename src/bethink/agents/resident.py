@@ -49,6 +49,7 @@ class Resident:
         self._working = anyio.Lock()
         self._rested = anyio.Event()
         self._begun: HookEvent | None = None
+        self._looks_back = False
         self._to_learn: set[str] = set()
         self._last = time.monotonic()
         self._heard: dict[tuple[str, str], float] = {}
@@ -70,7 +71,7 @@ class Resident:
         return await self._start(told)
 
     async def _start(self, told: HookEvent) -> str:
-        self._rested, self._begun = anyio.Event(), told
+        self._rested, self._begun, self._looks_back = anyio.Event(), told, True
         self._wake.set()
         with anyio.move_on_after(_LATEST):
             await self._rested.wait()
@@ -95,19 +96,25 @@ class Resident:
 
     async def run(self) -> None:
         """Store what earlier processes left, then what hooks point to, until cancelled."""
-        looked = False
+        self._looks_back = True
         while True:
             self._wake = anyio.Event()
-            await self.work_off()
-            if not looked or self._begun is not None:
-                begun, self._begun, looked = self._begun, None, True
-                await self._look_back(begun)
-            while self._to_learn:
-                await self._capture.learn(self._to_learn.pop())
+            try:
+                await self._pass()
+            except Exception as error:  # noqa: BLE001 - it serves every session, so no single one may end it
+                _log.warning("storing what hooks told failed: %s", type(error).__name__)
             if not self._wake.is_set():
                 self._rested.set()
             with anyio.move_on_after(60):  # a note that failed is tried again
                 await self._wake.wait()
+
+    async def _pass(self) -> None:
+        await self.work_off()
+        if self._looks_back:
+            begun, self._begun, self._looks_back = self._begun, None, False
+            await self._look_back(begun)
+        while self._to_learn:
+            await self._capture.learn(self._to_learn.pop())
 
     async def work_off(self) -> None:
         """Store what the notes of the spool point to. A note goes when that is done."""
@@ -120,13 +127,10 @@ class Resident:
     async def _look_back(self, begun: HookEvent | None) -> None:
         """Store what no hook told of: what a crash left, and sessions while hooks were off."""
         since = self._folder.settings.get("since")
-        try:
-            async with self._working:
-                await self._capture.catch_up()
-                if begun is not None and isinstance(since, (int, float)):
-                    await self._capture.missed(begun, since=since)
-        except (BethinkError, OSError) as error:
-            _log.warning("looking back failed: %s", type(error).__name__)
+        async with self._working:
+            await self._capture.catch_up()
+            if begun is not None and isinstance(since, (int, float)):
+                await self._capture.missed(begun, since=since)
 
     async def _take(self, told: HookEvent) -> bool:
         """Store what an event points to; return False if that is to be tried again."""
