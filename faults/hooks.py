@@ -98,8 +98,11 @@ class Campaign:
     def kill(self) -> None:
         """Kill it wherever it is."""
         if self.running is not None:
-            os.kill(self.running, signal.SIGKILL)
-            os.waitpid(self.running, 0)
+            if os.waitpid(self.running, os.WNOHANG)[0]:
+                self.failures.append("the resident process ended by itself")
+            else:
+                os.kill(self.running, signal.SIGKILL)
+                os.waitpid(self.running, 0)
             self.running, self.kills = None, self.kills + 1
 
     def by_script(self, agent: str, event: str, body: bytes) -> None:

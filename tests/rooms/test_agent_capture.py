@@ -93,7 +93,7 @@ async def test_half_a_line_is_stored_when_it_is_whole(memory: bethink.Memory, fo
     said = list(kit.turns(4))
     text = "".join(json.dumps(each) + "\n" for each in kit.claude_code(said, session="s1", cwd=str(cwd)))
     path.parent.mkdir(parents=True)
-    for end in range(0, len(text), 97):
+    for end in range(0, len(text), 397):
         path.write_text(text[:end])
         await Capture(memory, folder).take(event("UserPromptSubmit", path, cwd))
     path.write_text(text)

@@ -2,14 +2,15 @@
 
 import json
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bethink.agents import plugin
 from bethink.agents.clients import clients
 from bethink.agents.folder import AgentFolder
 from bethink.agents.health import findings
+from bethink.agents.payloads import EVENTS
 from tests.doors.cli_kit import run
 
 SETTINGS = b'{\n\t"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
@@ -18,7 +19,7 @@ NAMES = ("claude-code", "codex", "cursor", "vscode")
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     home = tmp_path / "home"
@@ -28,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (home / ".codex" / "config.toml").write_bytes(CONFIG)
     (home / ".codex" / "config.toml").chmod(0o640)
     monkeypatch.setenv("HOME", str(home))
-    yield home
+    return home
 
 
 def everything(home: Path) -> dict[str, tuple[bytes | None, int]]:
@@ -70,7 +71,7 @@ def test_a_dry_run_shows_the_diff_without_the_token_and_writes_nothing(home: Pat
     done = run("connect", *NAMES, "--dry-run")
     assert done.code == 0
     assert everything(home) == before
-    assert "+" in done.err and "Bearer ***" in done.err
+    assert "Bearer ***" in done.err
     assert str(home / ".codex" / "hooks.json") in done.err
 
 
@@ -184,9 +185,6 @@ def test_doctor_does_not_mention_programs_that_are_not_there(home: Path, monkeyp
 
 
 def test_the_plugin_has_the_hooks_that_connecting_makes() -> None:
-    from bethink.agents import plugin
-    from bethink.agents.payloads import EVENTS
-
     folder = Path(plugin.__file__ or "").parent
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
     assert tuple(hooks) == EVENTS
