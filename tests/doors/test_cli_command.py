@@ -35,7 +35,7 @@ _LOCAL = _SPACE | {"--key"}
 NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
-    **dict.fromkeys(("init", "config show", "doctor", "worker", "reindex", "serve"), _LOCAL),
+    **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve"), _LOCAL),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
     **dict.fromkeys(("webhooks create", "webhooks list", "webhooks delete", "webhooks deliveries"), _SPACE),
 }
@@ -69,6 +69,7 @@ SUCCEEDING = {
     "init": ["init"],
     "completion": ["completion", "zsh"],
     "config show": ["config", "show", "--origin"],
+    "connect": ["connect", "codex", "--yes"],
     "demo": ["demo"],
     "status": ["status"],
     "doctor": ["doctor"],
@@ -200,6 +201,7 @@ FAILING = {
     "init": (["init", "--config", "/dev/null/x"], 4),
     "completion": (["completion", "tcsh"], 2),
     "config show": (["config", "show", "--config", "missing.toml"], 4),
+    "connect": (["connect", "emacs"], 2),
     "demo": (["demo", "--keep", "/"], 1),
     "status": (["status", "--database", "mysql://x"], 4),
     "doctor": (["doctor", "--config", "missing.toml"], 4),

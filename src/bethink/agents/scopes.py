@@ -51,7 +51,7 @@ def scope_of(folder: str | Path, *, project_only: bool = False) -> Scope:
         path = path.resolve()
         person = None if project_only else PERSON
         return Scope(person=person, project=_project(path), ignored=ignored(path))
-    except (OSError, RuntimeError, ValueError):  # a folder that cannot be looked at belongs to nobody
+    except (OSError, RuntimeError, ValueError):  # a folder that cannot be looked at is left out
         return Scope(person=None, project=None, ignored=True)
 
 

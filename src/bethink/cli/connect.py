@@ -33,9 +33,9 @@ def connect(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Connect coding agents, so that they remember: shows what changes in their files, and makes a backup.
+    """Connect coding agents, so that they remember.
 
-    Their sessions are stored in a space for each project, and outside of projects in the space 'default'. What was
+    It shows what changes in their files, and makes a backup. Their sessions are stored in a space for each project, and outside of projects in the space 'default'. What was
     stored stays after --undo. A file .bethinkignore leaves folders out.
     """
     from bethink.agents.clients import clients  # noqa: PLC0415 - few commands need it
