@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bethink.agents.scopes import PERSON, scope_of
 from tests import exports_kit as exports
 from tests import transcripts_kit as kit
 from tests.doors.cli_kit import ok, process, run
@@ -177,6 +178,28 @@ def test_sub_agents_are_sub_agents_and_nothing_is_learnt_from_them(home: Path, o
     assert entry["agent"] == "claude-code-subagent"
     assert entry["session"]["marked_at"] is None
     assert {said.role for said in stored(*on)} == {"assistant", "tool"}
+
+
+def test_each_session_goes_to_the_space_of_its_project_as_the_hooks_store_it(home: Path, target: str) -> None:
+    where = ["--database", target]
+    project, private = home / "parser", home / "private"
+    for folder in (project / ".git", private, home / "plain"):
+        folder.mkdir(parents=True)
+    (private / ".bethinkignore").write_text("*\n")
+    for number, folder in enumerate((project, private, home / "plain")):
+        own = kit.thread_id(number)
+        trees = kit.claude_code(kit.turns(8, seed=number), session=own, cwd=str(folder))
+        kit.write(kit.claude_path(home, own, cwd=str(folder)), trees)
+
+    first = ok("import", "claude-code", "--by-project", "--yes", *where)
+    again = ok("import", "claude-code", "--by-project", "--yes", *where)
+
+    assert (first["stored"], again["stored"], again["known"]) == (16, 0, 16)
+    home_of_project = scope_of(project).home
+    assert home_of_project is not None
+    assert len(stored("--space", home_of_project, *where)) == 8
+    assert len(stored("--space", PERSON, *where)) == 8
+    assert run("import", "claude-code", "--by-project", "--space", "x", "--yes", *where).code == 2
 
 
 @pytest.mark.parametrize(

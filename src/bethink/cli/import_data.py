@@ -27,39 +27,67 @@ app.add_typer(group, name="import")
 Transcripts = Annotated[
     list[Path] | None, typer.Argument(help="Transcripts, or folders with some.  [default: where the agent keeps them]")
 ]
+ByProject = Annotated[
+    bool,
+    typer.Option("--by-project", help="Store each session in the space of its project, as 'bethink connect' does."),
+]
 Export = Annotated[Path, typer.Argument(help="The file that was exported.")]
 
 
 @command(group, "claude-code", effect="creates")
 async def import_claude_code(
-    ctx: CommandContext, paths: Transcripts = None, *, dry_run: DryRun = False, yes: Yes = False
+    ctx: CommandContext,
+    paths: Transcripts = None,
+    *,
+    by_project: ByProject = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> Result:
     """Import transcripts of Claude Code. If it is interrupted, run it again: no line is stored twice.
 
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
-    from bethink.importers.coding_agents import read_claude_code  # noqa: PLC0415
+    from bethink.importers.coding_agents import ProjectSpaces, read_claude_code  # noqa: PLC0415
     from bethink.transcripts import claude_code  # noqa: PLC0415
 
     found = paths or _found(claude_code.find(), "Claude Code", "~/.claude/projects")
-    return await _import(ctx, found, read_claude_code, dry_run=dry_run, yes=yes, copies=True)
+    spaces = ProjectSpaces() if by_project else None
+    return await _import(
+        ctx,
+        found,
+        lambda path: read_claude_code(path, spaces),
+        dry_run=dry_run,
+        yes=yes,
+        copies=True,
+        by_project=by_project,
+    )
 
 
 @command(group, "codex", effect="creates")
 async def import_codex(
-    ctx: CommandContext, paths: Transcripts = None, *, dry_run: DryRun = False, yes: Yes = False
+    ctx: CommandContext,
+    paths: Transcripts = None,
+    *,
+    by_project: ByProject = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> Result:
     """Import rollouts of Codex. If it is interrupted, run it again: no line is stored twice.
 
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
-    from bethink.importers.coding_agents import read_codex  # noqa: PLC0415
+    from bethink.importers.coding_agents import ProjectSpaces, read_codex  # noqa: PLC0415
     from bethink.transcripts import codex  # noqa: PLC0415
 
     found = paths or _found(codex.find(), "Codex", "~/.codex/sessions")
-    return await _import(ctx, found, read_codex, dry_run=dry_run, yes=yes, copies=True)
+    spaces = ProjectSpaces() if by_project else None
+
+    def read(path: Path) -> "Iterator[Item]":
+        return read_codex(path, spaces)
+
+    return await _import(ctx, found, read, dry_run=dry_run, yes=yes, copies=True, by_project=by_project)
 
 
 @command(group, "chatgpt", effect="creates")
@@ -136,9 +164,7 @@ async def import_jsonl(
         if refused is not None and _same(path, Path(refused)):
             raise UsageError("--refused names the input file.", hint="Choose another file: it is overwritten.")
         aside = None if refused is None or dry_run else stack.enter_context(_aside(Path(refused)))
-        report = await _stored(
-            ctx, lambda: read(path, conversation=conversation), dry_run=dry_run, yes=yes, copies=False
-        )
+        report = await _stored(ctx, lambda: read(path, conversation=conversation), dry_run=dry_run, yes=yes)
         if aside is not None:
             with path.open("rb") as source:
                 aside.writelines(line for number, line in enumerate(source, 1) if f"line {number}" in report.why)
@@ -153,8 +179,17 @@ def _found(paths: list[Path], agent: str, usual: str) -> list[Path]:
 
 
 async def _import(
-    ctx: CommandContext, paths: list[Path], read: "Read", *, dry_run: bool, yes: bool, copies: bool = False
+    ctx: CommandContext,
+    paths: list[Path],
+    read: "Read",
+    *,
+    dry_run: bool,
+    yes: bool,
+    copies: bool = False,
+    by_project: bool = False,
 ) -> Result:
+    if by_project and ctx.options.space is not None:
+        raise UsageError("--by-project and --space exclude each other.", hint="Leave one of them out.")
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", str(path))
@@ -162,12 +197,18 @@ async def _import(
     def items() -> "Iterator[Item]":
         return chain.from_iterable(map(read, paths))
 
-    report = await _stored(ctx, items, dry_run=dry_run, yes=yes, copies=copies)
+    report = await _stored(ctx, items, dry_run=dry_run, yes=yes, copies=copies, by_project=by_project)
     return _answer(ctx, report, "The others are imported; run it again when the cause is gone.")
 
 
 async def _stored(
-    ctx: CommandContext, items: "Callable[[], Iterable[Item]]", *, dry_run: bool, yes: bool, copies: bool
+    ctx: CommandContext,
+    items: "Callable[[], Iterable[Item]]",
+    *,
+    dry_run: bool,
+    yes: bool,
+    copies: bool = False,
+    by_project: bool = False,
 ) -> "ImportReport":
     """Read everything once to count and check it, ask, then read it again and store it."""
     from bethink.importers.items import Unreadable  # noqa: PLC0415
@@ -180,8 +221,9 @@ async def _stored(
             report.refuse(item.place, item.why)
     if dry_run:
         return report
-    ctx.confirm(f"Import {many(report.found, 'item')} into space {ctx.space_name}?", yes=yes)
-    importer = Importer(space=ctx.space, report=report, copies_are_known=copies)
+    where = "the space of each project" if by_project else f"space {ctx.space_name}"
+    ctx.confirm(f"Import {many(report.found, 'item')} into {where}?", yes=yes)
+    importer = Importer(space=ctx.space, report=report, copies_are_known=copies, other=ctx.memory.space)
     told = False
     with Progress("items", report.found, quiet=ctx.options.quiet) as progress:
 

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Write a settings file and create an empty memory."),
     "completion": ("init", "Print the completion script for a shell."),
     "config": ("init", "Show the settings."),
+    "connect": ("connect", "Connect coding agents, so that they remember."),
     "demo": ("demo", "Show what Bethink does, with three months of made-up conversations."),
     "try": ("try_out", "Show what memory would make of your last weeks with Claude Code and Codex."),
     "status": ("status", "Show which database is in use and what it holds."),

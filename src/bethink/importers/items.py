@@ -17,7 +17,7 @@ from bethink.model.records import AgentKind, Fact, Message
 class Destination(NamedTuple):
     """Where a message is stored. Another `session` in the same conversation begins a new session there.
 
-    With `learns` false, nothing is learnt from it.
+    With `learns` false, nothing is learnt from it. `space` is another space than the one that was asked for.
     """
 
     conversation: str
@@ -25,6 +25,7 @@ class Destination(NamedTuple):
     session: str = ""
     learns: bool = True
     kind: AgentKind = AgentKind.PRIMARY
+    space: str = ""
 
 
 class ImportedMessage(NamedTuple):

@@ -56,7 +56,9 @@ class Importer:
     space: Space
     report: ImportReport
     copies_are_known: bool = False
-    _open: dict[tuple[str, str], tuple[Session, str]] = field(default_factory=dict[Any, Any])
+    other: Callable[[str], Space] | None = None
+    """Returns another space by its name, for messages that belong to one."""
+    _open: dict[tuple[str, str, str], tuple[Session, str]] = field(default_factory=dict[Any, Any])
     _last: dict[str, int] = field(default_factory=dict[str, int])
     _used: set[str] = field(default_factory=set[str])
 
@@ -92,7 +94,7 @@ class Importer:
         """Store a batch at once; if that is refused, message by message."""
         session = await self._session(to)
         try:
-            await self._append(session, batch)
+            await self._append(self._space(to), session, batch)
         except (Conflict, Invalid) as error:
             if len(batch) > 1:
                 for each in batch:
@@ -102,24 +104,27 @@ class Importer:
             else:
                 self.report.refuse(batch[0].place, str(error))
 
-    async def _append(self, session: Session, batch: list[ImportedMessage]) -> None:
+    async def _append(self, space: Space, session: Session, batch: list[ImportedMessage]) -> None:
         before = self._last[session.id]
-        stored = await self.space.remember([each.message for each in batch], session_id=session.id)
+        stored = await space.remember([each.message for each in batch], session_id=session.id)
         fresh = [ref.number for ref in stored.refs if ref.id == session.id and ref.number > before]
         self._last[session.id] = max([before, *fresh])
         self._used.update(ref.id for ref in stored.refs)
         self.report.stored += len(fresh)
         self.report.known += len(batch) - len(fresh)
 
+    def _space(self, to: Destination) -> Space:
+        return self.other(to.space) if to.space and self.other is not None else self.space
+
     async def _session(self, to: Destination) -> Session:
-        key = (to.conversation, to.agent)
+        key = (to.space, to.conversation, to.agent)
         session, tag = self._open.get(key, (None, ""))
         if session is not None and to.session in ("", tag):
             return session
         # An open session without a message of this run is used on: its messages are stored already.
         if session is not None and session.id in self._used:
             await session.end()
-        session = await self.space.session(to.conversation, agent=to.agent, kind=to.kind, ephemeral=not to.learns)
+        session = await self._space(to).session(to.conversation, agent=to.agent, kind=to.kind, ephemeral=not to.learns)
         self._open[key] = (session, to.session)
         self._last[session.id] = session.info.last_number
         return session
