@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from bethink.errors import BethinkError, Corrupt, Misconfigured
+from bethink.providers.redaction import SecretRedactor
 from bethink.transcripts import claude_code, codex, lines
 from bethink.transcripts.lines import TranscriptLine
 from tests import transcripts_kit as kit
@@ -110,7 +111,7 @@ def mutilated(tree: Any, random: Random) -> Any:
 
 
 def test_the_output_of_a_tool_is_bounded_and_keeps_its_end(tmp_path: Path, agent: str):
-    said = [kit.Said("tool", f"make all\nbegin{'x' * 100_000}end", kit.BEGUN, "Bash")]
+    said = [kit.Said("tool", f"make all\nbegin {'x ' * 50_000} end", kit.BEGUN, "Bash")]
     if agent == "claude-code":
         path = kit.write(tmp_path / "s.jsonl", kit.claude_code(said, session=SESSION))
         (line,) = claude_code.read(path)
@@ -239,3 +240,20 @@ def test_transcripts_are_found_where_the_agents_keep_them(tmp_path: Path, monkey
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / ".codex"))
     assert set(claude_code.find()) == {one, two}
     assert codex.find() == [four, three]
+
+
+@pytest.mark.parametrize("shift", range(1, 40))
+def test_no_half_of_a_secret_is_left_where_output_is_cut(shift: int):
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5"
+    body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2] * 25
+    key = "\n".join(["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"])
+    head, tail = lines.LONGEST_OUTPUT * 2 // 3, lines.LONGEST_OUTPUT // 3
+    for secret, step in ((token, 1), (key, 40)):
+        before, after = "- " * head, " -" * tail
+        left = len(secret) - shift * step
+        text = f"{before[: head - shift * step]}{secret}{'- ' * 9_000}{secret}{after[-(tail - left) :]}"
+        cut = SecretRedactor(b"key").redact(lines.shortened(text))
+        assert token[4:10] not in cut
+        assert token[-6:] not in cut
+        assert "AAQEFAASC" not in cut
+        assert "MIIEvQ" not in cut

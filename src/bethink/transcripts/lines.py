@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ LONGEST_OUTPUT = 4_000
 """How many characters of a tool's output are kept: the beginning and the end."""
 _LONGEST_CALL = 400
 _CUT = "\n[… {} characters left out …]\n"
+_LAST_WORD, _FIRST_WORD = re.compile(r"[^\s,;\"'&]{1,1000}\Z"), re.compile(r"\A[^\s,;\"'&]{1,1000}")
+_BLOCK_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{1,60}-----(?!.*-----BEGIN )", re.DOTALL)
+_BLOCK_ENDS = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
 _ARGUMENTS = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "skill", "description")
 """What is told of a tool's call: the first of these that it has."""
 _LONGEST_ID = 100
@@ -194,11 +198,20 @@ def time_of(tree: Mapping[str, Any]) -> datetime | None:
 
 
 def shortened(text: str, longest: int = LONGEST_OUTPUT) -> str:
-    """Return a text of at most about that many characters: of a longer one the beginning and the end."""
+    """Return a text of at most about that many characters: of a longer one the beginning and the end.
+
+    It is cut between words, and between the lines of a block such as a key: half a secret would not be recognised.
+    """
     if len(text) <= longest:
         return text
-    head, tail = longest * 2 // 3, longest // 3
-    return f"{text[:head]}{_CUT.format(len(text) - head - tail)}{text[-tail:]}"
+    head, tail = text[: longest * 2 // 3], text[-(longest // 3) :]
+    opened, closed = _BLOCK_BEGINS.search(head), _BLOCK_ENDS.search(tail)
+    if opened is not None and _BLOCK_ENDS.search(head, opened.start()) is None:
+        head = head[: opened.start()]
+    if closed is not None and _BLOCK_BEGINS.search(tail, 0, closed.start()) is None:
+        tail = tail[closed.end() :]
+    head, tail = _LAST_WORD.sub("", head), _FIRST_WORD.sub("", tail)
+    return f"{head}{_CUT.format(len(text) - len(head) - len(tail))}{tail}"
 
 
 def called_with(arguments: Any) -> str:
