@@ -82,6 +82,18 @@ async def _checks(ctx: CommandContext, *, online: bool) -> AsyncIterator[Check]:
         yield check
     async for check in _providers(target, online=online):
         yield check
+    for check in _agents():
+        yield check
+
+
+def _agents() -> list[Check]:
+    """Say which coding agents are connected, trusted and up to date; nothing where none is installed."""
+    from bethink.agents.health import findings  # noqa: PLC0415
+
+    try:
+        return [Check(name=each.name, ok=each.ok, found=each.found, fix=each.fix) for each in findings()]
+    except (BethinkError, OSError) as error:
+        return [_failed("coding agents", error)]
 
 
 def _failed(name: str, error: BethinkError | OSError) -> Check:

@@ -1,7 +1,10 @@
 """Commands that serve memory to other programs: serve and mcp."""
 
+import os
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,8 +23,14 @@ def serve(
     port: Annotated[
         int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with their state in this folder."),
+    ] = None,
 ) -> Result:
     """Run the HTTP server until stopped."""
+    if agents is not None:
+        return _serve_agents(ctx, Path(agents))
     try:
         from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -38,6 +47,31 @@ def serve(
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
+    return Result()
+
+
+def _spaces_of(folder: str, also: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the space of a folder's project, or else its person's, and the others that may be asked there."""
+    from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve a project
+    from bethink.agents.scopes import scope_of  # noqa: PLC0415
+
+    project_only = bool(AgentFolder().settings.get("project_only"))
+    found = scope_of(os.path.expandvars(folder), project_only=project_only).spaces
+    if not found:
+        hint = "See .bethinkignore there or above, and 'bethink connect --project-only'."
+        raise Misconfigured(f"nothing is remembered in {folder}.", hint=hint)
+    return found[0], tuple(dict.fromkeys([*found[1:], *also]))
+
+
+def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
+    """Serve hooks. It ends by itself when there were none for a while."""
+    from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve hooks
+    from bethink.agents.resident import serve as serve_hooks  # noqa: PLC0415
+
+    memory = ctx.target.make(stays=True)
+    signal.signal(signal.SIGTERM, _exit)
+    if not serve_hooks(memory, AgentFolder(folder), learns_freely=not ctx.target.settings.model.name):
+        ctx.note("another process serves the hooks already")
     return Result()
 
 
@@ -59,6 +93,10 @@ async def mcp(
         list[str] | None,
         typer.Option(metavar="NAME", help="Another space that recall asks, too; it is never written. Repeatable."),
     ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Serve the space of a folder's project; recall asks the person's, too."),
+    ] = None,
 ) -> Result:
     """Serve one space as MCP tools over stdin and stdout. It ends when stdin is closed."""
     try:
@@ -67,9 +105,10 @@ async def mcp(
     except ImportError as error:
         raise _missing("mcp", error) from error
     _ = bethink.mcp.server
+    space, others = (ctx.space_name, tuple(also or ())) if project is None else _spaces_of(project, also or ())
     memory = ctx.target.make(stays=True)
     allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase), "may_confirm": not no_ask}
-    await run_stdio(memory, space=ctx.space_name, also=tuple(also or ()), **allowed)
+    await run_stdio(memory, space=space, also=others, **allowed)
     return Result()
 
 
