@@ -20,6 +20,7 @@ from bethink.cli.terminal import OutputLine, has_colour, one_line, printable, to
 from bethink.model.calls import ModelCall
 from bethink.weights.catalogue import read_catalogue
 from tests.doors.cli_kit import Done, Stream, ok, run
+from tests.exports_kit import WRITERS, spoken, transcripts
 from tests.rooms.review_kit import claim, claims
 from tests.unit.static_files import static
 from tools.make_cli_docs import commands
@@ -34,6 +35,7 @@ _SPACE = frozenset({"--space"})
 _LOCAL = _SPACE | {"--key"}
 NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
+    "try": _LOCAL | {"--database"},
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
     **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve"), _LOCAL),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
@@ -71,10 +73,12 @@ SUCCEEDING = {
     "config show": ["config", "show", "--origin"],
     "connect": ["connect", "codex", "--yes"],
     "demo": ["demo"],
+    "try": ["try", "--days", "3650"],
     "status": ["status"],
     "doctor": ["doctor"],
     "add": ["add", "tea"],
-    "import": ["import", "FILE", "--yes"],
+    **{f"import {each}": ["import", each, each.upper(), "--yes"] for each in WRITERS},
+    **{f"import {each}": ["import", each, "--yes"] for each in ("claude-code", "codex")},
     "recall": ["recall", "tea", "--explain"],
     "context": ["context", "tea", "--space", "default", "--space", "other"],
     "show": ["show", "MESSAGE"],
@@ -143,14 +147,15 @@ def test_an_option_without_a_value_does_not_mean_the_default(name: str, option: 
 
 @pytest.mark.parametrize("name", SUCCEEDING)
 def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
-    lines = home / "lines.jsonl"
-    lines.write_text('{"role": "user", "content": "coffee"}\n', encoding="utf-8")
     message = ok("add", "green tea")["refs"][0]
     ok("worker", "--once")
     prefix = ok("keys", "create", "old")["info"]["prefix"]
     settings = home / "settings.toml"
     settings.write_text(f'embedder = "static:{static(home / "tiny")}"\n', encoding="utf-8")
-    places = {"FILE": str(lines), "MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
+    places = {each.upper(): str(write(home / each, spoken(4))) for each, write in WRITERS.items()}
+    for agent in ("claude-code", "codex"):
+        transcripts(home, 4, agent=agent, sessions=1)
+    places |= {"MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
     places |= {"TEST": ok("test", "add", "tea?", "--must", "tea")["id"], "TESTS": str(home / "tests.jsonl")}
     Path(places["TESTS"]).write_text('{"question": "tea?", "must": ["tea"]}\n', encoding="utf-8")
     places["CATALOGUE"] = str(_downloaded(home))
@@ -203,10 +208,11 @@ FAILING = {
     "config show": (["config", "show", "--config", "missing.toml"], 4),
     "connect": (["connect", "emacs"], 2),
     "demo": (["demo", "--keep", "/"], 1),
+    "try": (["try"], 2),
     "status": (["status", "--database", "mysql://x"], 4),
     "doctor": (["doctor", "--config", "missing.toml"], 4),
     "add": (["add", "  "], 2),
-    "import": (["import", "missing.jsonl", "--yes"], 3),
+    **{f"import {each}": (["import", each, "missing", "--yes"], 3) for each in (*WRITERS, "claude-code", "codex")},
     "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
     "context": (["context", "tea", "--where", "nonsense"], 2),
     "facts": (["facts", "--where", "rank>=true"], 2),
@@ -333,7 +339,7 @@ def test_an_unset_extra_is_told_with_the_line_that_installs_it(monkeypatch: pyte
         assert f"pip install 'bethink[{extra}]', or '.[{extra}]' in a clone." in done.err
 
 
-ASKING = [["forget", "--everything"], ["consolidate"], ["import", "FILE"], ["keys", "revoke", "PREFIX"]]
+ASKING = [["forget", "--everything"], ["consolidate"], ["import", "jsonl", "FILE"], ["keys", "revoke", "PREFIX"]]
 
 
 def _named(words: list[str], home: Path) -> list[str]:

@@ -29,8 +29,8 @@ def said(number: int, **more: Any) -> dict[str, Any]:
 def test_lines_are_stored_once_however_often_it_is_run(home: Path, on: list[str]) -> None:
     file = written(home, *(said(number) for number in range(250)))
 
-    first = ok("import", file, "--yes", *on)
-    again = ok("import", file, "--yes", *on)
+    first = ok("import", "jsonl", file, "--yes", *on)
+    again = ok("import", "jsonl", file, "--yes", *on)
 
     assert (first["stored"], first["known"]) == (250, 0)
     assert (again["stored"], again["known"]) == (0, 250)
@@ -54,12 +54,12 @@ def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(Space, "remember", breaks)
-        assert run("import", file, "--yes", *on).code == 130
+        assert run("import", "jsonl", file, "--yes", *on).code == 130
 
-    resumed = run("import", file, "--yes", *on)
+    resumed = run("import", "jsonl", file, "--yes", *on)
 
     assert resumed.code == 0
-    assert "resumed: 200 lines were already stored" in resumed.err
+    assert "resumed: 200 items were already stored" in resumed.err
     assert "50 of 250 stored, 200 already stored, 0 refused" in resumed.out
     assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
 
@@ -81,7 +81,7 @@ def test_lines_that_cannot_be_stored_are_named_and_the_others_are_stored(home: P
         said(4),
     ]
 
-    done = run("import", written(home, *lines), "--yes", "--json", *on)
+    done = run("import", "jsonl", written(home, *lines), "--yes", "--json", *on)
 
     assert done.code == 5
     report = done.envelope["data"]
@@ -95,21 +95,21 @@ def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: l
     aside = home / "refused.jsonl"
     file = written(home, said(1), {"role": "king", "content": "x"}, said(2), "broken")
 
-    done = run("import", file, "--yes", "--refused", str(aside), *on)
+    done = run("import", "jsonl", file, "--yes", "--refused", str(aside), *on)
     assert done.code == 5
     assert f"hint: They are in {aside}: fix them there" in done.err
     assert aside.read_text(encoding="utf-8") == '{"role": "king", "content": "x"}\nbroken\n'
     aside.write_text(json.dumps(said(3)), encoding="utf-8")
 
-    assert ok("import", str(aside), "--yes", *on)["stored"] == 1
+    assert ok("import", "jsonl", str(aside), "--yes", *on)["stored"] == 1
     assert len(ok("export", *on)["messages"]) == 3
 
 
 def test_where_refused_lines_cannot_go_nothing_is_stored(home: Path, on: list[str]) -> None:
     file = written(home, said(1), "broken")
 
-    assert run("import", file, "--yes", "--refused", str(home / "none" / "x.jsonl"), *on).code == 3
-    assert run("import", file, "--yes", "--refused", str(home), *on).code == 1
+    assert run("import", "jsonl", file, "--yes", "--refused", str(home / "none" / "x.jsonl"), *on).code == 3
+    assert run("import", "jsonl", file, "--yes", "--refused", str(home), *on).code == 1
 
     assert ok("sessions", *on) == []
 
@@ -126,7 +126,7 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
     monkeypatch.setattr(Space, "remember", breaks)
     file = written(home, said(1))
 
-    assert run("import", file, "--yes", "--refused", str(home / "kept.jsonl"), *on).code == 130
+    assert run("import", "jsonl", file, "--yes", "--refused", str(home / "kept.jsonl"), *on).code == 130
     assert (home / "kept.jsonl").read_text(encoding="utf-8") == "of before"
     assert [path.name for path in home.glob(".kept*")] == []
 
@@ -148,7 +148,7 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_a_refused_line_is_told_without_the_words_of_a_programmer(home: Path, line: Any, told: str) -> None:
-    [refusal] = run("import", written(home, said(1), line), "--yes", "--json").envelope["data"]["refusals"]
+    [refusal] = run("import", "jsonl", written(home, said(1), line), "--yes", "--json").envelope["data"]["refusals"]
 
     assert refusal.startswith(told)
     assert "line 1" not in refusal
@@ -156,19 +156,19 @@ def test_a_refused_line_is_told_without_the_words_of_a_programmer(home: Path, li
 
 
 def test_a_dry_run_reads_everything_and_stores_nothing(home: Path, on: list[str]) -> None:
-    done = run("import", written(home, said(1), "broken"), "--dry-run", *on)
+    done = run("import", "jsonl", written(home, said(1), "broken"), "--dry-run", *on)
 
     assert done.code == 5
     assert "1 of 2 can be stored (some may already be), 1 refused" in done.out
-    again = run("import", str(home / "lines.jsonl"), "--dry-run", "--json", *on).envelope["data"]
+    again = run("import", "jsonl", str(home / "lines.jsonl"), "--dry-run", "--json", *on).envelope["data"]
     assert (again["storable"], again["stored"], again["known"]) == (1, 0, 0)
     assert "line 2" in done.err
     assert ok("sessions", *on) == []
 
 
 def test_lines_can_come_from_stdin_and_an_empty_file_is_refused(home: Path, on: list[str]) -> None:
-    assert ok("import", "-", "--yes", *on, stdin=json.dumps(said(1)))["stored"] == 1
-    assert run("import", written(home), "--yes", *on).code == 2
+    assert ok("import", "jsonl", "-", "--yes", *on, stdin=json.dumps(said(1)))["stored"] == 1
+    assert run("import", "jsonl", written(home), "--yes", *on).code == 2
 
 
 def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target: str) -> None:
@@ -194,7 +194,7 @@ def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target
         said(2, conversation="cli:a:", session="two", said_at="2026-01-03T00:00:00Z"),
         said(3, conversation="cli:a:", session="two", tool_calls=[{"id": "x"}], said_at="2026-01-03T00:00:01Z"),
     ]
-    ok("import", written(home, *lines), "--yes", *on)
+    ok("import", "jsonl", written(home, *lines), "--yes", *on)
     first = run("export", *on)
     out = home / "out.jsonl"
 
@@ -202,7 +202,7 @@ def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target
     assert out.read_text(encoding="utf-8") == first.out
     assert ok("export", *on)["messages"] == [json.loads(line) for line in first.out.splitlines()]
     copy = ["--database", target, "--space", "copy"]
-    assert ok("import", str(out), "--yes", *copy)["stored"] == 5
+    assert ok("import", "jsonl", str(out), "--yes", *copy)["stored"] == 5
     assert _comparable(run("export", *copy).out) == _comparable(first.out)
     assert len(ok("sessions", *copy)) == len(ok("sessions", *on)) == 4
 
@@ -216,9 +216,9 @@ def _comparable(text: str) -> list[dict[str, Any]]:
 def test_a_resumed_copy_of_many_sessions_opens_no_empty_ones(home: Path, on: list[str]) -> None:
     lines = [said(number, conversation="cli:a:", session=str(number)) for number in range(4)]
     file = written(home, *lines)
-    ok("import", file, "--yes", *on)
+    ok("import", "jsonl", file, "--yes", *on)
 
-    ok("import", file, "--yes", *on)
+    ok("import", "jsonl", file, "--yes", *on)
 
     filled = [entry["session"]["last_number"] for entry in ok("sessions", *on)]
     assert filled == [1, 1, 1, 1]
@@ -304,7 +304,7 @@ def test_progress_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixt
 def test_progress_at_a_terminal_is_a_bar_with_rate_and_time_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
 
-    done = run("import", written(home, said(1)), "--yes", terminal=True)
+    done = run("import", "jsonl", written(home, said(1)), "--yes", terminal=True)
 
     assert done.code == 0
     assert "1/1" in done.err
@@ -315,15 +315,15 @@ def test_the_file_that_is_read_is_not_written_over_by_what_is_refused(home: Path
     lines = written(home, said(1), "broken")
     before = Path(lines).read_text(encoding="utf-8")
 
-    assert run("import", lines, "--refused", lines, "--yes", *on).code == 2
+    assert run("import", "jsonl", lines, "--refused", lines, "--yes", *on).code == 2
     assert Path(lines).read_text(encoding="utf-8") == before
 
 
 def test_what_must_not_be_learnt_from_is_not_after_a_round_trip(home: Path, on: list[str]) -> None:
-    ok("import", written(home, said(1, learns=False, conversation="cli:secret:")), "--yes", *on)
+    ok("import", "jsonl", written(home, said(1, learns=False, conversation="cli:secret:")), "--yes", *on)
     copy = home / "copy.jsonl"
     ok("export", "--jsonl", "--output", str(copy), *on)
     elsewhere = ["--database", str(home / "elsewhere.db")]
-    ok("import", str(copy), "--yes", *elsewhere)
+    ok("import", "jsonl", str(copy), "--yes", *elsewhere)
 
     assert [each["session"]["learns"] for each in [*ok("sessions", *on), *ok("sessions", *elsewhere)]] == [False, False]

@@ -40,7 +40,7 @@ def test_a_conversation_goes_by_a_plain_name(home: Path, on: list[str]) -> None:
     [ref] = ok("add", "The mat is blue.", "--conversation", "hello", *on)["refs"]
     lines = home / "lines.jsonl"
     lines.write_text('{"role": "user", "content": "And new."}\n', encoding="utf-8")
-    ok("import", str(lines), "--conversation", "hello", "--yes", *on)
+    ok("import", "jsonl", str(lines), "--conversation", "hello", "--yes", *on)
 
     assert [entry["conversation"] for entry in ok("sessions", *on)] == ["hello"]
     assert "hello" in run("sessions", *on).out

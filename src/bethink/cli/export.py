@@ -33,7 +33,7 @@ async def export(
     ] = "-",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> Result:
-    """Export the messages or the documents of a space. 'bethink import' reads the messages back."""
+    """Export the messages or the documents of a space. 'bethink import jsonl' reads the messages back."""
     only = narrowing(ctx.more)
     if md is not None:
         if jsonl or output != "-" or only:

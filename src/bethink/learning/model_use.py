@@ -4,14 +4,15 @@ from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.prompts import prompt
 from bethink.model.text import clean
 
-_INPUT_SHARE = 0.7
+INPUT_SHARE = 0.7
+"""How much of a model's window its input may take."""
 _LEAST_TOKENS = 500
 _LONGEST_LINE = 200
 
 
 def prompt_budget(model: Model, tokens: Tokens, name: str) -> int:
     """Return how many tokens are left for input next to the named prompt, at least 500."""
-    return max(_LEAST_TOKENS, int(model.window * _INPUT_SHARE) - tokens.count(prompt(name)))
+    return max(_LEAST_TOKENS, int(model.window * INPUT_SHARE) - tokens.count(prompt(name)))
 
 
 def redacted(redactor: Redactor, text: str) -> str:

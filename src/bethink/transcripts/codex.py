@@ -16,6 +16,7 @@ from bethink.transcripts.lines import (
     at,
     called_with,
     id_at,
+    mapping,
     objects,
     raw_lines,
     shortened,
@@ -84,7 +85,7 @@ def read(path: Path, *, start: int = 0) -> Iterator[TranscriptLine]:
 def _head(path: Path) -> Mapping[str, Any]:
     for raw in raw_lines(path):
         if raw.tree.get("type") == "session_meta":
-            return _object(raw.tree.get("payload"))
+            return mapping(raw.tree.get("payload"))
         if "payload" not in raw.tree and text_at(raw.tree, "id"):  # before 0.40 the first line was the bare record
             return raw.tree
         break
@@ -136,7 +137,7 @@ class _Rollout:
 
     def line(self, raw: RawLine, start: int) -> dict[str, Any] | None:
         tree = raw.tree
-        item = _object(tree.get("payload", tree))
+        item = mapping(tree.get("payload", tree))
         if tree.get("type") == "turn_context":
             self.cwd = text_at(tree, "payload", "cwd") or self.cwd
         if tree.get("type") not in ("response_item", "message", *_CALLS, *_OUTPUTS):
@@ -197,15 +198,11 @@ class _Rollout:
             for raw in raw_lines(self.path):
                 if raw.start >= start:
                     break
-                self._note_call(_object(raw.tree.get("payload", raw.tree)))
+                self._note_call(mapping(raw.tree.get("payload", raw.tree)))
         name, given = self.calls.get(call, ("unnamed", ""))
         output, failed = _output(item.get("output"))
         told = "\n".join(each for each in (given, shortened(output.strip())) if each)
         return {"role": "tool", "name": name, "content": told, "is_error": failed}
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _text(part: Mapping[str, Any]) -> str:
@@ -217,7 +214,7 @@ def _output(output: Any) -> tuple[str, bool]:
     """Return what a tool answered, and whether it failed; older versions wrote both as one JSON text."""
     if isinstance(output, list):
         return "\n".join(filter(None, map(_text, objects(cast("Any", output))))), False
-    tree = (as_object(output) or {}) if isinstance(output, str) else _object(output)
+    tree = (as_object(output) or {}) if isinstance(output, str) else mapping(output)
     text = tree.get("output", tree.get("content"))
     if not isinstance(text, str):
         return (output if isinstance(output, str) else ""), False

@@ -174,8 +174,13 @@ def id_at(tree: Mapping[str, Any], *names: str) -> str | None:
     return hashlib.sha256(found.encode("utf-8", "replace")).hexdigest()[:32]
 
 
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object of JSON, or an empty one for anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
 def objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, or none if it is no list."""
+    """Return the objects of a list; none of anything else."""
     several = cast("Sequence[Any]", value) if isinstance(value, list) else ()
     return [cast("Mapping[str, Any]", each) for each in several if isinstance(each, dict)]
 

@@ -1,0 +1,1 @@
+"""Reads what other programs keep, as messages, facts and documents to store here."""
