@@ -273,7 +273,9 @@ async def _check(run: Campaign) -> Verdict:
             stored, wanted_all = stored + found.total(), wanted_all + wanted.total()
             lost, more = wanted - found, found - wanted
             if lost or more:
-                violations.append(f"project {number}: {lost.total()} lines lost, {more.total()} doubled or made up")
+                some = next(iter((lost or more).items()))
+                what = f"{lost.total()} lines lost, {more.total()} doubled or made up"
+                violations.append(f"project {number}: {what}, such as {some}")
         others = set(await memory.list_spaces()) - {f"project:git.example/project-{each}" for each in range(PROJECTS)}
         if others:
             violations.append(f"stored in {sorted(others)}")

@@ -301,3 +301,20 @@ async def _hooked(resident: Resident, name: str, payload: dict[str, Any], *, age
         answer = await resident.hook(agent, name, json.dumps(payload).encode())
     await resident.work_off()
     return answer
+
+
+async def test_a_payload_that_names_another_session_or_folder_moves_nothing(
+    memory: bethink.Memory, folder: AgentFolder, home: Path
+) -> None:
+    alpha, beta = project(home), project(home, "beta")
+    words = [kit.Said("user", "I prefer the alpha way.", kit.BEGUN)]
+    path = kit.write(kit.claude_path(home, "s1"), kit.claude_code(words, session="s1", cwd=str(alpha)))
+    other = kit.write(kit.claude_path(home, "s2"), kit.claude_code(kit.turns(4), session="s2", cwd=str(beta)))
+    capture = Capture(memory, folder)
+    await capture.take(event("Stop", other, beta, "same"))
+    await capture.take(event("Stop", path, beta, "same"))
+    await capture.take(event("Stop", path, home, "s1"))
+
+    assert await stored(memory) == [("user", "I prefer the alpha way.")]
+    assert len(await stored(memory, "project:git.example/beta")) == 4
+    assert set(await memory.list_spaces()) == {"project:git.example/alpha", "project:git.example/beta"}

@@ -11,6 +11,8 @@ from bethink.agents.clients import clients
 from bethink.agents.folder import AgentFolder
 from bethink.agents.health import findings
 from bethink.agents.payloads import EVENTS
+from bethink.cli.serve import _spaces_of
+from bethink.errors import Misconfigured
 from tests.doors.cli_kit import run
 
 SETTINGS = b'{\n\t"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
@@ -192,3 +194,14 @@ def test_the_plugin_has_the_hooks_that_connecting_makes() -> None:
         assert f"claude-code {event} || true" in groups[0]["hooks"][0]["command"]
     market = json.loads((Path(__file__).parents[2] / ".claude-plugin" / "marketplace.json").read_text())
     assert (Path(__file__).parents[2] / market["plugins"][0]["source"]).resolve() == folder.resolve()
+
+
+def test_mcp_serves_the_projects_space_and_asks_the_persons(home: Path) -> None:
+    (home / "work" / ".git").mkdir(parents=True)
+    (home / "work" / ".git" / "config").write_text('[remote "origin"]\n\turl = https://git.example/team/tool\n')
+    assert _spaces_of(str(home / "work"), ["team"]) == ("project:git.example/team/tool", ("default", "team"))
+    assert _spaces_of(str(home), []) == ("default", ())
+    connect("codex", "--project-only")
+    assert _spaces_of(str(home / "work"), []) == ("project:git.example/team/tool", ())
+    with pytest.raises(Misconfigured):
+        _spaces_of(str(home), [])

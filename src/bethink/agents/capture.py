@@ -43,8 +43,6 @@ class Capture:
         over = state.ended
         state.ended = event.event == END
         state.transcript = event.transcript or state.transcript
-        if not state.placed and _is_folder(event.cwd):
-            self._place(state, event.cwd)
         stored = await self._read(state, *filter(None, (state.transcript, event.subagent_transcript)))
         if state.transcript is None:
             stored += await self._from_payload(state, event)
@@ -52,10 +50,6 @@ class Capture:
             await self._told(state, event)
         self._folder.save(state)
         return state
-
-    def _place(self, state: SessionState, cwd: str) -> None:
-        # Where a session began is where it belongs: what is said of a project stays there, wherever it goes.
-        state.space, state.placed = self.scope(cwd).home, True
 
     async def catch_up(self) -> None:
         """Store what was added to known transcripts since they were last read, such as after a crash."""
@@ -88,17 +82,21 @@ class Capture:
         return count
 
     async def _read_file(self, state: SessionState, path: Path) -> int:
-        count, lines = 0, _lines(state.agent, path, state.offsets.get(str(path), 0))
+        name, count = str(path), 0
+        lines = _lines(state.agent, path, state.offsets.get(name, 0))
         while batch := list(islice(lines, _BATCH)):
-            if not state.placed:
+            if name not in state.spaces:
+                # A transcript belongs where it begins: what is said of a project stays there, wherever it goes, and
+                # whatever a payload claims.
                 cwd = next((line.cwd for line in batch if line.cwd), None)
                 if cwd is None:
                     return count  # its place may be known next time
-                self._place(state, cwd)
-            if state.space is not None and not state.without_transcript:
-                await self._store(state.space, self._storable(batch))
+                state.spaces[name] = self.scope(cwd).home
+            space = state.spaces[name]
+            if space is not None and not state.without_transcript:
+                await self._store(space, self._storable(batch))
             count += len(batch)
-            state.offsets[str(path)] = batch[-1].offset
+            state.offsets[name] = batch[-1].offset
             self._folder.save(state)
         return count
 
@@ -135,6 +133,8 @@ class Capture:
             for role, text in said
             if text.strip() and event.turn
         ]
+        if messages and _is_folder(event.cwd):
+            state.spaces.setdefault("", self.scope(event.cwd).home)
         if messages and state.space is not None and not self.scope(event.cwd).ignored:
             state.without_transcript = True
             await self._append(await self._own_session(state), messages)

@@ -41,16 +41,19 @@ class SessionState:
 
     agent: str
     session: str
-    placed: bool = False
-    """Whether it is known where the session belongs."""
-    space: str | None = None
-    """Its space; None for a session that is not stored."""
     transcript: str | None = None
     offsets: dict[str, int] = field(default_factory=dict[str, int])
     """For each transcript, its own and those of sub-agents, the offset after the last line that was stored."""
+    spaces: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """For each transcript the space that it belongs to, None for none at all; under "" that of payloads."""
     ended: bool = False
     without_transcript: bool = False
     """Whether it is taken from payloads, because the agent keeps no transcript of it."""
+
+    @property
+    def space(self) -> str | None:
+        """The space of the session; None if it is not stored, or if that is not known yet."""
+        return self.spaces.get(self.transcript or "")
 
 
 class AgentFolder:

@@ -35,8 +35,9 @@ def connect(
 ) -> Result:
     """Connect coding agents, so that they remember.
 
-    It shows what changes in their files, and makes a backup. Their sessions are stored in a space for each project, and outside of projects in the space 'default'. What was
-    stored stays after --undo. A file .bethinkignore leaves folders out.
+    It shows what changes in their files, and makes a backup. Their sessions are stored in a space for each project, and
+    outside of projects in the space 'default'. What was stored stays after --undo. A file .bethinkignore leaves folders
+    out.
     """
     from bethink.agents.clients import clients  # noqa: PLC0415 - few commands need it
     from bethink.agents.connect import Connector  # noqa: PLC0415
