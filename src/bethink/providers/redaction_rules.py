@@ -3,9 +3,13 @@
 import re
 from collections.abc import Callable, Iterator
 
-from bethink.providers.redaction_tokens import MatchSpan, shaped
+from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_idioms import IDIOMS
+from bethink.providers.redaction_names import HINTS
+from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
-from bethink.providers.redaction_words import HINTS, named
+from bethink.providers.redaction_views import decoded, plain_view
+from bethink.providers.redaction_words import named
 
 _URL = re.compile(r"""://[^\s:/@"'<>`?]{0,64}:([^\s/"'<>`?]{1,128})@(?=[\w\[{$%-])""")
 
@@ -64,15 +68,6 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
         ),
         is_password,
     ),
-    ("password", ("sshpass",), re.compile(r"sshpass -p ?[\"']?([^\s\"']{3,128})"), _is_given),
-    (
-        "password",
-        ("curl", "wget"),
-        re.compile(r"\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:([^\s\"']{4,128})"),
-        _is_given,
-    ),
-    ("password", ("mysql",), re.compile(r"\s-p([^\s\"'=-][^\s\"']{3,128})"), is_password),
-    ("password", ("redis-cli",), re.compile(r"\s-a[ ][\"']?([^\s\"']{4,128})"), _is_given),
     ("password", ("wifi:",), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
     (
         "password",
@@ -135,7 +130,18 @@ def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
 
 def secrets(text: str) -> list[MatchSpan]:
     """Return the secrets in a text, in order and without overlaps."""
-    found = list(shaped(text))
+    found = _in(text)
+    view = plain_view(text)
+    if view is not None:
+        found += map(view.back, _in(view.text))
+    for start, end, inner in decoded(text):
+        if kinds := _in(inner):
+            found.append(MatchSpan(start, end, kinds[0].kind))
+    return _apart(found) if found else found
+
+
+def _in(text: str) -> list[MatchSpan]:
+    found = [*shaped(text), *broken(text)]
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
     lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
@@ -144,11 +150,18 @@ def secrets(text: str) -> list[MatchSpan]:
             if hint in lowered:
                 found += [MatchSpan(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
                 break
+    for kind, hints, pattern, judge in IDIOMS:
+        if any(hint in lowered for hint in hints):
+            for match in pattern.finditer(text):
+                group = match.lastindex or 0
+                if judge(match[group]):
+                    found.append(MatchSpan(*match.span(group), kind))
+    found += in_blocks(text, lowered)
     if any(hint in lowered for hint in _PHRASE_HINTS):
         found += _phrases(text, lowered)
     if any(hint in lowered for hint in HINTS):
         found += named(text, lowered)
-    return _apart(found) if found else found
+    return found
 
 
 def _apart(found: list[MatchSpan]) -> list[MatchSpan]:
