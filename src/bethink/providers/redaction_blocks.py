@@ -15,9 +15,9 @@ _INSERT = re.compile(
 _TUPLE = re.compile(r"\s{0,8},?\s{0,8}\(((?:'(?:[^'\n]|''){0,200}'|\"[^\"\n]{0,200}\"|[^()'\"]{0,200}){1,60}?)\)")
 _CELL = re.compile(r"\s*(?:N?'((?:[^'\n]|'')*)'|\"([^\"\n]*)\"|([^,'\"]*))\s*(?:,|$)")
 _BLOCK = re.compile(
-    r"(?im)^([ \t]{0,20})(?:[\w.-]{0,24}(?:secrets?|passwords?|credentials|tokens|api_?keys)|stringdata|data)[ \t]{0,4}:[ \t]{0,4}$"
+    r"(?im)^([ \t]{0,20})(?:[\w.-]{0,24}(?:secrets|passwords|credentials|tokens|api_?keys)|stringdata|data)[ \t]{0,4}:[ \t]{0,4}$"
 )
-_ENTRY = re.compile(r"\r?\n([ \t]{1,24})(?:- )?[\"']?[\w./-]{1,60}[\"']?[ \t]{0,4}:[ \t]{1,4}[\"']?([^\s\"'#]{6,8192})[\"']?[ \t]{0,8}(?=\r?\n|$)")
+_ENTRY = re.compile(r"\r?\n([ \t]{1,24})(?:- )?[\"']?[\w./-]{1,60}(?<!ame)(?<!path)(?<!file)(?<!ref)(?<!host)(?<!url)(?<!user)(?<!type)[\"']?[ \t]{0,4}:[ \t]{1,4}[\"']?([^\s\"'#]{6,8192})[\"']?[ \t]{0,8}(?=\r?\n|$)")
 _OTHER = re.compile(r"\r?\n([ \t]{1,24})[^\n]{0,400}")
 _LIST = re.compile(
     r"(?i:\b[\w-]{0,30}(?:passwords|secrets|tokens|api_?keys|credentials|users|accounts))[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\[{(]([^\[\]{}()]{4,800})[\]})]"
@@ -96,7 +96,7 @@ def _settings(text: str, lowered: str) -> Iterator[MatchSpan]:
 
 
 def _is_setting(value: str, *, sure: bool) -> bool:
-    return is_token(value, least=16) or (is_assigned_password(value, quoted=True) if sure else is_password(value))
+    return is_token(value, least=16) or (sure and is_assigned_password(value, quoted=True))
 
 
 def _lists(text: str) -> Iterator[MatchSpan]:

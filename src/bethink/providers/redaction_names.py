@@ -17,16 +17,17 @@ _NAMES = {
         *("mot de passe", "mdp", "clave", "palavra-passe", "palavra passe", "parola d'ordine", "parola", "parole"),
         *("parolam", "parolası", "parolamız", "parolanız", "wachtwoord", "toegangscode", "lösenord", "lösenordet"),
         *("passord", "passordet", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "lykilorð", "salasana"),
-        *("salasanani", "salasanasi", "salasanamme", "hasło", "hasła", "hasłem", "heslo", "heslem", "jelszó", "jelszavam"),
+        *("salasana on", "salasanani on", "salasanamme on", "salasanani", "salasanasi", "salasanamme", "hasło", "hasła", "hasłem", "heslo", "heslem", "jelszó", "jelszavam"),
         *("jelszava", "jelszavunk", "şifre", "şifrem", "şifresi", "şifremiz", "şifreniz", "sifre", "sifresi", "sifrem"),
         *("пароль", "пароля", "паролю", "паролем", "парола", "паролата", "гасло", "лозинка", "κωδικός", "κωδικος"),
         *("κωδικό", "סיסמה", "סיסמא", "הסיסמה", "كلمة المرور", "كلمة السر", "كلمه المرور", "الرقم السري"),
         *("पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi", "kata laluan"),
         *("密码", "密碼", "口令", "パスワード", "パスコード", "パスフレーズ", "暗証番号", "合言葉", "비밀번호", "비번", "암호"),
-        *("pasword", "passwrd", "passowrd", "paswd", "requirepass", "pwd", "pass", "pw", "psk"),
+        *("pre-shared-key", "pre-shared key", "pre shared key"),
+        *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
     "aws_secret": _joined("secret access key"),
-    "private_key": _joined("private key"),
+    "private_key": [*_joined("private key"), "client-key-data"],
     "api_key": _joined(
         *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
         *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
@@ -41,7 +42,7 @@ _NAMES = {
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(KIND))
 HINTS = (
-    *("pass", "pasw", "pw", "psk", "secret", "token", "key", "cred", "bearer", "authorization", "kennwort", "contrase"),
+    *("p/w", "pre-shared", "pre shared", "masterauth", "pass", "pasw", "pw", "psk", "secret", "token", "key", "cred", "bearer", "authorization", "kennwort", "contrase"),
     *("senha", "clave", "parol", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasł", "şifre", "mdp", "palavra"),
     *("toegangscode", "kodeord", "lykil", "hesl", "jelsz", "sifre", "auth", "salt", "sandi", "kata laluan", "schlüssel"),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
@@ -50,7 +51,7 @@ HINTS = (
 """Every lower-cased text that contains a name contains one of these."""
 _WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
 _NOT_BEFORE = (
-    *("page", "pagination", "continuation", "cursor", "public", "publishable", "primary", "foreign"),
+    *("page", "pagination", "continuation", "cursor", "public", "publishable", "site", "primary", "foreign"),
     *(
         "sort",
         "partition",
@@ -80,8 +81,10 @@ def names_in(lowered: str) -> Iterator[tuple[str, int, int]]:
         if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha():
             continue
         rest = _AFTER.match(lowered, found.end())
+        if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
+            continue
         if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):
-            yield name, start, rest.end()
+            yield ("password" if "password" in rest.group() else name), start, rest.end()
 
 
 def limits_of(names: list[tuple[str, int, int]]) -> list[int]:

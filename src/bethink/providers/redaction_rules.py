@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from bethink.providers.redaction_blocks import in_blocks
 from bethink.providers.redaction_idioms import IDIOMS
 from bethink.providers.redaction_names import HINTS
+from bethink.providers.redaction_prose import spoken
 from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_views import decoded, plain_view
@@ -47,23 +48,22 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
         _is_seed,
     ),
     (
-        "pin",
-        ("pin ", "pin:", "pin=", "pin-", "pincode", " code"),
-        re.compile(
-            r"(?<![A-Za-z])(?:pin|(?:door|gate|alarm|garage|entry|safe|unlock)[ ]code)(?:[ -]?code|[ -]?number)?"
-            r"(?:[ \t]+(?:is|was|ist|lautet)|[ \t]?[:=])[ \t]{0,3}"
-            r"([0-9]{4,8})(?![0-9]|[.:-][0-9])",
-            re.IGNORECASE,
-        ),
-        str.isdigit,
-    ),
-    (
         "password",
         ("login", "log in", "logged in", "sign in", "creds", "credentials", "zugangsdaten", "identifiants"),
         re.compile(
             r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants)"
             r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont)\b){0,3}[ \t:]{1,3}"
             r"[\w.@-]{2,40}(?: ?/ | ?: ?)(\S{6,128})",
+            re.IGNORECASE,
+        ),
+        is_password,
+    ),
+    (
+        "password",
+        ("user/", "user /", "username/", "login/", "u:", "user:", "id/"),
+        re.compile(
+            r"\b(?:user(?:name)?|login|id) ?/ ?(?:pass(?:word|wd)?|pw|pwd)[ \t:=]{1,4}[^\s/]{1,60} ?/ ?(\S{4,128})"
+            r"|\bu(?:ser)?[:=] ?[^\s,;/]{1,60}[\s,;/]{1,4}p(?:ass|w)?[:=] ?(\S{6,128})",
             re.IGNORECASE,
         ),
         is_password,
@@ -148,20 +148,25 @@ def _in(text: str) -> list[MatchSpan]:
     for kind, hints, pattern, judge in _CONTEXTS:
         for hint in hints:
             if hint in lowered:
-                found += [MatchSpan(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
+                found += _matched(text, kind, pattern, judge)
                 break
     for kind, hints, pattern, judge in IDIOMS:
         if any(hint in lowered for hint in hints):
-            for match in pattern.finditer(text):
-                group = match.lastindex or 0
-                if judge(match[group]):
-                    found.append(MatchSpan(*match.span(group), kind))
+            found += _matched(text, kind, pattern, judge)
     found += in_blocks(text, lowered)
+    found += spoken(text, lowered)
     if any(hint in lowered for hint in _PHRASE_HINTS):
         found += _phrases(text, lowered)
     if any(hint in lowered for hint in HINTS):
         found += named(text, lowered)
     return found
+
+
+def _matched(text: str, kind: str, pattern: re.Pattern[str], judge: Callable[[str], bool]) -> Iterator[MatchSpan]:
+    for match in pattern.finditer(text):
+        group = match.lastindex or 0
+        if judge(match[group]):
+            yield MatchSpan(*match.span(group), kind)
 
 
 def _apart(found: list[MatchSpan]) -> list[MatchSpan]:

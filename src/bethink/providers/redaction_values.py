@@ -14,13 +14,22 @@ _CODE = re.compile(
     r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
-_CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX")
+_CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
+_BRACKETED = re.compile(r"[<{(\[](?=.*[0-9])[^\s${]{4,}[^\s>})\]]")
+_ROOTS = frozenset(
+    (
+        *("os", "self", "this", "settings", "config", "process", "env", "app", "var", "local", "data", "secrets", "form"),
+        *("user", "auth", "i18n", "labels", "messages", "errors", "login", "account", "fields", "common", "request", "req"),
+        *("args", "params", "props", "state", "ctx", "db", "cfg", "conf", "options", "opts", "validation", "t", "module"),
+    )
+)
 _STAND_IN = re.compile(
-    r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
+    r"(?:my|some)[-_ .](?:[^0-9]*|.*(?:key|token|secret|pass|pw|api).*)"
+    r"|(?:your|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
     r"|(?:your|dummy|example)[a-z]*"
-    r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden)"
+    r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden|hashed)"
     r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
     r"|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
@@ -94,15 +103,21 @@ def stands_for_one(value: str, *, literal: bool = False) -> bool:
     """
     if len(set(value.lower())) <= 2 or value.lower().strip("!?.") in _NO_PASSWORDS:
         return True
-    if _CODE.match(value) or _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
+    if _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
         return True
-    dotted = _DOTTED.fullmatch(value) and not (literal and any(map(str.isdigit, value)))
+    if _CODE.match(value) and not (literal and _BRACKETED.fullmatch(value)):
+        return True
+    dotted = _DOTTED.fullmatch(value) and not (literal and _is_dotted_literal(value))
     if (dotted or _PATH.fullmatch(value)) and not scrambled(value, least=16):
         return True
     digits = sum(map(str.isdigit, value))
     if digits > 1 or not _NAMES.search(value):
         return False
     return not (digits and (scrambled(value) or _CHOSEN.fullmatch(value)))
+
+
+def _is_dotted_literal(value: str) -> bool:
+    return any(map(str.isdigit, value)) or (value.count(".") == 1 and value.partition(".")[0] not in _ROOTS)
 
 
 def is_token(value: str, *, least: int = 10) -> bool:

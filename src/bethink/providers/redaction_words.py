@@ -15,17 +15,20 @@ from bethink.providers.redaction_values import (
 )
 
 _ASSIGN = re.compile(
-    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?value["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
+    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→)[ \t]{0,20}"""
-    r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?='))?"""
+    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→|\|(?=\S))[ \t]{0,20}"""
+    r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
+    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
 )
 _CALLED = re.compile(
-    r"""(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?|\()[ \t]{0,4}|[ \t]{1,8})"""
+    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?|\()[ \t]{0,4}|[ \t]{1,8})"""
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
-_DEFINED = re.compile(r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z")
+_DEFINED = re.compile(r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z|\.(?:set|with)_?\Z")
+_BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
+_USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
 _SCHEME = re.compile(
     r"(?:bearer|basic|token|apikey|digest|ssws|splunk|geniekey|oauth)[ \t]{1,4}(?:token=)?|FlyV1 ", re.IGNORECASE
@@ -41,13 +44,14 @@ _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}
 _ELEMENT = re.compile(r"(?:[\"']?>|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est", "from", "be"),
         *("es", "é", "è", "era", "jest", "是", "は", "は、", "为", "это", "it's", "-", "–", "—", "set", "called", "still"),
         *("heißt", "heisst", "lautete", "auf", "von", "sind", "c'est", "c\u2019est", "sur", "en", "a", "à", "est:", "para"),
-        *("por", "foi", "sono", "in", "na", "z", "je", "er", "är", "on", "til", "till", "naar", "van", "este", "la", "là"),
+        *("por", "foi", "sono", "na", "z", "je", "er", "är", "til", "till", "naar", "van", "este", "la", "là"),
         *("adalah", "ialah", "คือ", "है", "هي", "هو", "היא", "הוא", "είναι", "ειναι", "теперь", "на", "с", "є", "був"),
         *("был", "стал", "такой", "saya", "mea", "mitt", "min", "mein", "mia", "mio", "mi", "mon", "ma", "minha", "meu"),
         *("mijn", "moje", "mój", "мой", "мій", "моя", "μου", "mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla"),
@@ -72,7 +76,7 @@ _GLUED = re.compile(
     r"(?:[^\S\n]|[是为為はがをにのって就改成设設置定了变變更成은는이가을를로으「『：:=→]|です){0,8}([!-~]{4,64}+)"
 )
 """A value right behind a name of a language that writes without spaces."""
-_GLUES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3\u0e00-\u0e7f]\Z")
+_GLUES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]\Z")
 _THEN = re.compile(
     r"[\"'`,]{0,2}[ \t]{1,3}(?:to|into|and|or|zu|auf|in|und|oder|à|en|et|ou|a|y|o|para|e|na|i|на|и|naar|til|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
@@ -116,7 +120,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
         if span:
             return span
     called = _CALLED.match(text, end)
-    if called and not (name == "pass" and text[end] == " "):
+    if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
         span = _given(text, start, called.end(), kind)
         if span:
             return span
@@ -135,21 +139,36 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
     if quoted:
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
-        return _judged(text, begin, begin + len(text[begin:stop].rstrip("\\")), kind, quoted=True)
-    groups = _GROUPS.match(text, start) if kind != "password" else None
-    if groups and _are_random(groups.group()):
+        stop = begin + len(text[begin:stop].rstrip("\\"))
+        if kind == "password" and text.startswith("--", max(0, name - 2)) and not stands_for_one(text[begin:stop]):
+            return MatchSpan(begin, stop, kind)
+        return _judged(text, begin, stop, kind, quoted=True)
+    groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
+    if groups and (kind == "password" or _are_random(groups.group())):
         return MatchSpan(*groups.span(), kind)
     plain = _PLAIN.match(text, start + (text[start : start + 1] in ("'", '"')))
     if plain is None:
         return None
     cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    # In `NAME=value` of a shell or a settings file, the value is no code.
-    literal = text[end : end + 1] == "=" and text[name:end].isupper()
-    span = _judged(text, plain.start(), stop, kind, quoted=literal)
+    span = _judged(text, plain.start(), stop, kind, quoted=_is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
+
+
+def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
+    """Return whether a value stands in a shell or a settings file, where it is no code: `NAME=value`, a line by itself."""
+    if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
+        return True
+    if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
+        return True
+    if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
+        return True
+    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
+    if text[stop : stop + 1] not in ("", "\n", "\r") or not _BEFORE.match(text[line:name]):
+        return False
+    return text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
@@ -157,7 +176,7 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
-    sure = _DEFINED.search(text, max(0, start - 80), start) is not None
+    sure = text[start : start + 4].isupper() or _DEFINED.search(text, max(0, start - 80), start) is not None
     return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
 
 
@@ -187,7 +206,7 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Mat
     elif kind == "authorization":
         good = is_token(value, least=12)
     else:
-        good = is_token(value) or (
+        good = is_token(value) or (kind == "secret" and quoted and is_phrase(value)) or (
             kind in ("secret", "private_key", "api_key")
             and len(value) >= 12
             and (quoted or value.isalnum())
