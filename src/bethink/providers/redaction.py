@@ -1,7 +1,7 @@
 """Replace secrets in texts with typed placeholders that contain a keyed fingerprint."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from hashlib import blake2b
 from secrets import token_bytes
 
@@ -17,8 +17,10 @@ _PROCESS_KEY = token_bytes(32)
 class SecretRedactor:
     """Replaces secrets with `[REDACTED:kind:ab12]`. Equal secrets get equal marks, which do not reveal them."""
 
-    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
+    def __init__(self, key: bytes | Callable[[], bytes], *, also: Collection[str] = ()) -> None:
+        """Make one with a key for fingerprints. It also removes personal numbers of the kinds in `also`."""
         self._source = key
+        self._also = frozenset(also)
         self._key = b""
 
     def redact(self, text: str) -> str:
@@ -33,7 +35,7 @@ class SecretRedactor:
         return "".join(pieces)
 
     def _cut(self, text: str, rounds: int) -> str:
-        spans = secrets(text)
+        spans = secrets(text, self._also)
         if not spans:
             return text
         if not rounds:

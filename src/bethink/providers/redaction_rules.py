@@ -1,11 +1,12 @@
 """All redaction rules together: which parts of a text are secrets."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from bethink.providers.redaction_blocks import in_blocks
 from bethink.providers.redaction_idioms import IDIOMS
 from bethink.providers.redaction_names import HINTS
+from bethink.providers.redaction_personal import personal
 from bethink.providers.redaction_prose import spoken
 from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
@@ -128,20 +129,22 @@ def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield MatchSpan(found.end(), ends[length - 1], "seed_phrase")
 
 
-def secrets(text: str) -> list[MatchSpan]:
-    """Return the secrets in a text, in order and without overlaps."""
-    found = _in(text)
+def secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
+    """Return the secrets in a text, and personal numbers of the kinds in `also`, in order and without overlaps."""
+    found = _in(text, also)
     view = plain_view(text)
     if view is not None:
-        found += map(view.back, _in(view.text))
+        found += map(view.back, _in(view.text, also))
     for start, end, inner in decoded(text):
-        if kinds := _in(inner):
+        if kinds := _in(inner, also):
             found.append(MatchSpan(start, end, kinds[0].kind))
     return _apart(found) if found else found
 
 
-def _in(text: str) -> list[MatchSpan]:
+def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
     found = [*shaped(text), *broken(text)]
+    if also:
+        found += personal(text, also)
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
     lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
