@@ -6,21 +6,33 @@ from collections.abc import Iterator
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token
 
-_NAMED = re.compile(r"(?:[\w .-]{0,24}[ _-])?(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe|пароль|密码)s?", re.I)
-_HEADER = re.compile(r"(?im)^[^\n]{0,200}\b(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe|пароль)[^\n]{0,200}$|^[^\n]{0,200}密码[^\n]{0,200}$")
+_NAMED = re.compile(
+    r"(?:[\w .-]{0,24}[ _-])?(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe"
+    r"|пароль|密码)s?",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"(?im)^[^\n]{0,200}\b(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe"
+    r"|пароль)[^\n]{0,200}$|^[^\n]{0,200}密码[^\n]{0,200}$"
+)
 _MOST_ROWS = 50
 _INSERT = re.compile(
-    r"insert\s+into\s+[\w.\"`\[\]]{1,80}\s*\(([^()]{1,400})\)\s*values\s*", re.IGNORECASE
+    r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,80}\s{0,8}\(([^()]{1,400})\)\s{0,8}values\s{0,8}", re.IGNORECASE
 )
-_TUPLE = re.compile(r"\s{0,8},?\s{0,8}\(((?:'(?:[^'\n]|''){0,200}'|\"[^\"\n]{0,200}\"|[^()'\"]{0,200}){1,60}?)\)")
-_CELL = re.compile(r"\s*(?:N?'((?:[^'\n]|'')*)'|\"([^\"\n]*)\"|([^,'\"]*))\s*(?:,|$)")
+_TUPLE = re.compile(r"\s{0,8},?\s{0,8}\(((?:'(?:[^'\n]|''){0,200}+'|\"[^\"\n]{0,200}+\"|[^()'\"]{1,200}+){0,60}+)\)")
+_CELL = re.compile(r"\s{0,8}(?:N?'((?:[^'\n]|'')*+)'\s{0,8}|\"([^\"\n]*+)\"\s{0,8}|([^,'\"]*+))(?:,|$)")
 _BLOCK = re.compile(
-    r"(?im)^([ \t]{0,20})(?:[\w.-]{0,24}(?:secrets|passwords|credentials|tokens|api_?keys)|stringdata|data)[ \t]{0,4}:[ \t]{0,4}$"
+    r"(?im)^([ \t]{0,20})(?:[\w.-]{0,24}(?:secrets|passwords|credentials|tokens|api_?keys)|stringdata"
+    r"|data)[ \t]{0,4}:[ \t]{0,4}$"
 )
-_ENTRY = re.compile(r"\r?\n([ \t]{1,24})(?:- )?[\"']?[\w./-]{1,60}(?<!ame)(?<!path)(?<!file)(?<!ref)(?<!host)(?<!url)(?<!user)(?<!type)[\"']?[ \t]{0,4}:[ \t]{1,4}[\"']?([^\s\"'#]{6,8192})[\"']?[ \t]{0,8}(?=\r?\n|$)")
+_ENTRY = re.compile(
+    r"\r?\n([ \t]{1,24})(?:- )?[\"']?[\w./-]{1,60}(?<!ame)(?<!path)(?<!file)(?<!ref)(?<!host)(?<!url)(?<!user)(?<!type)"
+    r"[\"']?[ \t]{0,4}:[ \t]{1,4}[\"']?([^\s\"'#]{6,8192})[\"']?[ \t]{0,8}(?=\r?\n|$)"
+)
 _OTHER = re.compile(r"\r?\n([ \t]{1,24})[^\n]{0,400}")
 _LIST = re.compile(
-    r"(?i:\b[\w-]{0,30}(?:passwords|secrets|tokens|api_?keys|credentials|users|accounts))[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\[{(]([^\[\]{}()]{4,800})[\]})]"
+    r"(?i:\b[\w-]{0,30}(?:passwords|secrets|tokens|api_?keys|credentials|users"
+    r"|accounts))[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\[{(]([^\[\]{}()]{4,800})[\]})]"
 )
 _STRINGS = re.compile(r"(:[ \t]{0,4})?[\"']([^\"'\n]{6,200})[\"'](?![ \t]{0,4}:)")
 
@@ -63,7 +75,7 @@ def _tables(text: str) -> Iterator[MatchSpan]:
 
 def _inserted(text: str) -> Iterator[MatchSpan]:
     for insert in _INSERT.finditer(text):
-        names = [name.strip(" \"`[]\n\t") for name in insert[1].split(",")]
+        names = [name.strip(' "`[]\n\t') for name in insert[1].split(",")]
         places = {place for place, name in enumerate(names) if _NAMED.fullmatch(name)}
         at = insert.end()
         for _ in range(_MOST_ROWS if places else 0):

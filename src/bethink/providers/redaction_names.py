@@ -17,12 +17,38 @@ _NAMES = {
         *("mot de passe", "mdp", "clave", "palavra-passe", "palavra passe", "parola d'ordine", "parola", "parole"),
         *("parolam", "parolası", "parolamız", "parolanız", "wachtwoord", "toegangscode", "lösenord", "lösenordet"),
         *("passord", "passordet", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "lykilorð", "salasana"),
-        *("salasana on", "salasanani on", "salasanamme on", "salasanani", "salasanasi", "salasanamme", "hasło", "hasła", "hasłem", "heslo", "heslem", "jelszó", "jelszavam"),
+        *(
+            "salasana on",
+            "salasanani on",
+            "salasanamme on",
+            "salasanani",
+            "salasanasi",
+            "salasanamme",
+            "hasło",
+            "hasła",
+            "hasłem",
+            "heslo",
+            "heslem",
+            "jelszó",
+            "jelszavam",
+        ),
         *("jelszava", "jelszavunk", "şifre", "şifrem", "şifresi", "şifremiz", "şifreniz", "sifre", "sifresi", "sifrem"),
         *("пароль", "пароля", "паролю", "паролем", "парола", "паролата", "гасло", "лозинка", "κωδικός", "κωδικος"),
         *("κωδικό", "סיסמה", "סיסמא", "הסיסמה", "كلمة المرور", "كلمة السر", "كلمه المرور", "الرقم السري"),
         *("पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi", "kata laluan"),
-        *("密码", "密碼", "口令", "パスワード", "パスコード", "パスフレーズ", "暗証番号", "合言葉", "비밀번호", "비번", "암호"),
+        *(
+            "密码",
+            "密碼",
+            "口令",
+            "パスワード",
+            "パスコード",
+            "パスフレーズ",
+            "暗証番号",
+            "合言葉",
+            "비밀번호",
+            "비번",
+            "암호",
+        ),
         *("pre-shared-key", "pre-shared key", "pre shared key"),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
@@ -42,9 +68,50 @@ _NAMES = {
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(KIND))
 HINTS = (
-    *("p/w", "pre-shared", "pre shared", "masterauth", "pass", "pasw", "pw", "psk", "secret", "token", "key", "cred", "bearer", "authorization", "kennwort", "contrase"),
-    *("senha", "clave", "parol", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasł", "şifre", "mdp", "palavra"),
-    *("toegangscode", "kodeord", "lykil", "hesl", "jelsz", "sifre", "auth", "salt", "sandi", "kata laluan", "schlüssel"),
+    *(
+        "p/w",
+        "pre-shared",
+        "pre shared",
+        "masterauth",
+        "pass",
+        "pasw",
+        "pw",
+        "psk",
+        "secret",
+        "token",
+        "key",
+        "cred",
+        "bearer",
+        "authorization",
+        "kennwort",
+        "contrase",
+    ),
+    *(
+        "senha",
+        "clave",
+        "parol",
+        "wachtwoord",
+        "lösenord",
+        "adgangskode",
+        "salasana",
+        "hasł",
+        "şifre",
+        "mdp",
+        "palavra",
+    ),
+    *(
+        "toegangscode",
+        "kodeord",
+        "lykil",
+        "hesl",
+        "jelsz",
+        "sifre",
+        "auth",
+        "salt",
+        "sandi",
+        "kata laluan",
+        "schlüssel",
+    ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
     *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "clave"),
 )
@@ -72,6 +139,29 @@ _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
+LEADS = frozenset(
+    (
+        *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
+        *("from", "be", "es", "é", "è", "era", "jest", "是", "は", "は、", "为", "это", "it's", "-", "–", "—", "set"),
+        *("called", "still", "heißt", "heisst", "lautete", "auf", "von", "sind", "c'est", "c\u2019est", "sur"),
+        *("en", "a", "à", "est:", "para", "por", "foi", "sono", "na", "z", "je", "er", "är", "til", "till"),
+        *("naar", "van", "este", "la", "là", "adalah", "ialah", "คือ", "है", "هي", "هو", "היא", "הוא", "είναι"),
+        *("ειναι", "теперь", "на", "с", "є", "був", "был", "стал", "такой", "saya", "mea", "mitt", "min", "mein"),
+        *("mia", "mio", "mi", "mon", "ma", "minha", "meu", "mijn", "moje", "mój", "мой", "мій", "моя", "μου"),
+        *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
+        *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
+    )
+)
+"""Words between a name and its value."""
+DETERMINERS = frozenset(
+    (
+        *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current", "admin"),
+        *("root", "main", "wifi", "master", "login", "das", "mein", "unser", "neues", "le", "mon", "notre", "la"),
+        *("mi", "nuestra", "nueva", "minha", "nova", "il", "mia", "nuova", "het", "mijn", "moje", "nowe", "mitt"),
+        *("mit",),
+    )
+)
+"""Words between a value and the name behind it."""
 
 
 def names_in(lowered: str) -> Iterator[tuple[str, int, int]]:

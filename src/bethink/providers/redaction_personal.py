@@ -5,11 +5,18 @@ from collections.abc import Callable, Collection, Iterator
 
 from bethink.providers.redaction_tokens import MatchSpan
 
-_CARD = re.compile(r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])")
-_CODE = re.compile(r"\b(?:cvv2?|cvc2?|csc|card (?:verification|security) (?:code|number)|prüfziffer)[ \t]{0,3}(?:is|ist|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])", re.IGNORECASE)
+_CARD = re.compile(
+    r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
+)
+_CODE = re.compile(
+    r"\b(?:cvv2?|cvc2?|csc|card (?:verification|security) (?:code|number)|prüfziffer)[ \t]{0,3}(?:is|ist"
+    r"|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])",
+    re.IGNORECASE,
+)
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _PHONE = re.compile(
-    r"(?<![\w+.-])(?:\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}|\([0-9]{2,5}\)[ -]?[0-9]{2,5}(?:[ -]?[0-9]{2,5}){1,3}"
+    r"(?<![\w+.-])(?:\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}"
+    r"|\([0-9]{2,5}\)[ -]?[0-9]{2,5}(?:[ -]?[0-9]{2,5}){1,3}"
     r"|0[0-9]{1,4}(?:[ /-][0-9]{2,5}){2,5}|0[0-9]{2,4}[ /-]?[0-9]{6,8}|[2-9][0-9]{2}[.-][0-9]{3}[.-][0-9]{4})(?![\w-])"
 )
 _EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
@@ -17,10 +24,14 @@ _IP = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.]*[0-9])")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)[0-9]{3}[- ](?!00)[0-9]{2}[- ](?!0000)[0-9]{4}(?![\w-])")
 _CPF = re.compile(r"(?<![\w.-])[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}(?![\w-])")
 _NAMED_ID = re.compile(
-    r"\b(?:ssn|social security(?: number| no\.?)?|ni number|nino|national insurance(?: number)?|nhs(?: number| no\.?)?|passport(?: number| no\.?)?"
-    r"|driver'?s licen[sc]e(?: number)?|tax id|tin|steuer-?id(?:nr)?\.?|steueridentifikationsnummer|steuernummer|personalausweis(?:nummer)?"
-    r"|reisepass(?:nummer)?|sozialversicherungsnummer|numéro de sécurité sociale|passeport|dni|nie|nif|cpf|cnpj|rg|codice fiscale|bsn"
-    r"|burgerservicenummer|pesel|снилс|инн|паспорт|fødselsnummer|personnummer|cpr(?:-nummer)?|henkilötunnus|aadhaar|pan|tc kimlik(?: no)?)"
+    r"\b(?:ssn|social security(?: number| no\.?)?|ni number|nino|national insurance(?: number)?"
+    r"|nhs(?: number| no\.?)?|passport(?: number| no\.?)?"
+    r"|driver'?s licen[sc]e(?: number)?|tax id|tin|steuer-?id(?:nr)?\.?|steueridentifikationsnummer"
+    r"|steuernummer|personalausweis(?:nummer)?"
+    r"|reisepass(?:nummer)?|sozialversicherungsnummer|numéro de sécurité sociale|passeport|dni|nie|nif|cpf"
+    r"|cnpj|rg|codice fiscale|bsn"
+    r"|burgerservicenummer|pesel|снилс|инн|паспорт|fødselsnummer|personnummer|cpr(?:-nummer)?|henkilötunnus"
+    r"|aadhaar|pan|tc kimlik(?: no)?)"
     r"(?:[ \t]{1,3}(?:is|no|nr|number|ist|est|es|é|è|er|är|on|of mine)\b\.?){0,2}[ \t]{0,3}[:=#]?[ \t]{0,3}"
     r"((?=[A-Z-]{0,6}[0-9])[A-Z0-9](?:[ .-]?[A-Z0-9]){5,21})(?![A-Za-z0-9])",
     re.IGNORECASE,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from bethink.providers.redaction_blocks import in_blocks
-from bethink.providers.redaction_idioms import IDIOMS
+from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
 from bethink.providers.redaction_personal import personal
 from bethink.providers.redaction_prose import spoken
@@ -37,7 +37,7 @@ def _always(value: str) -> bool:
     return not stands_for_one(value)
 
 
-_CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]]] = [
+_CONTEXTS = [
     ("otp_seed", ("otpauth:",), re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"), _always),
     (
         "otp_seed",
@@ -107,6 +107,7 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
         _is_given,
     ),
 ]
+_IDIOMS = {**IDIOMS, ("",): [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS[("",)]]}
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"
     r"[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?"
@@ -147,15 +148,16 @@ def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
         found += personal(text, also)
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
+    return found + _told(text)
+
+
+def _told(text: str) -> list[MatchSpan]:
+    """Return what the words and signs around it make a secret."""
+    found: list[MatchSpan] = []
     lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
-    for kind, hints, pattern, judge in _CONTEXTS:
-        for hint in hints:
-            if hint in lowered:
-                found += _matched(text, kind, pattern, judge)
-                break
-    for kind, hints, pattern, judge in IDIOMS:
-        if any(hint in lowered for hint in hints):
-            found += _matched(text, kind, pattern, judge)
+    for needs, idioms in _IDIOMS.items():
+        if any(need in text for need in needs):
+            found += _idiomatic(text, lowered, idioms)
     found += in_blocks(text, lowered)
     found += spoken(text, lowered)
     if any(hint in lowered for hint in _PHRASE_HINTS):
@@ -163,6 +165,14 @@ def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
     if any(hint in lowered for hint in HINTS):
         found += named(text, lowered)
     return found
+
+
+def _idiomatic(text: str, lowered: str, idioms: list[Idiom]) -> Iterator[MatchSpan]:
+    for kind, hints, pattern, judge, _ in idioms:
+        for hint in hints:
+            if hint in lowered:
+                yield from _matched(text, kind, pattern, judge)
+                break
 
 
 def _matched(text: str, kind: str, pattern: re.Pattern[str], judge: Callable[[str], bool]) -> Iterator[MatchSpan]:

@@ -14,15 +14,58 @@ _CODE = re.compile(
     r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
-_CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):")
+_CODE_INSIDE = re.compile(
+    r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
 _BRACKETED = re.compile(r"[<{(\[](?=.*[0-9])[^\s${]{4,}[^\s>})\]]")
 _ROOTS = frozenset(
     (
-        *("os", "self", "this", "settings", "config", "process", "env", "app", "var", "local", "data", "secrets", "form"),
-        *("user", "auth", "i18n", "labels", "messages", "errors", "login", "account", "fields", "common", "request", "req"),
-        *("args", "params", "props", "state", "ctx", "db", "cfg", "conf", "options", "opts", "validation", "t", "module"),
+        *(
+            "os",
+            "self",
+            "this",
+            "settings",
+            "config",
+            "process",
+            "env",
+            "app",
+            "var",
+            "local",
+            "data",
+            "secrets",
+            "form",
+        ),
+        *(
+            "user",
+            "auth",
+            "i18n",
+            "labels",
+            "messages",
+            "errors",
+            "login",
+            "account",
+            "fields",
+            "common",
+            "request",
+            "req",
+        ),
+        *(
+            "args",
+            "params",
+            "props",
+            "state",
+            "ctx",
+            "db",
+            "cfg",
+            "conf",
+            "options",
+            "opts",
+            "validation",
+            "t",
+            "module",
+        ),
     )
 )
 _STAND_IN = re.compile(

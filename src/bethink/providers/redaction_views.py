@@ -75,7 +75,7 @@ def _read(way: str, given: str) -> str:
     if way == "entity":
         if given in _ENTITIES:
             return _ENTITIES[given]
-        return chr(int(given[2:], 16) if given[1] == "x" else int(given[1:]))
+        given = given[2:] if given[1] == "x" else f"{int(given[1:]):x}"
     return chr(int(given, 16))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bethink.providers.redaction_names import KIND, limits_of, names_in
+from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, limits_of, names_in
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
     is_assigned_password,
@@ -17,16 +17,21 @@ from bethink.providers.redaction_values import (
 _ASSIGN = re.compile(
     r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→|\|(?=\S))[ \t]{0,20}"""
+    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
     r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
 )
 _CALLED = re.compile(
-    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?|\()[ \t]{0,4}|[ \t]{1,8})"""
+    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
+    r"""|\()[ \t]{0,4}|[ \t]{1,8})"""
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
-_DEFINED = re.compile(r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z|\.(?:set|with)_?\Z")
+_DEFINED = re.compile(
+    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z"
+    r"|\.(?:set|with)_?\Z"
+)
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
@@ -46,25 +51,6 @@ _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
-_LEADS = frozenset(
-    (
-        *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est", "from", "be"),
-        *("es", "é", "è", "era", "jest", "是", "は", "は、", "为", "это", "it's", "-", "–", "—", "set", "called", "still"),
-        *("heißt", "heisst", "lautete", "auf", "von", "sind", "c'est", "c\u2019est", "sur", "en", "a", "à", "est:", "para"),
-        *("por", "foi", "sono", "na", "z", "je", "er", "är", "til", "till", "naar", "van", "este", "la", "là"),
-        *("adalah", "ialah", "คือ", "है", "هي", "هو", "היא", "הוא", "είναι", "ειναι", "теперь", "на", "с", "є", "був"),
-        *("был", "стал", "такой", "saya", "mea", "mitt", "min", "mein", "mia", "mio", "mi", "mon", "ma", "minha", "meu"),
-        *("mijn", "moje", "mój", "мой", "мій", "моя", "μου", "mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla"),
-        *("bylo", "oli", "fue", "será", "wäre", "wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
-    )
-)
-_DETERMINERS = frozenset(
-    (
-        *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current"),
-        *("admin", "root", "main", "wifi", "master", "login", "das", "mein", "unser", "neues", "le", "mon", "notre", "la"),
-        *("mi", "nuestra", "nueva", "a", "minha", "nova", "il", "mia", "nuova", "het", "mijn", "moje", "nowe", "mitt", "mit"),
-    )
-)
 _LINKS = re.compile(
     r"(?: (?:as|is|als|comme|como|come|jako|som|como sendo|kot|как)"
     r"|[,;] (?:that'?s|which is|das ist|c'est|es|è|é|it's|это)) ",
@@ -78,7 +64,8 @@ _GLUED = re.compile(
 """A value right behind a name of a language that writes without spaces."""
 _GLUES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]\Z")
 _THEN = re.compile(
-    r"[\"'`,]{0,2}[ \t]{1,3}(?:to|into|and|or|zu|auf|in|und|oder|à|en|et|ou|a|y|o|para|e|na|i|на|и|naar|til|till|->|→|/)"
+    r"[\"'`,]{0,2}[ \t]{1,3}(?:to|into|and|or|zu|auf|in|und|oder|à|en|et|ou|a|y|o|para|e|na|i|на|и|naar|til"
+    r"|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
 )
 _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
@@ -158,7 +145,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
 
 
 def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
-    """Return whether a value stands in a shell or a settings file, where it is no code: `NAME=value`, a line by itself."""
+    """Return whether a value stands in a shell or a settings file, where it is no code."""
     if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
         return True
     if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
@@ -206,12 +193,16 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Mat
     elif kind == "authorization":
         good = is_token(value, least=12)
     else:
-        good = is_token(value) or (kind == "secret" and quoted and is_phrase(value)) or (
-            kind in ("secret", "private_key", "api_key")
-            and len(value) >= 12
-            and (quoted or value.isalnum())
-            and " " not in value
-            and is_password(value)
+        good = (
+            is_token(value)
+            or (kind == "secret" and quoted and is_phrase(value))
+            or (
+                kind in ("secret", "private_key", "api_key")
+                and len(value) >= 12
+                and (quoted or value.isalnum())
+                and " " not in value
+                and is_password(value)
+            )
         )
     return MatchSpan(start, stop, kind) if good else None
 
@@ -237,7 +228,7 @@ def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
-        led, before = word[-1] in ":=>?\uff1a" or (len(word) < 8 and word.lower() in _LEADS), found.end()
+        led, before = word[-1] in ":=>?\uff1a" or (len(word) < 8 and word.lower() in LEADS), found.end()
     return None
 
 
@@ -282,10 +273,8 @@ def _is_plain_token(value: str) -> bool:
 
 def _said_before(text: str, start: int, kind: str) -> MatchSpan | None:
     first = max(0, start - 40)
-    link = None
-    for link in _LINKS.finditer(text, first, start):
-        pass
-    if link is None or any(word not in _DETERMINERS for word in text[link.end() : start].lower().split()):
+    link = next(reversed(list(_LINKS.finditer(text, first, start))), None)
+    if link is None or any(word not in DETERMINERS for word in text[link.end() : start].lower().split()):
         return None
     word = text[max(0, link.start() - 512) : link.start()].rpartition(" ")[2].rpartition("\n")[2]
     begin = link.start() - len(word.lstrip(_OPENING))
