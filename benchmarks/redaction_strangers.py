@@ -8,10 +8,12 @@ from benchmarks.redaction_corpus import Sample
 
 _FILE = Path(__file__).parent / "data" / "redaction.jsonl"
 HALVES = ("tune", "held")
+LATE = "late"
+"""Written after the rules were done, and run once: what to expect of other texts."""
 
 
 def strangers(half: str) -> dict[str, list[Sample]]:
-    """Return one half of the corpus by family: tokens, code, prose, split, personal, and none for look-alikes."""
+    """Return one half of the corpus, or what was written late, by family: tokens, code, prose, split, personal, and none for look-alikes."""
     found: dict[str, list[Sample]] = {}
     for line in _FILE.read_text("utf-8").split("\n")[:-1]:
         row = cast("dict[str, Any]", json.loads(line))
