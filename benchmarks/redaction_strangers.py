@@ -13,7 +13,7 @@ LATE = "late"
 
 
 def strangers(half: str) -> dict[str, list[Sample]]:
-    """Return one half of the corpus, or what was written late, by family: tokens, code, prose, split, personal, and none for look-alikes."""
+    """Return one half of the corpus, or the late part, by family; `none` is the family of look-alikes."""
     found: dict[str, list[Sample]] = {}
     for line in _FILE.read_text("utf-8").split("\n")[:-1]:
         row = cast("dict[str, Any]", json.loads(line))
