@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.redaction_corpus import Sample, samples
+from benchmarks.redaction_strangers import HALVES, LATE, strangers
 from bethink.providers.redaction import SecretRedactor
+from bethink.setting_groups import PERSONAL_KINDS
 
 MIN_REMOVED = 0.97
 MAX_TOUCHED = 0.005
+MIN_STRANGERS = {"tokens": 0.95, "code": 0.95, "prose": 0.8, "split": 0.8, "personal": 0.8}
+"""What must be removed of each family of the corpus that strangers might have written."""
 MAX_MILLIS = 0.5
 MAX_SECONDS = 0.5
 _HOSTILE_SIZE = 100_000
@@ -95,6 +99,27 @@ _UNITS = {
     "broken placeholders": "[REDACTED:",
     "grown capitals": "İ",
     "umlauts": "passwört ist ß ",
+    "invisible characters": "p\u200ba",
+    "wide letters": "\uff50",
+    "percent signs": "%70assword%3D",
+    "letters with spaces": "p a s s w o r d ",
+    "joined strings": '"a" +\n',
+    "base64 of secrets": "cGFzc3dvcmQ9TGFya3NwdXIhOQ==",
+    "base64 of secrets without an end": "cGFzc3dvcmQ9TGFya3NwdXIhOQ",
+    "broken tokens": "ghp_\naB3dE6gH9jK2\n",
+    "commands": "mysql -p",
+    "commands with users": "curl -u ",
+    "calls": "PDO(a,",
+    "pipes": "echo a | sudo ",
+    "inserted rows": "insert into a (b, password) values ('a', 'b'),",
+    "rows without an end": "insert into a (b, password) values (a, ",
+    "tables": "a|password|b\n",
+    "blocks": "secrets:\n  a: b1c2d3e4f5\n",
+    "lists": "tokens = ['a', ",
+    "backup codes": "backup codes: a1b2 ",
+    "spoken codes": "verification code a b c ",
+    "names without spaces": "パスワードは",
+    "two passwords": "password from a1b2c3d4 to ",
 }
 
 
@@ -155,6 +180,26 @@ def _measure(name: str, corpus: Iterable[Sample], redact: Callable[[str], str], 
     )
 
 
+def _strange(half: str, redact: Callable[[str], str], redact_all: Callable[[str], str], *, show: bool) -> list[str]:
+    """Print one half of the third corpus, each family by itself, and return what falls short of its goal."""
+    short: list[str] = []
+    said: list[str] = []
+    for family, corpus in strangers(half).items():
+        wrong = 0
+        for sample in corpus:
+            output = (redact_all if family == "personal" else redact)(sample.text)
+            bad = not is_removed(sample, output) if sample.secret else output != sample.text
+            wrong += bad
+            if bad and show and half == HALVES[0]:  # nobody may tune on the other half
+                print(f"  {family}, {sample.kind}: {sample.text!r}\n    -> {output!r}", file=sys.stderr)
+        share = wrong / len(corpus) if family == "none" else 1 - wrong / len(corpus)
+        said.append(f"{'touched' if family == 'none' else family} {share:.4f} of {len(corpus)}")
+        if share > MAX_TOUCHED if family == "none" else share < MIN_STRANGERS[family]:
+            short.append(f"{half} {family}")
+    print(f"strangers, {half}: {', '.join(said)}")
+    return short
+
+
 def _given(folder: Path, seed: int, style: str) -> list[Sample]:
     specification = importlib.util.spec_from_file_location("given_corpus", folder / "corpus.py")
     if specification is None or specification.loader is None:
@@ -198,12 +243,19 @@ def main() -> int:
     found = [_measure(name, corpus, redact, show=options.show) for name, corpus in corpora]
     for figures in found:
         print(f"{figures.line()}; missed {dict(figures.misses)}; touched {dict(figures.wrong)}")
+    redact_all = SecretRedactor(b"a key for the benchmark", also=PERSONAL_KINDS).redact
     seconds, name = _slowest(redact)
     print(f"slowest of {len(_UNITS)} hostile inputs of 100 kB: {name}, {seconds:.3f} s")
     print(
         f"seed {options.seed}: {'; '.join(figures.line() for figures in found)}; worst 100 kB {seconds:.3f} s ({name})"
     )
-    return 0 if all(figures.reached for figures in found) and seconds <= MAX_SECONDS else 1
+    short = [figures.name for figures in found if not figures.reached] + ["time"] * (seconds > MAX_SECONDS)
+    for half in HALVES:
+        short += _strange(half, redact, redact_all, show=options.show)
+    _strange(LATE, redact, redact_all, show=False)  # no goal: it tells what the halves are worth
+    if short:
+        print(f"short of the goal: {', '.join(short)}", file=sys.stderr)
+    return 1 if short else 0
 
 
 if __name__ == "__main__":

@@ -302,7 +302,10 @@ def _searcher(database: Database, providers: Providers) -> "Callable[[], Searche
 
 def redactor_from(settings: Settings, database: Database | None) -> Redactor:
     """Return the redactor that the settings describe."""
-    return redactor_for(database, key=settings.redaction.key) if settings.redaction.enabled else NoRedaction()
+    redaction = settings.redaction
+    if not redaction.enabled:
+        return NoRedaction()
+    return redactor_for(database, key=redaction.key, also=redaction.personal_kinds)
 
 
 def _worker(

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from bethink.errors import Misconfigured
+
+PERSONAL_KINDS = ("card", "iban", "phone", "email", "national_id", "ip_address")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactionSettings:
@@ -11,6 +15,20 @@ class RedactionSettings:
     """Cut secrets out of texts. Without it they are stored as they are sent, and a warning is logged."""
     key: str = field(default="", repr=False)
     """The key that fingerprints are made with; empty for one that the database keeps."""
+    personal: str = ""
+    """Personal numbers to cut out as well: `card`, `iban`, `phone`, `email`, `national_id`, `ip_address`, or `all`."""
+
+    @property
+    def personal_kinds(self) -> tuple[str, ...]:
+        """The kinds of personal numbers to cut out. Raises `Misconfigured` for an unknown one."""
+        given = tuple(self.personal.replace(",", " ").split())
+        if given == ("all",):
+            return PERSONAL_KINDS
+        unknown = [kind for kind in given if kind not in PERSONAL_KINDS]
+        if unknown:
+            hint = f"Give some of {', '.join(PERSONAL_KINDS)}, with commas between, or `all`."
+            raise Misconfigured(f"redaction_personal has an unknown kind: {unknown[0]!r}.", hint=hint)
+        return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -294,7 +294,7 @@ def test_tags_that_grow_out_of_each_other_end_the_text_instead_of_slipping_throu
 
 
 def test_a_text_that_never_comes_to_rest_goes_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first_letter(text: str) -> list[MatchSpan]:
+    def first_letter(text: str, _also: object) -> list[MatchSpan]:
         return [MatchSpan(0, 1, "password")] if text else []
 
     monkeypatch.setattr(redaction, "secrets", first_letter)

@@ -1,9 +1,10 @@
 import pytest
 
 from bethink.providers.redaction import SecretRedactor
+from bethink.setting_groups import PERSONAL_KINDS
 from tests.pace import growth
 
-redact = SecretRedactor(b"a key for tests, and for nothing else").redact
+redact = SecretRedactor(b"a key for tests, and for nothing else", also=PERSONAL_KINDS).redact
 
 HOSTILE = [
     *("a", " ", ".", "a=", "password ", "password", "password,", "password: ", "pw ", "pw is ", 'password="', "key "),
@@ -12,6 +13,11 @@ HOSTILE = [
     *("<private>", "<private></private>", "<pri<private></private>vate>", "eyJ", "eyJ.", "eyJhbGciOiJI.", "sk-"),
     *("lorem ipsum ", "seed phrase ", "mnemonic: apple river stone ", "otp ", "pin is ", "login as a/"),
     *('variable "token" {', "<password>", "passphrase a is apple ", "token\nvalue:"),
+    *("p\u200ba", "\uff50", "%70assword%3D", "p a s s w o r d ", '"a" +\n', "cGFzc3dvcmQ9TGFya3NwdXIhOQ==", "mysql -p"),
+    *("cGFzc3dvcmQ9TGFya3NwdXIhOQ", "ghp_\naB3dE6gH9jK2\n", "curl -u ", "PDO(a,", "echo a | sudo ", "a|password|b\n"),
+    *("insert into a (b, password) values ('a', 'b'),", "insert into a (b, password) values (a, ", "tokens = ['a', "),
+    *("secrets:\n  a: b1c2d3e4f5\n", "backup codes: a1b2 ", "verification code a b c ", "パスワードは"),
+    *("password from a1b2c3d4 to ", "identified by ", "4111 ", "DE89 ", "+1 2", "a@b."),
 ]
 
 

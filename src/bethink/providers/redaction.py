@@ -1,7 +1,7 @@
 """Replace secrets in texts with typed placeholders that contain a keyed fingerprint."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from hashlib import blake2b
 from secrets import token_bytes
 
@@ -10,6 +10,8 @@ from bethink.providers.redaction_rules import secrets
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
 _ROUNDS = 3
+_SHORTEST = 4
+_SHORT = 64
 _PROCESS_KEY = token_bytes(32)
 """The key if none is given. Without a database, fingerprints need not outlive this process."""
 
@@ -17,8 +19,10 @@ _PROCESS_KEY = token_bytes(32)
 class SecretRedactor:
     """Replaces secrets with `[REDACTED:kind:ab12]`. Equal secrets get equal marks, which do not reveal them."""
 
-    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
+    def __init__(self, key: bytes | Callable[[], bytes], *, also: Collection[str] = ()) -> None:
+        """Make one with a key for fingerprints. It also removes personal numbers of the kinds in `also`."""
         self._source = key
+        self._also = frozenset(also)
         self._key = b""
 
     def redact(self, text: str) -> str:
@@ -26,15 +30,21 @@ class SecretRedactor:
         if _TAG.search(text):
             text = _without_private(text)
         if "[REDACTED:" not in text:
-            return self._cut(text, _ROUNDS)
+            return self._cut(text, _ROUNDS, set())
         # Every other piece is a placeholder. The pieces between are checked one by one, as in a second run.
         pieces = _PLACEHOLDER.split(text)
-        pieces[::2] = [self._cut(piece, _ROUNDS) for piece in pieces[::2]]
+        clean: set[str] = set()
+        pieces[::2] = [self._cut(piece, _ROUNDS, clean) for piece in pieces[::2]]
         return "".join(pieces)
 
-    def _cut(self, text: str, rounds: int) -> str:
-        spans = secrets(text)
+    def _cut(self, text: str, rounds: int, clean: set[str]) -> str:
+        """Return the text without secrets. `clean` has short pieces of it that are known to hold none."""
+        if len(text) < _SHORTEST or text in clean:
+            return text
+        spans = secrets(text, self._also)
         if not spans:
+            if len(text) <= _SHORT:
+                clean.add(text)
             return text
         if not rounds:
             return self._placeholder("text", text)
@@ -42,9 +52,9 @@ class SecretRedactor:
         last = 0
         for start, end, kind in spans:
             # The rest is checked again by itself, so that a second run over the result changes nothing.
-            done += (self._cut(text[last:start], rounds - 1), self._placeholder(kind, text[start:end]))
+            done += (self._cut(text[last:start], rounds - 1, clean), self._placeholder(kind, text[start:end]))
             last = end
-        return "".join([*done, self._cut(text[last:], rounds - 1)])
+        return "".join([*done, self._cut(text[last:], rounds - 1, clean)])
 
     def fingerprint(self, text: str, *, size: int = 8) -> str:
         """Return a keyed digest of a text in hexadecimal: equal texts have equal ones."""

@@ -1,11 +1,17 @@
 """All redaction rules together: which parts of a text are secrets."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from bethink.providers.redaction_tokens import MatchSpan, shaped
+from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_idioms import IDIOMS, Idiom
+from bethink.providers.redaction_names import HINTS
+from bethink.providers.redaction_personal import personal
+from bethink.providers.redaction_prose import spoken
+from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
-from bethink.providers.redaction_words import HINTS, named
+from bethink.providers.redaction_views import decoded, plain_view
+from bethink.providers.redaction_words import named
 
 _URL = re.compile(r"""://[^\s:/@"'<>`?]{0,64}:([^\s/"'<>`?]{1,128})@(?=[\w\[{$%-])""")
 
@@ -31,7 +37,7 @@ def _always(value: str) -> bool:
     return not stands_for_one(value)
 
 
-_CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]]] = [
+_CONTEXTS = [
     ("otp_seed", ("otpauth:",), re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"), _always),
     (
         "otp_seed",
@@ -41,17 +47,6 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
             r"([A-Z2-7]{16,128}|(?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?![A-Za-z0-9])"
         ),
         _is_seed,
-    ),
-    (
-        "pin",
-        ("pin ", "pin:", "pin=", "pin-", "pincode", " code"),
-        re.compile(
-            r"(?<![A-Za-z])(?:pin|(?:door|gate|alarm|garage|entry|safe|unlock)[ ]code)(?:[ -]?code|[ -]?number)?"
-            r"(?:[ \t]+(?:is|was|ist|lautet)|[ \t]?[:=])[ \t]{0,3}"
-            r"([0-9]{4,8})(?![0-9]|[.:-][0-9])",
-            re.IGNORECASE,
-        ),
-        str.isdigit,
     ),
     (
         "password",
@@ -64,15 +59,16 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
         ),
         is_password,
     ),
-    ("password", ("sshpass",), re.compile(r"sshpass -p ?[\"']?([^\s\"']{3,128})"), _is_given),
     (
         "password",
-        ("curl", "wget"),
-        re.compile(r"\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:([^\s\"']{4,128})"),
-        _is_given,
+        ("user/", "user /", "username/", "login/", "u:", "user:", "id/"),
+        re.compile(
+            r"\b(?:user(?:name)?|login|id) ?/ ?(?:pass(?:word|wd)?|pw|pwd)[ \t:=]{1,4}[^\s/]{1,60} ?/ ?(\S{4,128})"
+            r"|\bu(?:ser)?[:=] ?[^\s,;/]{1,60}[\s,;/]{1,4}p(?:ass|w)?[:=] ?(\S{6,128})",
+            re.IGNORECASE,
+        ),
+        is_password,
     ),
-    ("password", ("mysql",), re.compile(r"\s-p([^\s\"'=-][^\s\"']{3,128})"), is_password),
-    ("password", ("redis-cli",), re.compile(r"\s-a[ ][\"']?([^\s\"']{4,128})"), _is_given),
     ("password", ("wifi:",), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
     (
         "password",
@@ -111,6 +107,7 @@ _CONTEXTS: list[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], boo
         _is_given,
     ),
 ]
+_IDIOMS = {**IDIOMS, ("",): [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS[("",)]]}
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"
     r"[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?"
@@ -133,22 +130,56 @@ def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield MatchSpan(found.end(), ends[length - 1], "seed_phrase")
 
 
-def secrets(text: str) -> list[MatchSpan]:
-    """Return the secrets in a text, in order and without overlaps."""
-    found = list(shaped(text))
+def secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
+    """Return the secrets in a text, and personal numbers of the kinds in `also`, in order and without overlaps."""
+    found = _in(text, also)
+    view = plain_view(text)
+    if view is not None:
+        found += map(view.back, _in(view.text, also))
+    for start, end, inner in decoded(text):
+        if kinds := _in(inner, also):
+            found.append(MatchSpan(start, end, kinds[0].kind))
+    return _apart(found) if found else found
+
+
+def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
+    found = [*shaped(text), *broken(text)]
+    if also:
+        found += personal(text, also)
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
+    return found + _told(text)
+
+
+def _told(text: str) -> list[MatchSpan]:
+    """Return what the words and signs around it make a secret."""
+    found: list[MatchSpan] = []
     lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
-    for kind, hints, pattern, judge in _CONTEXTS:
-        for hint in hints:
-            if hint in lowered:
-                found += [MatchSpan(*match.span(1), kind) for match in pattern.finditer(text) if judge(match[1])]
-                break
+    for needs, idioms in _IDIOMS.items():
+        if any(need in text for need in needs):
+            found += _idiomatic(text, lowered, idioms)
+    found += in_blocks(text, lowered)
+    found += spoken(text, lowered)
     if any(hint in lowered for hint in _PHRASE_HINTS):
         found += _phrases(text, lowered)
     if any(hint in lowered for hint in HINTS):
         found += named(text, lowered)
-    return _apart(found) if found else found
+    return found
+
+
+def _idiomatic(text: str, lowered: str, idioms: list[Idiom]) -> Iterator[MatchSpan]:
+    for kind, hints, pattern, judge, _ in idioms:
+        for hint in hints:
+            if hint in lowered:
+                yield from _matched(text, kind, pattern, judge)
+                break
+
+
+def _matched(text: str, kind: str, pattern: re.Pattern[str], judge: Callable[[str], bool]) -> Iterator[MatchSpan]:
+    for match in pattern.finditer(text):
+        group = match.lastindex or 0
+        if judge(match[group]):
+            yield MatchSpan(*match.span(group), kind)
 
 
 def _apart(found: list[MatchSpan]) -> list[MatchSpan]:

@@ -31,9 +31,25 @@ _PREFIXES = {
         "glimt-",
         "glagent-",
         "gloas-",
+        "glffct-",
+        "glrtr-",
+        "glwt-",
+        "GR1348941",
     ],
-    "slack_token": ["xoxa-", "xoxb-", "xoxe-", "xoxe.xoxb-", "xoxe.xoxp-", "xoxp-", "xoxr-", "xoxs-", "xapp-"],
-    "stripe_key": ["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
+    "slack_token": [
+        "xoxa-",
+        "xoxb-",
+        "xoxc-",
+        "xoxd-",
+        "xoxe-",
+        "xoxe.xoxb-",
+        "xoxe.xoxp-",
+        "xoxp-",
+        "xoxr-",
+        "xoxs-",
+        "xapp-",
+    ],
+    "stripe_key": ["sk_live_", "rk_live_", "sk_test_", "rk_test_", "sk_org_", "whsec_"],
     "npm_token": ["npm_"],
     "pypi_token": ["pypi-"],
     "hugging_face_token": ["hf_", "api_org_"],
@@ -50,28 +66,114 @@ _PREFIXES = {
     "groq_key": ["gsk_"],
     "replicate_token": ["r8_"],
     "supabase_key": ["sbp_", "sb_secret_"],
-    "doppler_token": ["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
-    "atlassian_token": ["ATATT3", "ATCTT3", "ATBB"],
+    "atlassian_token": ["ATATT3", "ATCTT3", "ATBB", "ATTA"],
     "docker_token": ["dckr_pat_", "dckr_oat_"],
     "pulumi_token": ["pul-"],
     "grafana_token": ["glsa_", "glc_"],
     "postman_key": ["PMAK-"],
-    "netlify_token": ["nfp_"],
+    "netlify_token": ["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"],
     "planetscale_token": ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
     "heroku_key": ["HRKU-"],
-    "fly_token": ["fm1_", "fm2_", "fo1_"],
+    "fly_token": ["fo1_"],
+    "nostr_key": ["nsec1"],
     "tailscale_key": ["tskey-"],
-    "model_key": ["pplx-", "xai-", "nvapi-", "csk-", "fw_", "jina_", "tgp_v1_", "lsv2_pt_", "lsv2_sk_", "tvly-"],
+    "model_key": [
+        "pplx-",
+        "xai-",
+        "nvapi-",
+        "csk-",
+        "fw_",
+        "jina_",
+        "tgp_v1_",
+        "lsv2_pt_",
+        "lsv2_sk_",
+        "tvly-",
+        "sk_",
+        "fc-",
+        "esecret_",
+        "wandb_v1_",
+        "sess-",
+    ],
     "vector_key": ["pcsk_"],
-    "mail_key": ["xkeysib-", "re_", "mlsn.", "lob_live_"],
-    "build_token": ["CCIPAT_", "bkua_", "sqp_", "squ_", "sqa_", "sgp_", "pnu_", "ops_eyJ", "rubygems_", "cio", "oy2"],
-    "cloud_key": ["rnd_", "napi_", "mdb_sa_sk_", "CCDB1_", "rpa_", "e2b_", "phx_", "AKCp", "tfp_", "CFPAT-"],
-    "payment_key": ["FLWSECK-", "EZAK", "EZTK", "access-production-", "access-sandbox-"],
+    "mail_key": ["xkeysib-", "xsmtpsib-", "re_", "mlsn.", "lob_live_", "md-"],
+    "build_token": [
+        "CCIPAT_",
+        "bkua_",
+        "sqp_",
+        "squ_",
+        "sqa_",
+        "sgp_",
+        "pnu_",
+        "ops_eyJ",
+        "rubygems_",
+        "cio",
+        "oy2",
+        "CLOJARS_",
+        "dbtc_",
+        "dbtu_",
+        "sm_pat_",
+        "glsv_",
+    ],
+    "cloud_key": [
+        "rnd_",
+        "napi_",
+        "mdb_sa_sk_",
+        "CCDB1_",
+        "rpa_",
+        "e2b_",
+        "phx_",
+        "AKCp",
+        "tfp_",
+        "CFPAT-",
+        "cfat_",
+        "cfut_",
+        "vcp_",
+        "vca_",
+        "vci_",
+        "vck_",
+        "vcr_",
+        "vercel_blob_rw_",
+        "ABSK",
+    ],
+    "payment_key": [
+        *("FLWSECK-", "FLWSECK_TEST-", "EZAK", "EZTK", "access-production-", "access-sandbox-"),
+        *("duffel_live_", "shippo_live_"),
+    ],
     "signing_key": ["signkey-prod-", "signkey-test-"],
     "dropbox_token": ["sl."],
 }
 _SHAPES = {
-    "aws_key": (("AKIA", "ASIA", "ABIA", "ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    "aws_key": (
+        ("AKIA", "ASIA", "ABIA", "ACCA"),
+        r"(?:AKIA|ASIA|ABIA|ACCA)(?![A-Z0-9]{0,12}XXXX|[A-Z0-9]{0,12}EXAMPLE)[A-Z2-7]{16}(?![A-Za-z0-9])",
+    ),
+    "aws_session": (("IQoJb3JpZ2lu", "oGZXIvYXdz"), r"(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/=%]{80,4096}+"),
+    "amazon_key": (("amzn",), r"amzn(?:1\.oa2-cs\.v1\.[0-9a-f]{64}|\.mws\.[0-9a-f-]{36})"),
+    "azure_key": (
+        ("JQQJ99", "AZDO"),
+        r"[A-Za-z0-9]{50,54}JQQJ99[A-Za-z0-9]{10,30}+|[A-Za-z0-9]{74,76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])",
+    ),
+    "doppler_token": (("dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{36,48}+"),
+    "fly_token": (("fm1_", "fm2_", "fm1r_", "fm1a_"), r"fm[12][ra]?_[A-Za-z0-9+/_-]{40,4096}+={0,2}"),
+    "paseto": ((".local.", ".public."), r"v[1-4]\.(?:local|public)\.[\w-]{40,4096}+(?:\.[\w-]{1,512}+)?"),
+    "mapbox_token": (("sk.eyJ",), r"sk\.eyJ[\w-]{20,400}+\.[\w-]{10,60}+"),
+    "payment_key": (("access_token$",), r"access_token\$(?:production|sandbox)\$[0-9a-z]{10,30}\$[0-9a-f]{32}"),
+    "razorpay_key": (("rzp_",), r"rzp_(?:live|test)_[A-Za-z0-9]{14}(?![A-Za-z0-9])"),
+    "wallet_key": (
+        ("5", "K", "L", "prv"),
+        r"(?<![+/=_-])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KL][1-9A-HJ-NP-Za-km-z]{51}|[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,115}+)"
+        r"(?![A-Za-z0-9+/=_-])",
+    ),
+    "stellar_key": (("S",), r"(?<![+/=_-])S[A-Z2-7]{55}(?![A-Za-z0-9+/=_-])"),
+    "near_key": (("ed25519:",), r"ed25519:[1-9A-HJ-NP-Za-km-z]{86,88}(?![A-Za-z0-9])"),
+    "one_password_key": (("A3-",), r"A3-[A-Z0-9]{6}-[A-Z0-9]{11}(?:-[A-Z0-9]{5}){3}(?![A-Za-z0-9])"),
+    "infisical_token": (("st.",), r"st\.[0-9a-f-]{20,40}+\.[0-9a-f]{32}\.[0-9a-f]{32}"),
+    "ngrok_token": (("_",), r"[12][A-Za-z0-9]{26}_[A-Za-z0-9]{20,24}(?![A-Za-z0-9_-])"),
+    "twitter_token": (("AAAAAAAAAAAAAAAAAAAA",), r"A{18,24}[A-Za-z0-9%]{50,120}+"),
+    "launch_key": (("sdk-", "api-"), r"(?:sdk|api)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9-])"),
+    "trello_token": (("ATTA",), r"ATTA[0-9a-f]{64,72}+"),
+    "new_relic_license": (("NRAL",), r"[0-9a-f]{36}NRAL(?![A-Za-z0-9])"),
+    "clickup_token": (("pk_",), r"pk_[0-9]{6,10}_[A-Z0-9]{32}(?![A-Za-z0-9])"),
     "age_key": (("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,64}+"),
     "new_relic_key": (("NRAK-", "NRII-", "NRRA-"), r"NR(?:AK|II|RA)-[A-Z0-9]{27}(?![A-Za-z0-9])"),
     "twilio_key": (("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -106,14 +208,21 @@ def either(words: Iterable[str]) -> str:
 
 _KINDS = {prefix: kind for kind, prefixes in _PREFIXES.items() for prefix in prefixes}
 _PREFIXED = re.compile(
-    rf"(?<![A-Za-z0-9])({either(_KINDS)})[A-Za-z0-9_-]{{16,}}+(?:\.[A-Za-z0-9_-]{{16,}}+|=[0-9A-F]{{8}}|==?)?"
+    rf"(?<![A-Za-z0-9])({either(_KINDS)})[A-Za-z0-9_-]{{16,}}+(?:\.[A-Za-z0-9_-]{{16,}}+|\.[0-9]{{2}}\.[a-z0-9]{{7,9}}|=[0-9A-F]{{8}}|==?)?"
 )
 _SHAPED = [
     (kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{shape})", re.ASCII)) for kind, (hints, shape) in _SHAPES.items()
 ]
 _HINTS = (*_KINDS, *(hint for _, hints, _ in _SHAPED for hint in hints), "eyJ")
 _SHORTEST = 19
-_NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token"}
+_NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key"}
+_HEAD = re.compile(
+    rf"(?<![A-Za-z0-9_-])((?:{either(_KINDS)})|AKIA"
+    rf"|ASIA)([A-Za-z0-9_-]*+)(?==?\r?\n[ \t>|]{{0,8}}[A-Za-z0-9]|[ ][A-Za-z0-9])"
+)
+_NEXT = re.compile(r"(=?\r?\n[ \t>|]{0,8}|[ ])([A-Za-z0-9_-]{4,}+)(?![^\s\"'`,;.)\]}=])")
+_MOST_PIECES = 20
+_ENOUGH = 16
 _JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}", re.ASCII)
 _MARKER = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,60}+)-----")
 _BODY = re.compile(r"[A-Za-z0-9+/]{16}")
@@ -148,6 +257,25 @@ def _tokens(text: str) -> Iterator[MatchSpan]:
                     yield MatchSpan(*found.span(), kind)
     if "eyJ" in text:
         yield from (MatchSpan(*found.span(), "jwt") for found in _JWT.finditer(text))
+
+
+def broken(text: str) -> Iterator[MatchSpan]:
+    """Find tokens with a known prefix that a line break, or a space right behind a short beginning, cut in pieces."""
+    done = 0
+    for head in _HEAD.finditer(text):
+        if head.start() < done:
+            continue
+        prefix, body, end = head[1], head[2], head.end()
+        for _ in range(_MOST_PIECES):
+            piece = _NEXT.match(text, end)
+            if piece is None or (piece[1] == " " and len(body) >= _ENOUGH):
+                break
+            if not scrambled(piece[2], least=min(5, len(piece[2]))):
+                break
+            body, end = body + piece[2], piece.end()
+        if end > head.end() and len(body) >= _ENOUGH and scrambled(body, least=9, run=6):
+            done = end
+            yield MatchSpan(head.start(), end, _KINDS.get(prefix, "aws_key"))
 
 
 def _private_keys(text: str) -> Iterator[MatchSpan]:

@@ -10,17 +10,69 @@ _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
-    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z]+\Z"
-    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\."
+    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
-_CODE_INSIDE = re.compile(r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX")
+_CODE_INSIDE = re.compile(
+    r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
+_BRACKETED = re.compile(r"[<{(\[](?=.*[0-9])[^\s${]{4,}[^\s>})\]]")
+_ROOTS = frozenset(
+    (
+        *(
+            "os",
+            "self",
+            "this",
+            "settings",
+            "config",
+            "process",
+            "env",
+            "app",
+            "var",
+            "local",
+            "data",
+            "secrets",
+            "form",
+        ),
+        *(
+            "user",
+            "auth",
+            "i18n",
+            "labels",
+            "messages",
+            "errors",
+            "login",
+            "account",
+            "fields",
+            "common",
+            "request",
+            "req",
+        ),
+        *(
+            "args",
+            "params",
+            "props",
+            "state",
+            "ctx",
+            "db",
+            "cfg",
+            "conf",
+            "options",
+            "opts",
+            "validation",
+            "t",
+            "module",
+        ),
+    )
+)
 _STAND_IN = re.compile(
-    r"(?:your|my|some|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
+    r"(?:my|some)[-_ .](?:[^0-9]*|.*(?:key|token|secret|pass|pw|api).*)"
+    r"|(?:your|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
     r"|(?:your|dummy|example)[a-z]*"
-    r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden)"
+    r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden|hashed)"
     r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
     r"|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
@@ -33,7 +85,9 @@ _NO_PASSWORDS = frozenset(
         *("admin", "root", "guest", "login", "value", "default", "postgres", "mysql", "redis", "mongo"),
         *("rabbitmq", "mypassword", "wrong", "invalid", "incorrect", "missing", "newpassword"),
         *("oldpassword", "hunter", "expected", "contraseña", "senha", "passwort", "kennwort", "varchar", "char"),
-        *("field", "input", "label", "basic", "digest", "bearer"),
+        *("field", "input", "label", "basic", "digest", "bearer", "enabled", "disabled", "number", "object", "boolean"),
+        *("plaintext", "current", "ignored", "unchanged", "encrypted", "expired", "weak", "strong", "valid", "example"),
+        *("development", "production", "staging", "localhost", "foobared", "nopass", "prompt", "ask", "tbd", "n/a"),
     )
 )
 _WELL_KNOWN = frozenset(
@@ -59,6 +113,13 @@ _SPECIAL = re.compile(r"[!@#$%^&*+~?]")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*[!@#$%^&*+~?]+")
 _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
 
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+_PLAIN_WORD = re.compile(r"[a-z]{2,12}[0-9]{0,4}|[0-9]{1,4}")
+_SENTENCE = re.compile(
+    r"\b(?:the|is|are|your|my|must|have|has|of|to|be|in|with|for|at|least|and|or|not|no|too|characters?|digits?|letters?|"
+    r"days?|hours?|minutes?|seconds?|password|token|key|secret|required|minimum|max|expires?|invalid|please|enter)\b"
+)
+
 
 def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
     """Return whether at least `least` characters look random, with few of one kind in a row."""
@@ -78,18 +139,28 @@ def is_digest(value: str) -> bool:
     return any(shape.fullmatch(value) for shape in (_HEX, _UUID, _ULID))
 
 
-def stands_for_one(value: str) -> bool:
-    """Return whether a value is code, a reference or a placeholder rather than a secret."""
+def stands_for_one(value: str, *, literal: bool = False) -> bool:
+    """Return whether a value is code, a reference or a placeholder rather than a secret.
+
+    Where code cannot stand, as in quotes, a dotted name with a digit is taken `literal`ly.
+    """
     if len(set(value.lower())) <= 2 or value.lower().strip("!?.") in _NO_PASSWORDS:
         return True
-    if _CODE.match(value) or _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
+    if _CODE_INSIDE.search(value) or _STAND_IN.fullmatch(value):
         return True
-    if (_DOTTED.fullmatch(value) or _PATH.fullmatch(value)) and not scrambled(value, least=16):
+    if _CODE.match(value) and not (literal and _BRACKETED.fullmatch(value)):
+        return True
+    dotted = _DOTTED.fullmatch(value) and not (literal and _is_dotted_literal(value))
+    if (dotted or _PATH.fullmatch(value)) and not scrambled(value, least=16):
         return True
     digits = sum(map(str.isdigit, value))
     if digits > 1 or not _NAMES.search(value):
         return False
     return not (digits and (scrambled(value) or _CHOSEN.fullmatch(value)))
+
+
+def _is_dotted_literal(value: str) -> bool:
+    return any(map(str.isdigit, value)) or (value.count(".") == 1 and value.partition(".")[0] not in _ROOTS)
 
 
 def is_token(value: str, *, least: int = 10) -> bool:
@@ -115,16 +186,31 @@ def is_password(value: str) -> bool:
     return len(value) >= 8 and scrambled(value, least=8)
 
 
-def is_assigned_password(value: str, *, quoted: bool) -> bool:
-    """Return whether a value that is assigned to a name, such as after `=`, is a password."""
+def is_assigned_password(value: str, *, quoted: bool, words: bool = False) -> bool:
+    """Return whether a value that is assigned to a name, such as after `=`, is a password.
+
+    In quotes it may be a single word; with `words` it may be several.
+    """
     if len(value) > 128:
         return scrambled(value[:128], least=32)
     if value.lower() in _WELL_KNOWN:
         return True
-    if len(value) < 4 or stands_for_one(value) or " " in value:
+    if len(value) < 4 or stands_for_one(value, literal=quoted):
         return False
+    if " " in value:
+        return words and is_phrase(value)
     if is_password(value) or (len(value) >= 6 and _SPECIAL.search(value)):
         return True
     if any(map(str.isdigit, value)):
         return len(value) >= 6 or any(map(str.isalpha, value))
-    return quoted and len(value) >= 8
+    return quoted and len(value) >= 6
+
+
+def is_phrase(value: str) -> bool:
+    """Return whether some words in quotes are a password, not a sentence about one."""
+    words = value.split(" ")
+    if _APP_PASSWORD.fullmatch(value):
+        return True
+    if not 2 <= len(words) <= 8 or _SENTENCE.search(value):
+        return False
+    return all(map(_PLAIN_WORD.fullmatch, words)) and any(map(str.isdigit, value))

@@ -2,73 +2,43 @@
 
 import re
 from collections.abc import Iterator
-from itertools import product
 
-from bethink.providers.redaction_tokens import MatchSpan, either
-from bethink.providers.redaction_values import is_assigned_password, is_digest, is_password, is_token
-
-
-def _joined(*names: str) -> list[str]:
-    return [joiner.join(name.split()) for name, joiner in product(names, ("", "_", "-", " "))]
-
-
-_NAMES = {
-    "password": [
-        *("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "contraseña", "contrasena", "senha"),
-        *("mot de passe", "clave", "parola", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "şifre"),
-        *("пароль", "пароля", "密码", "密碼", "パスワード", "비밀번호"),
-        *("pasword", "passwrd", "passowrd", "paswd", "requirepass", "pwd", "pass", "pw", "psk"),
-    ],
-    "aws_secret": _joined("secret access key"),
-    "private_key": _joined("private key"),
-    "api_key": _joined(
-        *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
-        *("signing key", "master key", "account key", "preshared key", "shared key", "service key", "webhook key"),
-    ),
-    "token": ["token", "bearer"],
-    "secret": ["secret", "credential", "credentials", "creds"],
-    "authorization": ["authorization"],
-    "key": ["key"],
-}
-_KIND = {name: kind for kind, names in _NAMES.items() for name in names}
-_NAME = re.compile(either(_KIND))
-HINTS = (
-    *("pass", "pasw", "pw", "psk", "secret", "token", "key", "cred", "bearer", "authorization", "kennwort", "contrase"),
-    *("senha", "clave", "parola", "wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "şifre"),
-    *("парол", "密", "パスワード", "비밀번호"),
+from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, limits_of, names_in
+from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction_values import (
+    is_assigned_password,
+    is_digest,
+    is_password,
+    is_phrase,
+    is_token,
+    stands_for_one,
 )
-"""Every lower-cased text that contains a name contains one of these."""
-_WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key"}
-_NOT_BEFORE = (
-    *("page", "pagination", "continuation", "cursor", "public", "publishable", "primary", "foreign"),
-    *(
-        "sort",
-        "partition",
-        "cache",
-        "idempotency",
-        "storage",
-        "hashed",
-        "pad",
-        "eos",
-        "bos",
-        "unk",
-        "sep",
-        "cls",
-        "mask",
-    ),
-)
-_AFTER = re.compile(
-    r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
-    r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
-)
+
 _ASSIGN = re.compile(
-    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?value["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
+    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|={1,3}|:|\uff1a|→)[ \t]{0,20}"""
+    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""|\|(?=\S))[ \t]{0,20}"""
+    r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
+    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
 )
-_GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|:)?(?=[ \t\n])|(?=[^\x00-\x7f])""")
-_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}", re.IGNORECASE)
-_QUOTED = re.compile(r"""[rbu]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
+_CALLED = re.compile(
+    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
+    r"""|\()[ \t]{0,4}|[ \t]{1,8})"""
+    r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
+)
+"""`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
+_DEFINED = re.compile(
+    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z"
+    r"|\.(?:set|with)_?\Z"
+)
+_BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
+_USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
+_GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
+_SCHEME = re.compile(
+    r"(?:bearer|basic|token|apikey|digest|ssws|splunk|geniekey|oauth)[ \t]{1,4}(?:token=)?|FlyV1 ", re.IGNORECASE
+)
+_QUOTED = re.compile(r"""[rbuN]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
 _LONGEST = 256  # a longer value is judged by its beginning, and removed completely
 _PLAIN = re.compile(rf"""[^\s"'`<>]{{1,{_LONGEST}}}+""")
 _MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
@@ -76,30 +46,36 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
-_ELEMENT = re.compile(r"(?:</\w{1,20}>\s{0,40}<\w{1,20}>|>)([^<\s]{1,512})</")
+_ELEMENT = re.compile(r"(?:[\"']?>|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
+_GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
-_LEADS = frozenset(
-    (
-        *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
-        *("es", "é", "è", "era", "jest", "是", "は", "は、", "为", "это", "it's", "-", "set"),
-    )
+_LINKS = re.compile(
+    r"(?: (?:as|is|als|comme|como|come|jako|som|como sendo|kot|как)"
+    r"|[,;] (?:that'?s|which is|das ist|c'est|es|è|é|it's|это)) ",
+    re.IGNORECASE,
 )
-_DETERMINERS = frozenset(
-    (
-        *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current"),
-        *("admin", "root", "main"),
-    )
+_OPENING = "\"'`(<[*“«\u2018「『是は为為：:"
+_CLOSING = "\"'`)>]}*,;:.”»\u2019。、」』，；"
+_GLUED = re.compile(
+    r"(?:[^\S\n]|[是为為はがをにのって就改成设設置定了变變更成은는이가을를로으「『：:=→]|です){0,8}([!-~]{4,64}+)"
 )
-_OPENING = "\"'`(<[*“«\u2018是は为"
-_CLOSING = "\"'`)>]}*,;:.”»\u2019。、"
+"""A value right behind a name of a language that writes without spaces."""
+_GLUES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]\Z")
+_THEN = re.compile(
+    r"[\"'`,]{0,2}[ \t]{1,3}(?:to|into|and|or|zu|auf|in|und|oder|à|en|et|ou|a|y|o|para|e|na|i|на|и|naar|til"
+    r"|till|->|→|/)"
+    r"[ \t]{1,3}(\S{6,128})"
+)
+_SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
 
 
 def named(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find secrets by the names in front of them."""
-    names = list(_names(lowered))
+    names = list(names_in(lowered))
     done = 0
-    for (name, start, end), limit in zip(names, _limits(names), strict=True):
+    for (name, start, end), limit in zip(names, limits_of(names), strict=True):
         if start < done or limit - end <= 1:  # skip a name inside a secret, and one directly before another name
             continue
         span = _found(text, start, end, name, limit)
@@ -108,59 +84,92 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
         elif lowered.rfind("arn:", max(0, start - 80), start) < 0:
             done = span.end
             yield span
+            if span.start > end and span.kind == "password":
+                yield from _another(text, span.end)
 
 
-def _names(lowered: str) -> Iterator[tuple[str, int, int]]:
-    for found in _NAME.finditer(lowered):
-        name, start = found.group(), found.start()
-        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha():
-            continue
-        rest = _AFTER.match(lowered, found.end())
-        if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):
-            yield name, start, rest.end()
-
-
-def _limits(names: list[tuple[str, int, int]]) -> list[int]:
-    """Return for each name where the search for its value ends: at the next name of the same kind."""
-    limits: list[int] = []
-    next_of: dict[str, int] = {}
-    for name, start, end in reversed(names):
-        limits.append(min(next_of.get(_KIND[name], end + 160), end + 160))
-        next_of[_KIND[name]] = start
-    return limits[::-1]
+def _another(text: str, end: int) -> Iterator[MatchSpan]:
+    """Find the second of two passwords: "from … to …"."""
+    then = _THEN.match(text, end)
+    if then:
+        start = then.start(1) + len(then[1]) - len(then[1].lstrip(_OPENING))
+        stop = _trimmed(text, start, then.end(1))
+        if is_password(text[start:stop]):
+            yield MatchSpan(start, stop, "password")
 
 
 def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
-    kind = _KIND[name]
+    kind = KIND[name]
     assign = _ASSIGN.match(text, end)
     flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
-    if assign or flag or text[end : end + 1] in ("<", ">"):
-        span = _assigned(text, end, assign.end() if assign else end + 1, kind)
+    if assign or flag or text[end : end + 1] in ("<", ">", '"', "'"):
+        span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
+        if span:
+            return span
+    called = _CALLED.match(text, end)
+    if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
+        span = _given(text, start, called.end(), kind)
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
     return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
 
 
-def _assigned(text: str, end: int, start: int, kind: str) -> MatchSpan | None:
+def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpan | None:
     element = _ELEMENT.match(text, end)
     if element:
         return _judged(text, *element.span(1), kind, quoted=True)
+    if start == end:
+        return None
     start = _past_scheme(text, start)
     quoted = _QUOTED.match(text, start)
     if quoted:
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
-        return _judged(text, begin, begin + len(text[begin:stop].rstrip("\\")), kind, quoted=True)
+        stop = begin + len(text[begin:stop].rstrip("\\"))
+        if kind == "password" and text.startswith("--", max(0, name - 2)) and not stands_for_one(text[begin:stop]):
+            return MatchSpan(begin, stop, kind)
+        return _judged(text, begin, stop, kind, quoted=True)
+    groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
+    if groups and (kind == "password" or _are_random(groups.group())):
+        return MatchSpan(*groups.span(), kind)
     plain = _PLAIN.match(text, start + (text[start : start + 1] in ("'", '"')))
     if plain is None:
         return None
     cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    span = _judged(text, plain.start(), stop, kind, quoted=False)
+    span = _judged(text, plain.start(), stop, kind, quoted=_is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
+
+
+def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
+    """Return whether a value stands in a shell or a settings file, where it is no code."""
+    if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
+        return True
+    if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
+        return True
+    if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
+        return True
+    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
+    if text[stop : stop + 1] not in ("", "\n", "\r") or not _BEFORE.match(text[line:name]):
+        return False
+    return text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None
+
+
+def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
+    quoted = _QUOTED.match(text, at)
+    if quoted is None:
+        return None
+    begin, stop = quoted.span(quoted.lastindex or 0)
+    sure = text[start : start + 4].isupper() or _DEFINED.search(text, max(0, start - 80), start) is not None
+    return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
+
+
+def _are_random(value: str) -> bool:
+    groups = re.split("[ -]", value)
+    return len({len(group) for group in groups}) == 1 and sum(any(map(str.isdigit, group)) for group in groups) > 2
 
 
 def _end(match: re.Match[str] | None, otherwise: int) -> int:
@@ -178,41 +187,80 @@ def _trimmed(text: str, start: int, stop: int) -> int:
 def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
     if kind == "password":
-        good = is_assigned_password(value, quoted=quoted)
+        good = is_assigned_password(value, quoted=quoted, words=quoted)
     elif kind == "key":
         good = _is_plain_token(value)
+    elif kind == "authorization":
+        good = is_token(value, least=12)
     else:
-        good = is_token(value) or (kind == "secret" and len(value) >= 12 and value.isalnum() and is_password(value))
+        good = (
+            is_token(value)
+            or (kind == "secret" and quoted and is_phrase(value))
+            or (
+                kind in ("secret", "private_key", "api_key")
+                and len(value) >= 12
+                and (quoted or value.isalnum())
+                and " " not in value
+                and is_password(value)
+            )
+        )
     return MatchSpan(start, stop, kind) if good else None
 
 
 def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
+    if kind == "password" and _GLUES.match(text[end - 1 : end]):
+        glued = _glued(text, end)
+        if glued or _GLUES.match(text[end : end + 1]):
+            return glued
     led, before = True, end
     least = 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
-        if (
-            index > 8
-            or found.start() > limit
-            or ("\n" in text[before : found.start()] and text[before - 1] not in ":=")
-        ):
+        broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=" and (not led or index == 0)
+        if index > 8 or found.start() > limit or broken:
             return None
+        if index and led and kind == "password" and (said := _in_quotes(text, found.start())):
+            return said
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             if stop > start and _is_said(text[start:stop], kind, led=led):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
-        if word[-1] in ".?!":
+        if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
-        led, before = word[-1] in ":=>\uff1a" or (len(word) < 8 and word.lower() in _LEADS), found.end()
+        led, before = word[-1] in ":=>?\uff1a" or (len(word) < 8 and word.lower() in LEADS), found.end()
     return None
+
+
+def _glued(text: str, end: int) -> MatchSpan | None:
+    found = _GLUED.match(text, end)
+    if found is None:
+        return None
+    stop = _trimmed(text, found.start(1), found.end(1))
+    value = text[found.start(1) : stop]
+    good = is_password(value) or (value.isdigit() and 4 <= len(value) <= 12)
+    return MatchSpan(found.start(1), stop, "password") if good else None
+
+
+def _in_quotes(text: str, start: int) -> MatchSpan | None:
+    """Find the words in quotes behind "the password is"."""
+    found = _SAID_QUOTED.match(text, start)
+    if found is None or stands_for_one(found[1], literal=True):
+        return None
+    value = found[1]
+    good = is_assigned_password(value, quoted=True) or (" " in value and (is_phrase(value) or _is_few_words(value)))
+    return MatchSpan(*found.span(1), "password") if good else None
+
+
+def _is_few_words(value: str) -> bool:
+    return len(value.split()) <= 4 and value == value.lower() and value.replace(" ", "").isalnum()
 
 
 def _is_said(value: str, kind: str, *, led: bool) -> bool:
     if '"' in value:
         return False
     if kind == "password":
-        return led and is_password(value)
+        return led and (is_password(value) or (value.isdigit() and len(value) >= 6 and not stands_for_one(value)))
     if kind == "key":
         return led and _is_plain_token(value)
     return is_token(value, least=16) if led else _is_plain_token(value)
@@ -225,11 +273,10 @@ def _is_plain_token(value: str) -> bool:
 
 def _said_before(text: str, start: int, kind: str) -> MatchSpan | None:
     first = max(0, start - 40)
-    near = text[first:start]
-    link = max(near.rfind(" as "), near.rfind(" is "))
-    if link < 0 or any(word not in _DETERMINERS for word in near[link + 4 :].lower().split()):
+    link = next(reversed(list(_LINKS.finditer(text, first, start))), None)
+    if link is None or any(word not in DETERMINERS for word in text[link.end() : start].lower().split()):
         return None
-    word = text[max(0, first + link - 512) : first + link].rpartition(" ")[2].rpartition("\n")[2]
-    begin = first + link - len(word.lstrip(_OPENING))
-    stop = _trimmed(text, begin, first + link)
+    word = text[max(0, link.start() - 512) : link.start()].rpartition(" ")[2].rpartition("\n")[2]
+    begin = link.start() - len(word.lstrip(_OPENING))
+    stop = _trimmed(text, begin, link.start())
     return MatchSpan(begin, stop, kind) if _is_said(text[begin:stop], kind, led=True) else None

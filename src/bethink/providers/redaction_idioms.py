@@ -1,0 +1,281 @@
+"""Secrets in the idioms of shells, programs, databases and settings files, where no name stands before the value."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
+from bethink.providers.redaction_views import is_basic
+
+
+class Idiom(NamedTuple):
+    """A pattern whose last group is the secret, tried where one of its lower-cased hints stands."""
+
+    kind: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    judge: Callable[[str], bool]
+    needs: tuple[str, ...] = ("",)
+
+
+def is_given(value: str) -> bool:
+    """Return whether a value is a password where only a password can stand."""
+    return not stands_for_one(value, literal=True) and not value.startswith(("-", "$", "%(", "@"))
+
+
+def _is_word_or_more(value: str) -> bool:
+    return is_assigned_password(value, quoted=True, words=True)
+
+
+def _is_random(value: str) -> bool:
+    return is_token(value, least=20)
+
+
+def _is_user_password(value: str) -> bool:
+    return not value.isdigit() and is_given(value)
+
+
+_VALUE = r"""(?:"([^"\n]{3,128})"|'([^'\n]{3,128})'|([^\s"'|;]{3,128}))"""
+_STRING = r"""(?:"([^"\n]{3,128})"|'([^'\n]{3,128})'|`([^`\n]{3,128})`)"""
+_ANY_STRING = r"""(?:"[^"\n]{0,120}"|'[^'\n]{0,120}')"""
+
+
+def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Idiom:
+    """Return the idiom of a command whose flag takes a password."""
+    hints = tuple(re.findall(r"[a-z0-9_-]{2,}", re.sub(r"\w\?", "", tools)))
+    pattern = re.compile(rf"(?<![\w/.-])(?:{tools})\b[^\n|;]{{0,160}}?\s(?:{flags}){_VALUE}")
+    return Idiom("password", hints, pattern, judge, (" -", " /"))
+
+
+def _call(functions: str, before: int) -> Idiom:
+    """Return the idiom of a function that takes a password behind so many other arguments."""
+    hints = tuple(name.lower() for name in re.findall(r"[A-Za-z_]{3,}", functions.replace("\\b", "")))
+    others = rf"(?:(?:{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
+    pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}{_STRING}")
+    return Idiom("password", hints, pattern, _is_word_or_more, ("(", "["))
+
+
+def _rule(kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_given, flags: int = 0) -> Idiom:
+    return Idiom(kind, tuple(hints.split("|")), re.compile(pattern, flags), judge)
+
+
+_COMMANDS = [
+    _flag("mysql|mariadb|mysqldump|mysqladmin|mysqlimport|mysqlsh", "-p(?=[^\\s=-])", is_password),
+    _flag(
+        "mongo|mongosh|beeline|ncftpput|ncftpget|mongodump|mongorestore|mongoexport|mongoimport|cqlsh|twine|evil-winrm",
+        "-p ",
+        _is_user_password,
+    ),
+    _flag("az login|docker login|podman login|oc login|helm registry login|nerdctl login|buildah login", "-p ?"),
+    _flag("sshpass", "-p ?"),
+    _flag("useradd|usermod", "-p ", _is_user_password),
+    _flag("7z|7za|7zr|rar|unrar", "-h?p(?!df\\b)", is_password),
+    _flag("unzip|zip|sqlcmd|bcp|mosquitto_pub|mosquitto_sub|ipmitool", "-P ?", _is_user_password),
+    _flag("ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|security add-generic-password", "-w "),
+    _flag("snmpwalk|snmpget|snmpset|snmpbulkwalk", "-[AX] "),
+    _flag("ssh-keygen", "-[NP] ?"),
+    _flag("openssl", "-k |-pass(?:in|out)? pass:|-pass(?:in|out)? ['\"]pass:|-password pass:"),
+    _flag("keytool|jarsigner|apksigner", "-(?:storepass|keypass|srcstorepass|deststorepass) "),
+    _flag("keytool|jarsigner", "-keypass "),
+    _flag("redis-cli", "-a |--pass "),
+    _flag("smbclient|winexe|rpcclient|net rpc", "-U ?['\"]?[\\w\\\\.@-]{1,60}%"),
+    _flag("lftp", "-u [\\w.@-]{1,60},"),
+    _flag("curl|wget|https?|xh|ab|siege", "(?:-u|--user|-a|--auth|-A|--proxy-user)[ =]?['\"]?[^\\s:\"'/]{1,64}:"),
+    _flag("xfreerdp|xfreerdp3|wfreerdp|rdesktop|mstsc|cmdkey|runas|psexec|schtasks", "/(?:p|pass|password):|/rp |-p "),
+    _flag(
+        "htpasswd|mosquitto_passwd",
+        "-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}(?: -[a-zA-Z0-9]+){0,3}(?: (?!-)\\S{1,120}){1,2} (?=\\S+\\s*$)",
+    ),
+    _flag("htpasswd", "-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} (?:\\S{1,120} )?[\\w.@-]{1,60} (?=\\S+\\s*(?:$|\\n|[|>]))"),
+    _flag("rabbitmqctl", "(?:add_user|change_password|authenticate_user) [\\w.@-]{1,60} "),
+    _rule("password", "rclone obscure", rf"rclone obscure {_VALUE}"),
+    _rule(
+        "password", "wpa_passphrase ", rf"wpa_passphrase (?:\"[^\"\n]{{1,40}}\"|'[^'\n]{{1,40}}'|\S{{1,40}}) {_VALUE}"
+    ),
+    _rule("password", "net use", r"(?i:net use)\s[^\n]{0,80}?\\\\[\w.$\\-]{1,80}\s(?!/)([^\s/*]{4,128})(?=\s|$)"),
+    _rule("password", "net user", r"(?i:net user)\s[\w.-]{1,40}\s(?!/)([^\s/*]{4,128})(?=\s|$)"),
+    _rule(
+        "password",
+        "sqlplus|rman|impdp|expdp|sqlldr|oracle:thin",
+        r"(?:sqlplus|rman target|impdp|expdp|sqlldr"
+        r"|thin:)(?:\s-\w{1,8}){0,3}[ :]?[\"']?(?!//)[\w.]{1,40}/([^\s@/\"']{3,64})(?=@|\s|$)",
+    ),
+    _rule(
+        "password",
+        "sudo -s|--password-stdin|secret put|secret set|chpasswd|passwd --stdin|--with-token|cryptsetup|--passphrase-fd"
+        "|secrets create",
+        r"""(?:echo|printf)(?:\s-[neE]{1,3}|\s["']?%s(?:\\n)?["']?){0,2}\s"""
+        r"""(?:"(?:\w{1,32}:)?([^"\n$]{3,128})"|'(?:\w{1,32}:)?([^'\n]{3,128})'|(?:\w{1,32}:)?([^\s"'|$`]{3,128}))"""
+        r"""\s{0,4}\|\s{0,4}(?:sudo -S|[^\n|]{0,80}(?:--password-stdin|secrets? (?:put|set|create)|chpasswd"""
+        r"""|passwd --stdin|--with-token|cryptsetup|--passphrase-fd))""",
+    ),
+    _rule(
+        "password", "echo ", rf"pass(?:word)?[\w-]{{0,10}}(?:command|cmd|file)[ =][\"']?(?:<\()?echo (?:-n )?{_VALUE}"
+    ),
+    _rule(
+        "password",
+        "<<<",
+        rf"(?:cryptsetup|kinit|sudo -S|secret|login|passwd|--with-token|--password-stdin"
+        rf"|env add)[^\n|;<]{{0,80}}<<<\s{{0,4}}{_VALUE}",
+    ),
+    _rule(
+        "password",
+        "mc alias|mc config",
+        rf"mc (?:alias set|config host add) \S{{1,40}} \S{{1,120}} \S{{3,128}} {_VALUE}",
+    ),
+    _rule(
+        "password",
+        "config ",
+        rf"(?:composer|poetry) config (?:--?\w{{1,20}} )?http-basic\.\S{{1,60}} \S{{1,60}} {_VALUE}",
+    ),
+    _rule("password", "bundle ", r"bundle config (?:set )?(?:--\w{1,20} )?\S{1,60} [\w.@-]{1,60}:(\S{4,128})"),
+    _rule("token", "pypi-token", rf"pypi-token\.[\w-]{{1,40}} {_VALUE}", _is_random),
+    _rule("password", "stats auth", r"stats auth [\w.@-]{1,60}:(\S{4,128})"),
+    _rule(
+        "password", "send ", r"(?i:pass(?:word|phrase)?)\W{1,8}\s{0,8}send (?:-- )?\"([^\"\n]{4,128}?)(?:\\[rn]){0,2}\""
+    ),
+    _rule("password", "user ", r"(?m)^(?:ACL SETUSER|user) \w{1,40} on (?:#\w+ )?>(\S{4,128}) "),
+    _rule("password", "protectinmemory", r"ProtectInMemory=\"True\">([^<\n]{4,256})</Value>"),
+    _rule(
+        "secret",
+        "secret|config:set|put-parameter",
+        r"(?:secrets?(?:[: ]|\sversion )(?:set|put|create|add)|config:set|ssm put-parameter)\b[^\n|;]{0,100}?\s"
+        rf"(?:--body|--value|-b|--data|[A-Z][A-Z0-9_]{{1,60}}(?==))[ =]{_VALUE}",
+    ),
+    _rule(
+        "secret",
+        '"value"',
+        r"\"value\"\s?:\s?\"([^\"\n]{6,512})\",\s{0,20}\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"secret|\"secure|\"sensitive|true)",
+        _is_word_or_more,
+    ),
+    _rule(
+        "secret",
+        '"value"',
+        r"\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"(?:secret|secure|sensitive)\w{0,12}\"|true),\s{0,20}\"value\"\s?:\s?\"([^\"\n]{6,512})\"",
+        _is_word_or_more,
+    ),
+    _rule("password", "isakmp key", r"isakmp key (?:[06] )?(\S{4,128}) "),
+    _rule("password", "wireless|wifi-iface", r"\bkey[ =]'([^'\n]{8,63})'"),
+    _rule(
+        "password",
+        "@",
+        r"(?m)^\[?[\w.-]{1,80}\]?(?::[0-9]{2,5})?[ \t]{1,8}[\w.+-]{1,64}@[\w.-]{1,80}:([^\n]{6,64})$",
+        _is_word_or_more,
+    ),
+    _rule(
+        "password",
+        "@",
+        r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\(|(?:[0-9]{1,3}\.){3})",
+        is_password,
+    ),
+    _rule("password", "=", r"=[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_password),
+    _rule("password", "auth ", r"(?m)^(?:[\w.:-]{3,40}> ?)?AUTH (?:default )?([^\s\"']{6,128})\s*$", is_password),
+    _rule("password", "securestring", rf"(?i:ConvertTo-SecureString)\s(?:-\w{{1,20}}\s){{0,3}}{_VALUE}"),
+    _rule(
+        "password",
+        "pass|pw |psk",
+        r"(?im)^[ \t#;>/-]{0,12}(?:pass|pw|pwd|psk)[ \t]{1,8}(\S{6,128})[ \t]*$",
+        is_password,
+    ),
+    _rule("password", "psk", r"(?i:\bPSK|\bXAUTH|\bEAP)[ \t]{1,8}\"([^\"\n]{6,128})\""),
+    _rule("password", "enable |username |neighbor ", r"\b(?:password|secret) [07] (\S{4,64})"),
+    _rule("password", "snmp-server community", r"snmp-server community (\S{4,64})"),
+    _rule(
+        "token",
+        "vault login|cargo login|authtoken",
+        rf"(?:vault login|cargo login|(?:add-)?authtoken) {_VALUE}",
+        _is_random,
+    ),
+]
+_DATABASES = [
+    _rule(
+        "password",
+        "identified",
+        r"(?i:IDENTIFIED(?:\s+WITH\s+[\w'\"]{1,40})?\s+(?:BY|AS)(?:\s+PASSWORD)?)\s{1,8}" + _VALUE,
+    ),
+    _rule(
+        "password",
+        "5432|3306|*:*|pgpass|:5433|:6432",
+        r"(?m)^(?![#\s])(?:[\w.*-]{1,80}):(?:[0-9]{2,5}|\*):(?:[A-Za-z_*][^:\s]{0,60}):[^:\s]{1,60}:(\S{4,128})\s*$",
+    ),
+    _rule("password", "pragma", rf"(?i:PRAGMA\s+(?:hex)?(?:re)?key)\s?=\s?{_VALUE}"),
+    _rule("password", " key ", rf"(?i:ATTACH)[^\n;]{{1,120}}\s(?i:KEY)\s{_STRING}"),
+    _rule("password", "sp_addlogin|sp_addlinkedsrvlogin", rf"sp_add\w{{5,20}}\s[^\n;]{{0,120}},\s{{0,8}}N?{_STRING}"),
+]
+_CODE = [
+    _call(
+        r"HTTPBasicAuth|HTTPDigestAuth|BasicAuth|NetworkCredential|SetBasicAuth|set_basic_auth|basic_auth|setBasicAuth|withBasicAuth|basicAuthentication|UsernamePasswordCredentials|UsernamePasswordToken|PSCredential|AuthBase|PlainAuthenticator|PasswordAuthentication|PlainAuthProvider",
+        1,
+    ),
+    _call(r"auth\s?=\s?|\bauth\s?:\s?|\.auth|[.>]login|\.log_in|\.signIn|\.authenticate|Credentials|credentials", 1),
+    _call(
+        r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect|oracledb\.connect|odbc_connect|createPool",
+        2,
+    ),
+    _rule(
+        "secret",
+        "jwt",
+        rf"(?:jwt|JWT|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^,()\n]{{1,120}},\s{{0,8}}{_STRING}",
+        _is_word_or_more,
+    ),
+    _call(
+        r"pymysql\.connect|psycopg2?\.connect|cx_Oracle\.connect|ftplib\.FTP|\bFTP|ssh2_auth_password|imap_open|ldap_bind",
+        2,
+    ),
+    _call(r"WiFi\.begin|ssh\.connect|client\.connect|connectWifi|ldap_bind", 1),
+    _call(r"ssh\.connect|client\.connect|Credentials", 3),
+    _rule(
+        "secret",
+        "cookieparser|fernet(|serializer(|signer(|secretkeyspec(|cookiesession",
+        rf"(?:cookieParser|Fernet|URLSafe\w{{0,20}}Serializer|Signer|SecretKeySpec|TimestampSigner)\(b?{_STRING}",
+        _is_word_or_more,
+    ),
+    _rule(
+        "password",
+        "send_keys|sendkeys|.type(|.fill(|setvalue",
+        rf"(?i:passw(?:or)?d|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill|setValue)\(\s{{0,4}}{_STRING}",
+        _is_word_or_more,
+    ),
+    _rule(
+        "secret",
+        "createhmac|hmac.new",
+        rf"(?:createHmac\([^,()\n]{{1,40}},|hmac\.new\(b?)\s{{0,8}}b?{_STRING}",
+        _is_word_or_more,
+    ),
+    _rule(
+        "password",
+        "${",
+        r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
+        is_given,
+        re.IGNORECASE,
+    ),
+    _rule(
+        "api_key",
+        "key|token",
+        rf"\b[A-Z]\w{{1,40}}\({_STRING}\)[ \t;]{{0,8}}(?:#|//)[^\n]{{0,40}}\b(?:key|token|secret)\b",
+        _is_random,
+    ),
+    _rule("private_key", '"kty"', r"\"(?:d|k|p|q|dp|dq|qi)\"\s{0,4}:\s{0,4}\"([\w-]{16,2048})\"", _is_random),
+]
+_SETTINGS = [
+    _rule("authorization", "basic ", r"\b[Bb]asic[ ]([A-Za-z0-9+/]{8,512}={0,2})(?![\w+/=])", is_basic),
+    _rule(
+        "api_key",
+        "appid=|subscription-key=|apikey=|api_key=|app_key=|auth=",
+        r"[?&](?:appid|subscription-key|apikey|api_key|app_key|auth)=([\w%~.-]{20,256})",
+        _is_random,
+        re.IGNORECASE,
+    ),
+    _rule("token", "://", r"://([\w.~%-]{20,256}):[^\s/@\"'<>]{0,128}@(?=[\w\[{$%-])", _is_random),
+    _rule("token", "://", r"://([\w.~%-]{20,256})@(?!o[0-9]+\.ingest|[\w.-]{0,60}sentry)(?=[\w\[{$%-])", _is_random),
+    _rule("token", "s3://|gs://", r"s3://([A-Z0-9]{16,24}):[^\s/@]{20,128}@", is_given),
+    _rule(
+        "session",
+        "cookie",
+        r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
+        _is_random,
+    ),
+]
+_ALL = [*_COMMANDS, *_DATABASES, *_CODE, *_SETTINGS]
+IDIOMS = {needs: [idiom for idiom in _ALL if idiom.needs == needs] for needs in ((" -", " /"), ("(", "["), ("",))}
+"""All idioms, by what a text must contain for any of them to be worth a try."""

@@ -1,0 +1,187 @@
+"""The names that stand before secrets, in many languages, and where they stand in a text."""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+
+from bethink.providers.redaction_tokens import either
+
+
+def _joined(*names: str) -> list[str]:
+    return [joiner.join(name.split()) for name, joiner in product(names, ("", "_", "-", " "))]
+
+
+_NAMES = {
+    "password": [
+        *("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "contraseña", "contrasena", "senha"),
+        *("mot de passe", "mdp", "clave", "palavra-passe", "palavra passe", "parola d'ordine", "parola", "parole"),
+        *("parolam", "parolası", "parolamız", "parolanız", "wachtwoord", "toegangscode", "lösenord", "lösenordet"),
+        *("passord", "passordet", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "lykilorð", "salasana"),
+        *(
+            "salasana on",
+            "salasanani on",
+            "salasanamme on",
+            "salasanani",
+            "salasanasi",
+            "salasanamme",
+            "hasło",
+            "hasła",
+            "hasłem",
+            "heslo",
+            "heslem",
+            "jelszó",
+            "jelszavam",
+        ),
+        *("jelszava", "jelszavunk", "şifre", "şifrem", "şifresi", "şifremiz", "şifreniz", "sifre", "sifresi", "sifrem"),
+        *("пароль", "пароля", "паролю", "паролем", "парола", "паролата", "гасло", "лозинка", "κωδικός", "κωδικος"),
+        *("κωδικό", "סיסמה", "סיסמא", "הסיסמה", "كلمة المرور", "كلمة السر", "كلمه المرور", "الرقم السري"),
+        *("पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi", "kata laluan"),
+        *(
+            "密码",
+            "密碼",
+            "口令",
+            "パスワード",
+            "パスコード",
+            "パスフレーズ",
+            "暗証番号",
+            "合言葉",
+            "비밀번호",
+            "비번",
+            "암호",
+        ),
+        *("pre-shared-key", "pre-shared key", "pre shared key"),
+        *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
+    ],
+    "aws_secret": _joined("secret access key"),
+    "private_key": [*_joined("private key"), "client-key-data"],
+    "api_key": _joined(
+        *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
+        *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
+        *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
+        *("signing key", "master key", "account key", "preshared key", "shared key", "service key", "webhook key"),
+    ),
+    "token": ["token", "bearer"],
+    "secret": ["secret", "credential", "credentials", "creds"],
+    "authorization": ["authorization", "auth"],
+    "key": ["key", "schlüssel", "clé", "salt", "ключ", "密钥", "密鑰"],
+}
+KIND = {name: kind for kind, names in _NAMES.items() for name in names}
+_NAME = re.compile(either(KIND))
+HINTS = (
+    *(
+        "p/w",
+        "pre-shared",
+        "pre shared",
+        "masterauth",
+        "pass",
+        "pasw",
+        "pw",
+        "psk",
+        "secret",
+        "token",
+        "key",
+        "cred",
+        "bearer",
+        "authorization",
+        "kennwort",
+        "contrase",
+    ),
+    *(
+        "senha",
+        "clave",
+        "parol",
+        "wachtwoord",
+        "lösenord",
+        "adgangskode",
+        "salasana",
+        "hasł",
+        "şifre",
+        "mdp",
+        "palavra",
+    ),
+    *(
+        "toegangscode",
+        "kodeord",
+        "lykil",
+        "hesl",
+        "jelsz",
+        "sifre",
+        "auth",
+        "salt",
+        "sandi",
+        "kata laluan",
+        "schlüssel",
+    ),
+    *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
+    *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "clave"),
+)
+"""Every lower-cased text that contains a name contains one of these."""
+_WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
+_NOT_BEFORE = (
+    *("page", "pagination", "continuation", "cursor", "public", "publishable", "site", "primary", "foreign"),
+    *(
+        "sort",
+        "partition",
+        "cache",
+        "idempotency",
+        "storage",
+        "hashed",
+        "pad",
+        "eos",
+        "bos",
+        "unk",
+        "sep",
+        "cls",
+        "mask",
+    ),
+)
+_AFTER = re.compile(
+    r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
+    r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
+)
+LEADS = frozenset(
+    (
+        *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
+        *("from", "be", "es", "é", "è", "era", "jest", "是", "は", "は、", "为", "это", "it's", "-", "–", "—", "set"),
+        *("called", "still", "heißt", "heisst", "lautete", "auf", "von", "sind", "c'est", "c\u2019est", "sur"),
+        *("en", "a", "à", "est:", "para", "por", "foi", "sono", "na", "z", "je", "er", "är", "til", "till"),
+        *("naar", "van", "este", "la", "là", "adalah", "ialah", "คือ", "है", "هي", "هو", "היא", "הוא", "είναι"),
+        *("ειναι", "теперь", "на", "с", "є", "був", "был", "стал", "такой", "saya", "mea", "mitt", "min", "mein"),
+        *("mia", "mio", "mi", "mon", "ma", "minha", "meu", "mijn", "moje", "mój", "мой", "мій", "моя", "μου"),
+        *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
+        *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
+    )
+)
+"""Words between a name and its value."""
+DETERMINERS = frozenset(
+    (
+        *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current", "admin"),
+        *("root", "main", "wifi", "master", "login", "das", "mein", "unser", "neues", "le", "mon", "notre", "la"),
+        *("mi", "nuestra", "nueva", "minha", "nova", "il", "mia", "nuova", "het", "mijn", "moje", "nowe", "mitt"),
+        *("mit",),
+    )
+)
+"""Words between a value and the name behind it."""
+
+
+def names_in(lowered: str) -> Iterator[tuple[str, int, int]]:
+    """Find the names in a lower-cased text: each with its beginning and end."""
+    for found in _NAME.finditer(lowered):
+        name, start = found.group(), found.start()
+        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha():
+            continue
+        rest = _AFTER.match(lowered, found.end())
+        if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
+            continue
+        if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):
+            yield ("password" if "password" in rest.group() else name), start, rest.end()
+
+
+def limits_of(names: list[tuple[str, int, int]]) -> list[int]:
+    """Return for each name where the search for its value ends: at the next name of the same kind."""
+    limits: list[int] = []
+    next_of: dict[str, int] = {}
+    for name, start, end in reversed(names):
+        limits.append(min(next_of.get(KIND[name], end + 160), end + 160))
+        next_of[KIND[name]] = start
+    return limits[::-1]

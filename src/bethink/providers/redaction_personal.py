@@ -1,0 +1,101 @@
+"""Numbers of a person, removed only where a setting asks for them: cards, accounts, telephones, addresses, ids."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from bethink.providers.redaction_tokens import MatchSpan
+
+_CARD = re.compile(
+    r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
+)
+_CODE = re.compile(
+    r"\b(?:cvv2?|cvc2?|csc|card (?:verification|security) (?:code|number)|prüfziffer)[ \t]{0,3}(?:is|ist"
+    r"|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])",
+    re.IGNORECASE,
+)
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
+_PHONE = re.compile(
+    r"(?<![\w+.-])(?<![0-9][ -])(?:\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}"
+    r"|\([0-9]{2,5}\)[ -]?[0-9]{2,5}(?:[ -]?[0-9]{2,5}){1,3}"
+    r"|0[0-9]{1,4}(?:[ /-][0-9]{2,5}){2,5}|0[0-9]{2,4}[ /-]?[0-9]{6,8}|[2-9][0-9]{2}[.-][0-9]{3}[.-][0-9]{4})(?![\w-])"
+)
+_EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
+_IP = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.]*[0-9])")
+_SSN = re.compile(r"(?<![\w-])(?!000|666|9)[0-9]{3}[- ](?!00)[0-9]{2}[- ](?!0000)[0-9]{4}(?![\w-])")
+_CPF = re.compile(r"(?<![\w.-])[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}(?![\w-])")
+_NAMED_ID = re.compile(
+    r"\b(?:ssn|social security(?: number| no\.?)?|ni number|nino|national insurance(?: number)?"
+    r"|nhs(?: number| no\.?)?|passport(?: number| no\.?)?"
+    r"|driver'?s licen[sc]e(?: number)?|tax id|tin|steuer-?id(?:nr)?\.?|steueridentifikationsnummer"
+    r"|steuernummer|personalausweis(?:nummer)?"
+    r"|reisepass(?:nummer)?|sozialversicherungsnummer|numéro de sécurité sociale|passeport|dni|nie|nif|cpf"
+    r"|cnpj|rg|codice fiscale|bsn"
+    r"|burgerservicenummer|pesel|снилс|инн|паспорт|fødselsnummer|personnummer|cpr(?:-nummer)?|henkilötunnus"
+    r"|aadhaar|pan|tc kimlik(?: no)?)"
+    r"(?:[ \t]{1,3}(?:is|no|nr|number|ist|est|es|é|è|er|är|on|of mine)\b\.?){0,2}[ \t]{0,3}[:=#]?[ \t]{0,3}"
+    r"((?=[A-Z-]{0,6}[0-9])[A-Z0-9](?:[ .-]?[A-Z0-9]){5,21})(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def personal(text: str, kinds: Collection[str]) -> Iterator[MatchSpan]:
+    """Find the personal numbers of these kinds."""
+    for kind, pattern, judge in _RULES:
+        if kind in kinds:
+            for found in pattern.finditer(text):
+                group = found.lastindex or 0
+                if judge(found[group]):
+                    yield MatchSpan(*found.span(group), kind)
+
+
+def _digits(value: str) -> list[int]:
+    return [int(letter) for letter in value if letter in "0123456789"]
+
+
+def _is_card(value: str) -> bool:
+    digits = _digits(value)
+    if not 13 <= len(digits) <= 19 or len(set(digits)) == 1:
+        return False
+    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
+    return (sum(doubled) + sum(digits[::-2])) % 10 == 0
+
+
+def _is_iban(value: str) -> bool:
+    packed = value.replace(" ", "")
+    turned = packed[4:] + packed[:4]
+    return 15 <= len(packed) <= 34 and int("".join(str(int(letter, 36)) for letter in turned)) % 97 == 1
+
+
+def _is_phone(value: str) -> bool:
+    return 7 <= len(_digits(value)) <= 15
+
+
+def _is_cpf(value: str) -> bool:
+    digits = _digits(value)
+    for length in (9, 10):
+        rest = sum(digit * (length + 1 - place) for place, digit in enumerate(digits[:length])) * 10 % 11 % 10
+        if rest != digits[length]:
+            return False
+    return len(set(digits)) > 1
+
+
+def _is_address(value: str) -> bool:
+    parts = [int(part) for part in value.split(".")]
+    return all(part < 256 for part in parts) and parts[0] not in (0, 10, 127, 255) and parts[:2] != [192, 168]
+
+
+def _any(value: str) -> bool:
+    return len(value) > 0
+
+
+_RULES: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
+    ("card", _CARD, _is_card),
+    ("card", _CODE, _any),
+    ("iban", _IBAN, _is_iban),
+    ("national_id", _NAMED_ID, _any),
+    ("national_id", _SSN, _any),
+    ("national_id", _CPF, _is_cpf),
+    ("phone", _PHONE, _is_phone),
+    ("email", _EMAIL, _any),
+    ("ip_address", _IP, _is_address),
+]

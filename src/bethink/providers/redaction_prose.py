@@ -1,0 +1,101 @@
+"""Codes that only the words before them reveal, in many languages: PINs, door codes, one-time and backup codes."""
+
+import re
+from collections.abc import Iterator
+
+from bethink.providers.redaction_tokens import MatchSpan
+
+_WHAT = (
+    # English
+    r"pin|passcode|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
+    r"|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail|vault|keypad"
+    r"|buzzer|gym|parking"
+    r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination"
+    # German, Dutch, Nordic
+    r"|geheimzahl|(?:zugangs|tür|tuer|tor|alarm|sicherheits|bestätigungs|freischalt|entsperr|haustür|garagen)-?code"
+    r"|(?:pin|toegangs|deur|alarm|poort|verificatie|adgangs|dør|port|bekräftelse)-?(?:code|kode|kod)(?:en)?"
+    # Romance
+    r"|codes? (?:pin|d'accès|d.entrée|confidentiel|secret|wifi|de (?:la |l.)?(?:porte|alarme|sécurité"
+    r"|vérification|carte"
+    r"|immeuble|entrée)|du (?:portail|digicode|coffre|garage))|digicode"
+    r"|(?:código|codigo|clave|pin) (?:de (?:la |el )?(?:acceso|puerta|alarma|seguridad|verificación|tarjeta|entrada)"
+    r"|del? (?:portal|garaje|portero))|(?:código|senha) d[aeo] (?:porta|portão|alarme|acesso|verificação"
+    r"|segurança|cartão|cofre)"
+    r"|codice (?:del(?:la|l.)? ?(?:cancello|porta|allarme|portone|carta|cassaforte)|di (?:accesso|sicurezza"
+    r"|verifica|sblocco)|pin)"
+    # Slavic, Turkish
+    r"|пин-?код[аеу]?|код (?:от|к|для) (?:домофона|двери|сигнализации|подъезда|сейфа|карты|калитки|ворот)"
+    r"|код (?:доступа|подтверждения|безопасности)|kod (?:pin|dostępu|do (?:drzwi|bramy|alarmu|domofonu|sejfu|klatki))"
+    r"|(?:kapı|alarm|doğrulama|onay|giriş|kart) (?:kodu|şifresi)"
+)
+_LINK = (
+    r"(?:is|was|are|'s|\u2019s|=|:|ist|lautet|sind|war|est|c'est|es|é|è|era|to|jest|er|är|on|-|—|–|now|jetzt)"
+    r"(?:[ \t]{1,3}(?:the|der|die|das|le|la|el|now|still|jetzt|ora|il|:))?[ \t]{0,3}[:=]?"
+)
+_CODE = (
+    r"([0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}|(?=[0-9]{0,6}[A-Za-z][0-9]"
+    r"|[0-9]+[A-Za-z])[0-9A-Za-z]{4,10})"
+)
+_END = (
+    r"(?![0-9A-Za-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|chars|stellig|stellen|chiffres|dígitos"
+    r"|cifre|years?|days|times|minutes|seconds|percent|lines|EUR|USD|€|\$))"
+)
+_SPOKEN = re.compile(
+    rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
+    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9])))[\"'`]?{_CODE}{_END}",
+    re.IGNORECASE,
+)
+_SPOKEN_HINTS = (
+    *("pin", "code", "combination", "geheimzahl", "kod", "código", "clave", "codice", "код", "şifresi", "senha"),
+)
+_WRITTEN = re.compile(
+    r"(?:暗証番号|認証コード|確認コード|解錠番号|ワンタイムパスワード|PINコード|验证码|驗證碼|门禁码|PIN码|动态码|인증번호|핀번호"
+    r"|인증 ?코드"
+    r"|보안 ?코드)"
+    r"[^\n0-9。]{0,12}?([0-9]{4,10})(?![0-9]|桁|位|자리|文字)"
+)
+_WRITTEN_HINTS = ("番号", "コード", "码", "碼", "번호", "코드", "ワンタイム")
+_BACKUP = re.compile(
+    r"(?:(?:backup|back-up|recovery|rescue|scratch|emergency|wiederherstellungs|notfall)[ -]?codes?"
+    r"|codes? de (?:secours|récupération)"
+    r"|códigos? de (?:respaldo|recuperación|recuperação)|резервные коды)(?:[ \t]{1,3}[\w.'-]{1,20}){0,5}?"
+    r"[ \t]{0,3}(?::|=|are|is|sind|sont|son|são)[ \t]{0,3}\s{0,4}",
+    re.IGNORECASE,
+)
+_BACKUP_CODE = re.compile(
+    r"(?:[0-9]{1,2}[.)][ ]"
+    r"|[-*•][ ])?((?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,4})"
+    r"(?![\w])[ \t,;|]{0,4}\r?\n?[ \t]{0,4}"
+)
+_MOST_CODES = 20
+_ANSWER = re.compile(
+    r"(?:security (?:question|answer)|secret (?:question|answer)|sicherheitsfrage|question (?:secrète"
+    r"|de sécurité)|pregunta de seguridad)"
+    r"[^\n.?!]{0,40}?(?:\bis\b|\bwas\b|\bist\b|\best\b|\bes\b"
+    r"|:)[ \t]{0,3}[\"']?([A-ZÄÖÜ][\w'-]{2,30})[\"']?[ \t]*(?=[.,;!\n]|$)"
+)
+_ANSWER_HINTS = ("security", "secret", "sicherheitsfrage", "question", "pregunta")
+
+
+def spoken(text: str, lowered: str) -> Iterator[MatchSpan]:
+    """Find codes that a sentence names."""
+    if any(hint in lowered for hint in _SPOKEN_HINTS):
+        yield from (MatchSpan(*found.span(1), "pin") for found in _SPOKEN.finditer(text))
+        yield from _backup_codes(text)
+    if any(hint in text for hint in _WRITTEN_HINTS):
+        yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))
+    if any(hint in lowered for hint in _ANSWER_HINTS):
+        yield from (MatchSpan(*found.span(1), "password") for found in _ANSWER.finditer(text))
+
+
+def _backup_codes(text: str) -> Iterator[MatchSpan]:
+    for found in _BACKUP.finditer(text):
+        at = found.end()
+        first = last = -1
+        for _ in range(_MOST_CODES):
+            code = _BACKUP_CODE.match(text, at)
+            if code is None:
+                break
+            first, last, at = code.start(1) if first < 0 else first, code.end(1), code.end()
+        if first >= 0:
+            yield MatchSpan(first, last, "backup_code")

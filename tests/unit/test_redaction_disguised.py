@@ -1,0 +1,120 @@
+import re
+
+import pytest
+
+from benchmarks.redaction import is_removed
+from benchmarks.redaction_strangers import HALVES, strangers
+from bethink.errors import Misconfigured
+from bethink.providers.redaction import SecretRedactor
+from bethink.setting_groups import PERSONAL_KINDS, RedactionSettings
+
+KEY = b"a key for tests, and for nothing else"
+PLACEHOLDER = re.compile(r"\[REDACTED:([a-z_]+):([0-9a-f]{4})\]")
+redact = SecretRedactor(KEY).redact
+redact_all = SecretRedactor(KEY, also=PERSONAL_KINDS).redact
+TOKEN = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbC1d"
+
+
+def cut(text: str) -> str:
+    return PLACEHOLDER.sub("X", redact(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("pass\u200bword: kestrel42 ok", "pass\u200bword: X ok"),
+        ("my password is kes\u2060trel\u200b42.", "my password is X."),
+        (
+            "\uff30\uff21\uff33\uff33\uff37\uff2f\uff32\uff24\uff1dkestrel42",
+            "\uff30\uff21\uff33\uff33\uff37\uff2f\uff32\uff24\uff1dX",
+        ),
+        ("q=password%3Dkestrel42%26user%3Dbob", "q=password%3DX%26user%3Dbob"),
+        ("&quot;password&quot;: &quot;kestrel42&quot;", "&quot;password&quot;: &quot;X&quot;"),
+        ("p a s s w o r d : kestrel42 !", "p a s s w o r d : X !"),
+        ("API_KEY=\\\n  " + TOKEN[4:] + "\n", "API_KEY=\\\n  X\n"),
+        ("see " + TOKEN[:20] + "\n" + TOKEN[20:] + "\nthanks", "see X\nthanks"),
+        ("> " + TOKEN[:20] + "\n> " + TOKEN[20:] + "\n> bye", "> X\n> bye"),
+        ("echo cGFzc3dvcmQ9a2VzdHJlbDQy | base64 -d", "echo X | base64 -d"),
+    ],
+)
+def test_a_disguised_secret_goes_and_everything_around_it_stays(text: str, left: str) -> None:
+    assert cut(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "soft\u00adhyphen pass\u00adword reset",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467 and a token",
+        "q=what%20is%20a%20token%3F",
+        "echo aGVsbG8gd29ybGQsIG5vdGhpbmcgdG8gc2Vl | base64 -d",
+        TOKEN[:8] + " is how such a token begins",
+    ],
+)
+def test_what_is_only_disguised_is_left_alone(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_both_passwords_of_a_change_are_removed() -> None:
+    assert cut("I changed my password from kestrel42 to Osprey!77 today") == "I changed my password from X to X today"
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_what_strangers_write_stays_redacted_when_it_is_redacted_again(half: str) -> None:
+    for samples in strangers(half).values():
+        for sample in samples:
+            for cutter in (redact, redact_all):
+                once = cutter(sample.text)
+                assert cutter(once) == once
+
+
+def test_of_what_strangers_write_as_much_is_removed_as_the_documents_say() -> None:
+    least = {"tokens": 0.95, "code": 0.95, "prose": 0.8, "split": 0.8}
+    held = strangers("held")
+    removed = {
+        family: sum(is_removed(sample, redact(sample.text)) for sample in held[family]) / len(held[family])
+        for family in least
+    }
+    touched = sum(redact(sample.text) != sample.text for sample in held["none"])
+
+    assert {family: share for family, share in removed.items() if share < least[family]} == {}
+    assert touched / len(held["none"]) <= 0.005
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("card 4532 0151 1283 0366, exp 11/27", "card X, exp 11/27"),
+        ("an DE89 3704 0044 0532 0130 00 senden", "an X senden"),
+        ("ring +44 20 7946 0958 after six", "ring X after six"),
+        ("write to mara@posteo.example today", "write to X today"),
+        ("my SSN is 536-22-8741.", "my SSN is X."),
+        ("it came from 203.0.113.77", "it came from X"),
+    ],
+)
+def test_a_personal_number_is_removed_only_if_that_is_asked_for(text: str, left: str) -> None:
+    assert redact(text) == text
+    assert PLACEHOLDER.sub("X", redact_all(text)) == left
+
+
+@pytest.mark.parametrize("text", ["card 4532 0151 1283 0367", "DE88 3704 0044 0532 0130 00", "at 192.168.0.1"])
+def test_a_number_that_fails_its_checksum_or_is_nobodys_is_no_personal_number(text: str) -> None:
+    assert redact_all(text) == text
+
+
+def test_the_kinds_of_personal_numbers_are_a_setting() -> None:
+    assert RedactionSettings().personal_kinds == ()
+    assert RedactionSettings(personal="card, iban").personal_kinds == ("card", "iban")
+    assert RedactionSettings(personal="all").personal_kinds == PERSONAL_KINDS
+    with pytest.raises(Misconfigured, match="unknown kind: 'shoe'"):
+        _ = RedactionSettings(personal="shoe").personal_kinds
+
+
+def test_neither_a_redactor_nor_its_errors_show_a_secret() -> None:
+    redactor = SecretRedactor(KEY)
+    redactor.redact("password: kestrel42")
+
+    assert "kestrel" not in repr(redactor) + repr(vars(redactor))
+    with pytest.raises(TypeError) as raised:
+        redactor.redact(b"password: kestrel42")  # pyright: ignore[reportArgumentType]
+    assert "kestrel" not in str(raised.value)
