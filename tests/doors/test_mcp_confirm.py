@@ -31,14 +31,14 @@ class Person:
     """Somebody at the client, who is shown a form and answers it."""
 
     def __init__(self, action: Literal["accept", "decline", "cancel"], words: str | None = None) -> None:
-        self.action, self.words = action, words
+        content = {} if words is None else {"in_your_words": words}
+        self.answer = ElicitResult(action=action, content=dict(content) if action == "accept" else None)
         self.questions: list[str] = []
 
     async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         del context
         self.questions.append(params.message)
-        given = {} if self.words is None else {"in_your_words": self.words}
-        return ElicitResult(action=self.action, content=given if self.action == "accept" else None)
+        return self.answer
 
 
 @asynccontextmanager
@@ -167,8 +167,9 @@ async def test_over_http_the_user_of_a_key_that_may_steer_is_asked_and_of_no_oth
 async def test_a_model_cannot_answer_for_the_user_with_arguments(memory: bethink.Memory, mode: str) -> None:
     person = Person("cancel")
     async with connected(memory, person, mode=mode) as client:
-        for more in ({"ctx": {}}, {"confirm": "accept"}, {"status": "stated"}, {"in_your_words": NOTE}, {"_meta": {}}):
-            assert "does not take" in problem(await client.call_tool("remember", {"text": NOTE, **more}))
+        for name in ("ctx", "confirm", "status", "in_your_words", "input_responses", "_meta"):
+            answered = await client.call_tool("remember", {"text": NOTE, name: "accept"})
+            assert "does not take" in problem(answered)
     assert (person.questions, await inbox(memory)) == ([], {})
 
 
