@@ -1,5 +1,6 @@
 """The ways in which learning was lost, walked as the documents say: each quickstart shows what was learnt."""
 
+import json
 import os
 import subprocess
 import sys
@@ -91,3 +92,22 @@ def test_the_first_lines_of_the_readme_with_a_model_end_in_a_fact(tmp_path: Path
     with bethink.sync.connect(tmp_path / "mira.db", model=model) as memory:
         memory.space("mira").learn()
         assert [fact.content for fact in memory.space("mira").facts.all()] == ["User is allergic to cashews"]
+
+
+def test_what_the_sentence_of_the_readme_denies_does_not_become_a_fact(tmp_path: Path) -> None:
+    claims = answer(a_fact("User is allergic to cashews", 1), a_fact("User is allergic to walnuts", 1))
+    read = {"said": ["c1"], "others": [{"claim": "c2", "verdict": "denied", "because": "not to walnuts"}], "fixed": []}
+
+    def answers(call: ModelCall) -> str:
+        if call.schema_name == "verdicts":
+            return json.dumps(read)
+        return quoting(claims, call) if call.schema_name == "claims" else willing(call)
+
+    run("first_steps.py", tmp_path)
+    with bethink.sync.connect(tmp_path / "mira.db", model=ScriptedModel(answers)) as memory:
+        mira = memory.space("mira")
+        mira.learn()
+        assert [fact.content for fact in mira.facts.all()] == ["User is allergic to cashews"]
+        [held] = mira.reviews.all()
+        assert (held.reason, held.claim.fact.content) == ("denied", "User is allergic to walnuts")
+        assert "allergic to walnuts" not in mira.context().text.replace("not to walnuts", "")
