@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from bethink.language import MARKS, asked_forms, asked_languages, is_unspaced, parts_of, stop_words
+from bethink.language import MARKS, asked_forms, asked_languages, asked_topics, is_unspaced, parts_of, stop_words
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
 from bethink.recall.dates import MONTHS, DateSpan, times
@@ -79,6 +79,10 @@ class Term:
     dated: bool = False
     piece: bool = False
     """Whether it is cut from a text without spaces: it may lie across two words, so an answer need not contain it."""
+    topics: tuple[int, ...] = ()
+    """What a question with this word is about: indexes of terms that facts are indexed under beside their words."""
+    topic: bool = False
+    """Whether it is such a term itself, and no word: an answer need not be about that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,8 @@ class ParsedQuestion:
     text: str
     terms: tuple[Term, ...]
     stems: tuple[str, ...]
+    topics: tuple[Term, ...] = ()
+    """What else it is about, though none of its terms says so."""
     quoted: tuple[str, ...]
     names: tuple[str, ...] = ()
     spans: tuple[DateSpan, ...]
@@ -159,11 +165,13 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
         replace(term, related=tuple(index for index in term.related if index not in direct)) if term.related else term
         for term in terms
     ]
+    terms, asked = _with_topics(question, terms, indexes)
     aside = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
     return ParsedQuestion(
         text=question,
         terms=tuple(terms),
+        topics=tuple(asked),
         stems=tuple(indexes),
         names=tuple(word.casefold() for word in words if _is_name(word, question)),
         quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
@@ -172,6 +180,24 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
         role=role if not named else None,
         language=language,
         now=_NOW.search(question) is not None,
+    )
+
+
+def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:
+    """Return the terms with what they are about, and terms for what only a phrase or a common word says."""
+    by_word = asked_topics(question)
+    if not by_word:
+        return list(terms), []
+    about = [_indexed(indexes, by_word.get(term.word.casefold(), ()) if term.weight >= 1 else ()) for term in terms]
+    known = {topic for topics in about for topic in topics}
+    others = dict.fromkeys(_indexed(indexes, (topic for topics in by_word.values() for topic in topics)))
+    return (
+        [replace(term, topics=topics) if topics else term for term, topics in zip(terms, about, strict=True)],
+        [
+            Term(word="", stems=(topic,), related=(), weight=TUNING.topic, topic=True)
+            for topic in others
+            if topic not in known
+        ],
     )
 
 
