@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -119,9 +119,29 @@ class ParsedQuestion:
         return best
 
 
-def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
-    """Parse a question. Only its first 10,000 characters are read."""
+def read(
+    question: str,
+    *,
+    speakers: Sequence[str],
+    now: datetime,
+    before: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
+) -> ParsedQuestion:
+    """Parse a question. Only its first 10,000 characters are read.
+
+    `before` keeps what was parsed with the same speakers: asked at another time, only the times in a question differ.
+    """
     question = question[:_MAX_CHARACTERS]
+    spans, rest = times(question, now)
+    key = (question, rest if spans else None)
+    known = None if before is None else before.get(key)
+    if known is None:
+        known = _parsed(question, speakers=speakers, spans=spans, rest=rest)
+        if before is not None:
+            before[key] = known
+    return replace(known, spans=tuple(spans)) if spans else known
+
+
+def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], rest: str) -> ParsedQuestion:
     named = [name for name in speakers if _names(question, name)]
     language = languages_of(question)[0]
     silent = stop_words(language)
@@ -129,7 +149,6 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
     # Others address a speaker by name, so a name tells whom the question is about rather than what.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
-    spans, rest = times(question, now)
     undated = set(_words(rest) if spans else kept)
     about = _meant(question, dated=bool(spans))
     families = _families(language)
