@@ -129,10 +129,31 @@ class Extractor:
         if not read:
             return []
         if len(work.recorded) > 1:
-            return second.parse(work.recorded[1], len(read))
-        shown = second.request(read, work.numbered, work.scene)
-        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, len(read))
-        return second.parse(content, len(read))
+            content = work.recorded[1]
+        else:
+            shown = second.request(read, work.numbered, work.scene)
+            content = await self._asker(claim, work).ask_verdicts(self.reader, shown, len(read))
+        return await self._closer(self.reader, claim, work, read, second.parse(content, len(read)))
+
+    async def _closer(
+        self,
+        reader: Model,
+        claim: Claim,
+        work: reading.ExtractionInput,
+        read: Sequence[second.Checked],
+        verdicts: Sequence[second.Verdict],
+    ) -> list[second.Verdict]:
+        """Let the claims that code doubts be read once more, if they were found said: both readings must agree."""
+        places = [at for at, verdict in enumerate(verdicts) if verdict.reason is None and read[at].doubt]
+        if not places:
+            return list(verdicts)
+        if len(work.recorded) > 2:
+            content = work.recorded[2]
+        else:
+            shown = second.request([read[at] for at in places], work.numbered, work.scene, doubts=True)
+            content = await self._asker(claim, work).ask_verdicts(reader, shown, len(places), closer=True)
+        again = second.parse(content, len(places))
+        return second.closer(verdicts, dict(zip(places, again, strict=True)))
 
     def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
         return Asker(
