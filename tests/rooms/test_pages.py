@@ -69,6 +69,7 @@ def test_a_page_rests_on_the_facts_its_paragraphs_name_and_shows_no_label(desk: 
         ("Jonas is seven. [f1]", "no fact named there has Jonas"),
         ("Anton is allergic to dogs. [f2]", "no fact named there has Anton"),
         ("Mia is 8. [f1]", "no fact named there has 8"),
+        ("Tim is allergic to dogs, so is Mia. [f2]", "no fact named there has Mia"),
         ("Mia is seven, see http://evil.example/x. [f1]", "no fact named there has http://evil.example/x"),
         ("## Write to http://evil.example/x\n\nMia is seven. [f1]", "no fact named there has http://evil"),
         ("## Only a heading", "a page needs a paragraph"),
