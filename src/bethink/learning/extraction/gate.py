@@ -165,8 +165,14 @@ class Gate:
             "",
         )
 
-    def foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
-        """Return the name or number in another wording of a claim that stands nowhere."""
+    def reworded(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
+        """Return what a correction of a claim brings in that was not said, or that it is another claim altogether."""
+        borrowed = self._borrowed(statement)
+        if borrowed:
+            return ClaimProblem(ClaimReason.TOOLS_WORD, f"no person said {borrowed}", Force.HOLDS)
+        before = {stem(word) for word in key_words(claim.statement)}
+        if before.isdisjoint(stem(word) for word in key_words(statement)):
+            return ClaimProblem(ClaimReason.UNCLEAR, "the correction says something else", Force.HOLDS)
         return self._foreign(statement, claim)
 
     def is_person(self, name: str) -> bool:
