@@ -23,6 +23,7 @@ _CYRILLIC_ENDING = re.compile(
 )
 _OPENING = re.compile(r"(?:^|[^\w\s,)\]]|[.!?:;\u2026]['\")\]]*|\n)\s*\Z")
 """What stands before the first word of a sentence, a heading, a point of a list or a quotation."""
+_WITH_DIGITS = re.compile(r"[^\W\d_]+\d[^\W_]*")
 _NAME_GOES_ON = re.compile(r"[ '\u2019-](?=[^\W\d_])(?-i:[A-Z\u00c0-\u00de\u0410-\u042f])")
 _ALWAYS_SPOKEN = ("en", "ru", "ar", "hi", "ko", "ja", "zh")
 _LEAST_SHARED = 4
@@ -58,8 +59,13 @@ class Ground:
             word
             for match in _WORD.finditer(text)
             for word in _runs(match[0])
-            if not self._is_function_word(text, match) and self._is_foreign(word)
+            if not self._is_function_word(text, match) and not self._is_model(text, match) and self._is_foreign(word)
         ]
+
+    def _is_model(self, text: str, match: re.Match[str]) -> bool:
+        """Return whether letters belong to a name with digits that was said, such as X300."""
+        around = _WITH_DIGITS.match(text, match.start())
+        return around is not None and around[0].casefold() in self._words
 
     def _is_function_word(self, text: str, match: re.Match[str]) -> bool:
         """Return whether a word is no name: "Mia" is one, although Italian has "mia". It matters where it stands."""
@@ -94,7 +100,7 @@ class Ground:
         """Return whether a character was not said and belongs to no function word: one is enough for another name."""
         for word in filter(is_unspaced, _own_words("user")):
             run = run.replace(word, "")
-        allowed = {sign for word in all_stop_words() for sign in word if len(word) == 1}
+        allowed = {sign for word in (*all_stop_words(), *_own_words("date")) for sign in word if len(word) == 1}
         reporting = _own_words("pair")
         for place in range(len(run) - 1):
             if run[place : place + 2] in reporting:
