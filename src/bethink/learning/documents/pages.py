@@ -118,7 +118,7 @@ class PageSandbox(SandboxedTree):
         if not found.facts:
             return "Refused: a page needs a paragraph that rests on a fact."
         title, about = (fields.get(name) for name in ("title", "description"))
-        refusal = path_refusal(_words_of(path.rpartition("/")[2]), found.facts, self._owners) or heading_refusal(
+        refusal = path_refusal(_words_of(path.rpartition("/")[2]), found.facts, [*self._owners]) or heading_refusal(
             title if isinstance(title, str) else "", about if isinstance(about, str) else "", found.body, found.facts,
             [_words_of(path), *self._owners],
         )  # fmt: skip
