@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -45,10 +46,12 @@ class Reader:
 
     errs: Errs = Errs.NEVER
     seed: int = 0
+    anew: bool = True
+    """Whether it errs anew each time it reads a claim; else always in the same ones."""
 
-    def verdict(self, statement: str, right: Verdict) -> Verdict:
-        """Return what this reader says to a statement."""
-        dice = random.Random(f"{self.seed} {statement}")
+    def verdict(self, statement: str, right: Verdict, time: int = 0) -> Verdict:
+        """Return what this reader says to a statement, the first `time` it reads it or a later one."""
+        dice = random.Random(f"{self.seed} {statement}" + (f" {time}" if self.anew and time else ""))
         if self.errs is Errs.NEVER or dice.random() >= WRONG:
             return right
         if self.errs is Errs.WORST and right.verdict != "said":
@@ -138,6 +141,8 @@ class Script:
     planted: bool
     reader: Reader
     talk: Talk | None = None
+    read: Counter[str] = field(default_factory=Counter[str])
+    """How often each statement was read."""
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
 
     def answer(self, call: ModelCall) -> str:
@@ -163,7 +168,8 @@ class Script:
         others: list[dict[str, str]] = []
         fixed: list[dict[str, str]] = []
         for name, statement in _CLAIM.findall(call.prompt):
-            verdict = self.reader.verdict(statement, right[statement])
+            verdict = self.reader.verdict(statement, right[statement], self.read[statement])
+            self.read[statement] += 1
             if verdict.verdict != "said":
                 others.append({"claim": name, "verdict": verdict.verdict, "because": verdict.because})
                 continue

@@ -1,5 +1,6 @@
 """Claims: what they change by id, whose word may change what, what is held or refused, and what is paid for once."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -300,7 +301,18 @@ def _dying(_: ModelCall) -> str:
     raise Killed
 
 
-@pytest.mark.parametrize("when", ["before the second reading", "before it is applied"])
+def _dying_closer(call: ModelCall) -> str:
+    return _dying(call) if ", doubt: " in call.prompt else every_claim_is_said(call)
+
+
+READERS = {
+    "before the second reading": _dying,
+    "before the closer reading": _dying_closer,
+    "before it is applied": every_claim_is_said,
+}
+
+
+@pytest.mark.parametrize("when", READERS)
 async def test_no_answer_is_paid_twice_after_a_crash(
     talk: Talk, facts: Facts, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
@@ -313,7 +325,7 @@ async def test_no_answer_is_paid_twice_after_a_crash(
         patch.setattr("bethink.worker.Worker._release", _nothing)
         if when == "before it is applied":
             patch.setattr("bethink.learning.extraction.extract.Extractor._apply", _die)
-        first = reader if when == "before it is applied" else ScriptedModel(_dying)
+        first = ScriptedModel(READERS[when], name="reading")
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model, reader=first).run_once()
     # What is known has changed meanwhile, and with it the short ids: the answer still means the same fact.
@@ -322,14 +334,47 @@ async def test_no_answer_is_paid_twice_after_a_crash(
 
     report = await worker(database, model, reader=reader).run_once()
 
-    assert (len(model.calls), len(reader.calls)) == (1, 1)
+    left = {"before the second reading": 2, "before the closer reading": 1, "before it is applied": 0}
+    assert (len(model.calls), len(reader.calls)) == (1, left[when])
     assert report.settled == {"succeeded": 1}
     assert await holding(facts) == ["User lives in Bergen", "User wants Oslo to be called Oslo"]
     [bergen] = [fact for fact in await facts.all() if "Bergen" in fact.content]
     assert bergen.made_by is not None
     assert (bergen.made_by.model, bergen.evidence) == ("extracting", Evidence.CONFIRMED)
     [job] = [each for each in await talk.memory.space("alice").jobs() if each.usage.calls and each.key == bergen.source]
-    assert (job.kind, job.usage.calls) == (JobKind.EXTRACT, 2)
+    assert (job.kind, job.usage.calls) == (JobKind.EXTRACT, 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "readings"),
+    [
+        ("I live in Oslo.", "User lives in Oslo", 1),
+        ("I don't live in Oslo.", "User lives in Oslo", 2),
+        ("If I were rich I would live in Oslo.", "User lives in Oslo", 2),
+        ("Früher war ich bei der Bahn.", "User war bei der Bahn", 2),
+        ("Mi prima sabe soldar.", "User sabe soldar", 2),
+    ],
+)
+async def test_what_code_doubts_must_be_found_said_twice(
+    talk: Talk, database: Database, said: str, statement: str, readings: int
+) -> None:
+    seen: list[ModelCall] = []
+
+    def read(call: ModelCall) -> str:
+        seen.append(call)
+        return every_claim_is_said(call) if len(seen) == 1 else scripted_verdicts([], ["c1"])
+
+    await talk.say(said)
+    await worker(database, ScriptedModel(lambda _: answer(a_fact(statement, 1))), reader=ScriptedModel(read)).run_once()
+
+    kept = [fact.content for fact in await talk.memory.space("alice").facts.all()]
+    assert (len(seen), kept) == (readings, [statement] if readings == 1 else [])
+    assert {call.system for call in seen} == {seen[0].system}, "the static part is the same, so that it can be cached"
+
+
+def scripted_verdicts(said: list[str], denied: list[str]) -> str:
+    others = [{"claim": name, "verdict": "denied", "because": "no"} for name in denied]
+    return json.dumps({"said": said, "others": others, "fixed": []})
 
 
 async def test_a_reader_that_is_away_costs_no_second_extraction(

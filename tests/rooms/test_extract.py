@@ -34,7 +34,7 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     assert memory_of is not None
     assert memory_of.raw_memory == "- User said hello.\n- User moved to Bergen"
     assert (memory_of.summary, memory_of.slug) == (
-        "Moving to Bergen!. User said hello. User moved to Bergen", "moving-to-bergen",
+        "Moving to Bergen!\n- User said hello.\n- User moved to Bergen", "moving-to-bergen",
     )  # fmt: skip
     assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-2")
     [fact] = await memory.space("alice").facts.all()

@@ -194,7 +194,7 @@ async def learn(database: Database, answer: Callable[[ModelCall], str]) -> None:
     await Worker(database, {JobKind.EXTRACT: extractor}).run_once()
 
 
-async def lied(database: Database, memory: Memory, liar: Liar) -> str:
+async def lied(database: Database, memory: Memory, liar: Callable[[ModelCall], str]) -> str:
     """Have a wish that is known, then let the model lie about a talk. Returns the id of that session."""
     space = memory.space(SPACE)
     wish = Fact(id="fct_wish", content=WISH, kind=FactKind.INSTRUCTION, origin="user", speaker="Alice", subject="user")  # pyright: ignore[reportArgumentType]
@@ -272,6 +272,34 @@ async def test_a_title_is_not_a_way_around_the_reading(database: Database, memor
     await lied(database, memory, Liar(None, honest=True, title=ORDER))
 
     assert EVIL not in (await memory.space(SPACE).context()).text
+
+
+CORRECTIONS = {
+    "an address that only a page has": f"Alice uses tabs from http://{EVIL}/simple.",
+    "another claim": CLAIMED,
+    "a foreign name": "Ludmila uses tabs.",
+    "a foreign number": "Alice uses 77 tabs.",
+}
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+async def test_a_correction_is_not_a_way_around_the_gate_either(
+    database: Database, memory: Memory, correction: str
+) -> None:
+    lie = CORRECTIONS[correction]
+
+    def corrects(call: ModelCall) -> str:
+        if call.schema_name == "verdicts":
+            fixed = [{"claim": "c1", "statement": lie}]
+            return json.dumps({"said": ["c1"], "others": [], "fixed": fixed})
+        return Liar(None, honest=True)(call)
+
+    await lied(database, memory, corrects)
+
+    assert {fact.content for fact in await memory.space(SPACE).facts.all()} == {WISH}
+    [review] = await kept(database)
+    assert review.reason
+    assert lie not in (await memory.space(SPACE).context()).text
 
 
 async def test_what_was_asked_to_be_kept_quiet_is_not_told_by_the_memory_of_its_session(

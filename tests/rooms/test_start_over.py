@@ -43,7 +43,7 @@ async def test_a_session_that_was_only_quoted_is_learnt_from_from_its_first_mess
     assert fact.content == "User likes tea"
     made = await session.summary()
     assert made is not None
-    assert (made.summary, made.made_by.quotes, made.until) == ("Tea. User likes tea", False, 2)
+    assert (made.summary, made.made_by.quotes, made.until) == ("Tea\n- User likes tea", False, 2)
     after = (await memory.space("alice").get_session(session.id)).info
     assert (after.processed_until, after.invalidated_at) == (2, None)
     assert (await worker(database, [TEA]).run_once()).claimed == 0, "what a model made is not made again"
@@ -84,15 +84,14 @@ async def test_what_a_model_learnt_before_a_session_was_quoted_is_not_learnt_aga
 async def test_a_session_with_nothing_to_quote_is_not_used_up_either(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    await session.append([{"role": "assistant", "content": "The museum opens at nine."}])
+    await session.append([{"role": "assistant", "content": "The kettle leaks."}])
     await session.end()
     await worker(database, None).run_once()
     assert await session.summary() is None
 
-    opens = a_fact("The museum opens at nine", 1, kind="knowledge", about="museum")
-    await worker(database, [answer(opens)]).run_once()
+    await worker(database, [answer(a_fact("The kettle leaks", 1, about="kettle"))]).run_once()
 
-    assert [each.content for each in await memory.space("alice").facts.all()] == ["The museum opens at nine"]
+    assert [each.content for each in await memory.space("alice").facts.all()] == ["The kettle leaks"]
 
 
 async def test_what_was_forgotten_meanwhile_is_not_learnt_from(

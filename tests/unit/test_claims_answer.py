@@ -196,7 +196,7 @@ def test_no_text_makes_reading_stand_still(start: str, unit: str, end: str) -> N
 def test_the_memory_of_a_session_keeps_each_line_once_and_the_newest_when_it_is_full() -> None:
     first = noted(["User likes tea.", "User likes rain.", "User likes tea."], title="Tea", slug="tea", before="")
     assert (first.raw_memory, first.summary) == (
-        "- User likes tea.\n- User likes rain.", "Tea. User likes tea. User likes rain.",
+        "- User likes tea.\n- User likes rain.", "Tea\n- User likes tea.\n- User likes rain.",
     )  # fmt: skip
     long = noted([f"{number} " + "x" * 900 for number in range(100)], title="", slug="", before=first.raw_memory)
     assert len(long.raw_memory) <= 30_000

@@ -1,6 +1,7 @@
 """How a question is read: its words and their weight, whom it is about, and when."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -358,3 +359,13 @@ def test_of_several_times_the_closest_counts() -> None:
     found = asked("on 2023-05-13 or on 2021-01-01")
 
     assert [found.closeness(span.start) for span in found.spans] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did I go yesterday?", "Where do I live?", "Was war letzte Woche in Bergen?"]
+)
+def test_a_question_that_was_parsed_before_is_parsed_the_same_for_another_day(question: str) -> None:
+    days = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=11 * each) for each in range(4)]
+    before: dict[tuple[str, str | None], ParsedQuestion] = {}
+    shared = [read(question, speakers=["Mira"], now=day, before=before) for day in days]
+    assert shared == [read(question, speakers=["Mira"], now=day) for day in days]

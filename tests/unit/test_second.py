@@ -81,7 +81,7 @@ def test_a_request_shows_the_quoted_messages_their_neighbours_and_the_claims() -
     text = request(claims, said, SCENE)
 
     assert text == (
-        "<messages>\n[1] 12:00 Ana: word 1\n[2] 12:00 Ana: word 2\n[3] 12:00 Ana: word 3\n</messages>\n"
+        "<messages>\n[1] Ana: word 1\n[2] Ana: word 2\n[3] Ana: word 3\n</messages>\n"
         "<claims>\nc1 about \u2039system>it, detail, [2]: It is / word 2\n</claims>"
     )
 

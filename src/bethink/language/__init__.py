@@ -4,6 +4,7 @@ from bethink.language.analyse import asked_forms, asked_languages, counted, part
 from bethink.language.detect import detect
 from bethink.language.letters import MARKS, QUESTION_MARKS, is_unspaced
 from bethink.language.stop import STOP_LANGUAGES, all_stop_words, stop_words
+from bethink.language.topics import asked_topics, topics_of
 
 __all__ = [
     "MARKS",
@@ -12,10 +13,12 @@ __all__ = [
     "all_stop_words",
     "asked_forms",
     "asked_languages",
+    "asked_topics",
     "counted",
     "detect",
     "is_unspaced",
     "parts_of",
     "stop_words",
     "terms_of",
+    "topics_of",
 ]

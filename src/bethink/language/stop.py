@@ -9,6 +9,14 @@ STOP_LANGUAGES = (
 """The languages with a list of stop words. `tools/make_stop_words.py` says where they are from."""
 
 
+STOP_CODES = {
+    "english": "en", "spanish": "es", "french": "fr", "portuguese": "pt", "german": "de", "turkish": "tr",
+    "italian": "it", "dutch": "nl", "swedish": "sv", "danish": "da", "norwegian": "no", "finnish": "fi",
+    "hungarian": "hu",
+}  # fmt: skip
+"""The codes of the languages in Latin script by the names that Snowball has for them."""
+
+
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return words that say nothing about a topic, without apostrophes; none for other languages."""

@@ -15,7 +15,7 @@ _MESSAGE = RefKind.MESSAGE
 def counted(question: ParsedQuestion, found: Found, tuning: Tuning) -> Candidates:
     """Return every candidate: the matches with their words counted, the messages around them, and what is near."""
     counting = _Counting(question, found, tuning)
-    counts = [counting.count(term) for term in question.terms]
+    counts = [counting.count(term) for term in (*question.terms, *question.topics)]
     similarities = {ref.parts: similarity for ref, similarity in found.similarities.items()}
     for key in similarities:
         counting.position(key)
@@ -88,7 +88,7 @@ class _Counting:
         current = [index for index in direct if index not in self.gone] if self.gone else direct
         rarity = _rarity(max(len(current), self._known(term.stems)), size.passages)
         worth = term.weight * rarity
-        if current or not (term.dated or term.piece):
+        if current or not (term.dated or term.piece or term.topic):
             self.worth += worth
         elif term.piece:
             self.unmatched += worth
@@ -125,6 +125,11 @@ class _Counting:
             share = self._tuning.related * min(1.0, _rarity(known, self._found.size.passages) / rarity)
             for index, hits in having:
                 related[index] += hits * share
+        for topic in term.topics:
+            share = self._tuning.topic * min(1.0, _rarity(len(self._having[topic]), self._found.size.passages) / rarity)
+            for index, _ in self._having[topic]:
+                if index not in direct:  # a fact that has the word itself is no better than a message that has it
+                    related[index] = max(related[index], share)
         if not related and len(term.stems) == 1:
             return list(direct.items())
         return [(index, direct.get(index, 0) + related.get(index, 0.0)) for index in sorted({*direct, *related})]

@@ -51,6 +51,8 @@ class Asked:
     vector: QuestionVector | None = None
     survey: Survey | None = None
     missing: str | None = None
+    before: dict[tuple[str, str | None], ParsedQuestion] | None = None
+    """What was parsed before, if several questions are answered at once: the same one is asked as of many days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ class Pipeline:
             some = requests[at : at + _TOGETHER]
 
             def rank(tx: Tx, some: Sequence[RecallRequest] = some) -> list[Ranking]:
-                asked = Asked(survey=search.survey(tx, space=space))
+                asked = Asked(survey=search.survey(tx, space=space), before={})
                 return [self._rank(tx, space, each, asked) for each in some]
 
             rankings = await self.database.transact(rank, space=space, read=True)
@@ -140,7 +142,8 @@ class Pipeline:
         shown.check_session(tx, space, request.session_id)
         tuning, as_of = self.tuning, request.as_of
         survey = asked.survey or search.survey(tx, space=space)
-        question = read(request.question, speakers=survey.speakers, now=tx.now if as_of is None else as_of)
+        now = tx.now if as_of is None else as_of
+        question = read(request.question, speakers=survey.speakers, now=now, before=asked.before)
         found = match(tx, space, request, question, vector=asked.vector, survey=survey, tuning=tuning)
         candidates = counted(question, found, tuning)
         near = found.similarities

@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from bethink.language import MARKS, asked_forms, asked_languages, is_unspaced, parts_of, stop_words
+from bethink.language import MARKS, asked_forms, asked_languages, asked_topics, is_unspaced, parts_of, stop_words
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
 from bethink.recall.dates import MONTHS, DateSpan, times
@@ -79,6 +79,10 @@ class Term:
     dated: bool = False
     piece: bool = False
     """Whether it is cut from a text without spaces: it may lie across two words, so an answer need not contain it."""
+    topics: tuple[int, ...] = ()
+    """What a question with this word is about: indexes of terms that facts are indexed under beside their words."""
+    topic: bool = False
+    """Whether it is such a term itself, and no word: an answer need not be about that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,8 @@ class ParsedQuestion:
     text: str
     terms: tuple[Term, ...]
     stems: tuple[str, ...]
+    topics: tuple[Term, ...] = ()
+    """What else it is about, though none of its terms says so."""
     quoted: tuple[str, ...]
     names: tuple[str, ...] = ()
     spans: tuple[DateSpan, ...]
@@ -113,9 +119,29 @@ class ParsedQuestion:
         return best
 
 
-def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQuestion:
-    """Parse a question. Only its first 10,000 characters are read."""
+def read(
+    question: str,
+    *,
+    speakers: Sequence[str],
+    now: datetime,
+    before: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
+) -> ParsedQuestion:
+    """Parse a question. Only its first 10,000 characters are read.
+
+    `before` keeps what was parsed with the same speakers: asked at another time, only the times in a question differ.
+    """
     question = question[:_MAX_CHARACTERS]
+    spans, rest = times(question, now)
+    key = (question, rest if spans else None)
+    known = None if before is None else before.get(key)
+    if known is None:
+        known = _parsed(question, speakers=speakers, spans=spans, rest=rest)
+        if before is not None:
+            before[key] = known
+    return replace(known, spans=tuple(spans)) if spans else known
+
+
+def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], rest: str) -> ParsedQuestion:
     named = [name for name in speakers if _names(question, name)]
     language = languages_of(question)[0]
     silent = stop_words(language)
@@ -123,7 +149,6 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
     # Others address a speaker by name, so a name tells whom the question is about rather than what.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
-    spans, rest = times(question, now)
     undated = set(_words(rest) if spans else kept)
     about = _meant(question, dated=bool(spans))
     families = _families(language)
@@ -159,11 +184,13 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
         replace(term, related=tuple(index for index in term.related if index not in direct)) if term.related else term
         for term in terms
     ]
+    terms, asked = _with_topics(question, terms, indexes)
     aside = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
     return ParsedQuestion(
         text=question,
         terms=tuple(terms),
+        topics=tuple(asked),
         stems=tuple(indexes),
         names=tuple(word.casefold() for word in words if _is_name(word, question)),
         quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
@@ -172,6 +199,24 @@ def read(question: str, *, speakers: Sequence[str], now: datetime) -> ParsedQues
         role=role if not named else None,
         language=language,
         now=_NOW.search(question) is not None,
+    )
+
+
+def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:
+    """Return the terms with what they are about, and terms for what only a phrase or a common word says."""
+    by_word = asked_topics(question)
+    if not by_word:
+        return list(terms), []
+    about = [_indexed(indexes, by_word.get(term.word.casefold(), ()) if term.weight >= 1 else ()) for term in terms]
+    known = {topic for topics in about for topic in topics}
+    others = dict.fromkeys(_indexed(indexes, (topic for topics in by_word.values() for topic in topics)))
+    return (
+        [replace(term, topics=topics) if topics else term for term, topics in zip(terms, about, strict=True)],
+        [
+            Term(word="", stems=(topic,), related=(), weight=TUNING.topic, topic=True)
+            for topic in others
+            if topic not in known
+        ],
     )
 
 

@@ -37,6 +37,7 @@ class Tuning:
     length_share: float = 0.45  # SETS: how much the length of a text matters
     usual_length: float = 40.0  # SETS: in words; the average length in the space did worse
     bytes_per_word: float = 5.6  # NONE
+    topic: float = 0.5  # facts: what a question is about, compared with a word of it; facts only
     related: float = 0.5  # SETS: a related word, compared with the word itself
     after: float = 0.12  # SETS: in the next message
     answering: float = 0.2  # SETS: so much more if that may answer a question

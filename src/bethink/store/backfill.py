@@ -44,7 +44,11 @@ _TEXTS: tuple[tuple[RefKind, str, Callable[[Row], Words]], ...] = (
         "page_message_texts",
         lambda row: messages.words_of(row["content"], row["name"]),
     ),
-    (RefKind.FACT, "page_fact_texts", lambda row: terms.words_of(row["content"])),
+    (
+        RefKind.FACT,
+        "page_fact_texts",
+        lambda row: terms.fact_words(row["content"], row["kind"], row["slot"]),
+    ),
     (
         RefKind.SESSION_MEMORY,
         "page_session_memory_texts",

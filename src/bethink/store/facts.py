@@ -172,7 +172,7 @@ def _insert(
         flags=canonical_json(fact.flags),
         ended_by=ended_by,
     )
-    said = terms.words_of(fact.content)
+    said = terms.fact_words(fact.content, fact.kind, fact.slot)
     terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, to_micros(tx.now), said)], space=space)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 

@@ -353,7 +353,11 @@ def _unread_fact(row: Row) -> Text:
 
 
 def _session_memory(row: Row) -> Text:
-    text = "\n".join(part for part in (row["summary"], row["raw_memory"]) if part.strip())
+    # What a summary says is said again in full below it, and need not be read twice.
+    lines = {
+        line.removeprefix("- "): line for line in f"{row['summary']}\n{row['raw_memory']}".splitlines() if line.strip()
+    }
+    text = "\n".join(lines.values())
     return Text(
         ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"],
         quotes=bool(row.get("quotes")), tags=row["tags"], metadata=row["metadata"],

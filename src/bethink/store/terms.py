@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from bethink.language import QUESTION_MARKS, counted
+from bethink.language import QUESTION_MARKS, counted, topics_of
 from bethink.model.recall import RefKind
 from bethink.store import term_counts
 from bethink.store.db import Row, Tx
@@ -64,6 +64,13 @@ def words_of(text: str, *more: str) -> Words:
     size = len(text) if text.isascii() else len(text.encode(errors="replace"))
     whole = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
     return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), counted(whole))
+
+
+def fact_words(content: str, kind: str, slot: str | None) -> Words:
+    """Analyse a fact, which is also found by what it is about."""
+    said = words_of(content)
+    topics = dict.fromkeys(topics_of(content, kind=kind, slot=slot), 1)
+    return said._replace(counts={**said.counts, **topics}) if topics else said
 
 
 def place_of(tx: Tx, *, space: str) -> IndexPlace:

@@ -23,6 +23,10 @@ _BLOCK = re.compile(r"\n[ \t]*\n")
 _QUOTED = 80
 _MOST_REFUSALS = 10
 _OWN_SHARE = 0.5
+_OWN_OF_PARAGRAPH = 0.7
+_FEW_OWN = 3
+_FEW_OF_PATH = 2
+"""So many words of its own any paragraph may have."""
 _DAY = timedelta(days=1)
 
 
@@ -67,13 +71,24 @@ def heading_refusal(title: str, description: str, body: str, facts: Sequence[Fac
     """Return what a title or a description says that its page does not say; None if nothing."""
     text = f"{title}. {description}"
     refusal = _unsaid(text.lower(), facts, [*known, body])  # a title has words of its own, so capitals tell nothing
-    words = key_words(text)
-    said = {stem(word) for each in (*_said(facts), *known, body) for word in words_of(each)}
-    own = [word for word in words if stem(word) not in said]
+    own, words = _own_words(text, facts, [*known, body])
     # Titles and descriptions stand in the index that every prompt may begin with.
     if refusal is None and len(own) > _OWN_SHARE * len(words):
         refusal = f"the page does not say: {', '.join(own[:5])}"
     return None if refusal is None else f"Refused: in the title or description, {refusal}."
+
+
+def path_refusal(name: str, facts: Sequence[Fact], known: Sequence[str]) -> str | None:
+    """Return what the words of a new page's path say that its facts do not; None if they only name a topic."""
+    own, _ = _own_words(name, facts, known)
+    return f"Refused: the path says {', '.join(own)}, which no fact does." if len(own) > _FEW_OF_PATH else None
+
+
+def _own_words(text: str, facts: Sequence[Fact], known: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words of a text that neither facts nor what is known have, and all that carry meaning."""
+    words = key_words(text)
+    said = {stem(word) for each in (*_said(facts), *known) for word in words_of(each)}
+    return [word for word in words if stem(word) not in said], words
 
 
 def _units(paragraph: str) -> list[str]:
@@ -101,6 +116,10 @@ def _foreign(unit: str, facts: Sequence[Fact], known: Sequence[str]) -> str | No
     heading = unit.startswith("#")
     text = _LEAD.sub("", _LINK.sub(" ", _LABEL.sub("", unit)))
     reason = _unsaid(text, [] if heading else facts, known)
+    if reason is None and not heading:
+        own, words = _own_words(text, facts, known)
+        if len(own) > max(_FEW_OWN, _OWN_OF_PARAGRAPH * len(words)):
+            reason = f"the facts named there do not say: {', '.join(own[:5])}"
     return (
         None if reason is None or (heading and not _ADDRESS.search(text)) else f"Refused: {reason}, in: {_quoted(unit)}"
     )
@@ -116,12 +135,18 @@ def _unsaid(text: str, facts: Sequence[Fact], known: Sequence[str]) -> str | Non
         return f"no fact named there has {address[:_QUOTED]}"
     days = [f"{day.year} {day.month} {day.day}" for fact in facts for day in _days(fact)]
     told = {value for each in (*said, *known, *days) for value in numbers_in(each)}
-    runs = number_runs(_POINT.sub("", text))
+    runs = number_runs("\n".join(line[_point_of(line) :] for line in text.splitlines()))
     numbers = [str(whole) for whole, *groups in runs if whole not in told and not all(each in told for each in groups)]
     if numbers:
         return f"no fact named there has {', '.join(numbers[:3])}"
     names = Ground([*said, *known]).foreign_names(text)
     return f"no fact named there has {', '.join(names[:3])}" if names else None
+
+
+def _point_of(line: str) -> int:
+    """Return where a line begins after the mark of a list: a number at its end, as in "in 2020.", is no such mark."""
+    found = _POINT.match(line)
+    return 0 if found is None else found.end()
 
 
 def _days(fact: Fact) -> list[datetime]:

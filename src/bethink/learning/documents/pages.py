@@ -5,7 +5,7 @@ from typing import Any
 
 from bethink.documents.overviews import OWNER
 from bethink.errors import Invalid
-from bethink.learning.documents.grounded import checked, heading_refusal, paragraphs
+from bethink.learning.documents.grounded import checked, heading_refusal, paragraphs, path_refusal
 from bethink.learning.documents.sandbox import READ, WRITE, Page, SandboxedTree, draft_of, normalised, refusal_of
 from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, DocumentSource, SourceKind
@@ -118,7 +118,7 @@ class PageSandbox(SandboxedTree):
         if not found.facts:
             return "Refused: a page needs a paragraph that rests on a fact."
         title, about = (fields.get(name) for name in ("title", "description"))
-        refusal = heading_refusal(
+        refusal = path_refusal(_words_of(path.rpartition("/")[2]), found.facts, [*self._owners]) or heading_refusal(
             title if isinstance(title, str) else "", about if isinstance(about, str) else "", found.body, found.facts,
             [_words_of(path), *self._owners],
         )  # fmt: skip
@@ -145,6 +145,11 @@ class PageSandbox(SandboxedTree):
         target = normalised(to)
         if target is None or target in (ROOT, path) or target.startswith((f"{path}/", f"{CONSOLIDATED}/")):
             return f"Refused: {path} cannot be moved to {str(to)[:200]!r}."
+        refusal = path_refusal(
+            _words_of(target.rpartition("/")[2]), (), [page.draft.title, page.draft.body, *self._owners]
+        )
+        if refusal is not None:
+            return refusal
         above = self._pages.get(target.rpartition("/")[0])
         if target in self._pages or above is None:
             return f"Refused: {target} exists already, or there is nothing to hang it below."

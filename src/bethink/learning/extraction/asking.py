@@ -68,8 +68,8 @@ class Asker:
         await self._record(content, name, _CLAIMS_PROMPT, position=0)
         return content, name
 
-    async def ask_verdicts(self, model: Model, text: str, count: int) -> str:
-        """Ask for the second reading of some claims, record it and return it."""
+    async def ask_verdicts(self, model: Model, text: str, count: int, *, closer: bool = False) -> str:
+        """Ask for the second reading of some claims, or for a closer one of those that code doubts; record it."""
         call = ModelCall(
             system=prompt(_SECOND_PROMPT),
             prompt=redacted(self.redactor, text),
@@ -77,8 +77,8 @@ class Asker:
             schema_name="verdicts",
             max_tokens=min(_SECOND_TOKENS, model.window // 4),
         )
-        content, name = await self._charged(self._usable(model, call, lambda text: second.parse(text, count)))
-        await self._record(content, name, _SECOND_PROMPT, position=1)
+        content, reader = await self._charged(self._usable(model, call, lambda text: second.parse(text, count)))
+        await self._record(content, reader, _SECOND_PROMPT, position=2 if closer else 1)
         return content
 
     async def _usable(

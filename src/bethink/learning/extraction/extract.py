@@ -131,10 +131,31 @@ class Extractor:
             return []
         count = read[-1].claim.place + 1
         if len(work.recorded) > 1:
-            return second.parse(work.recorded[1], count)
-        shown = second.request(read, work.numbered, work.scene)
-        content = await self._asker(claim, work).ask_verdicts(self.reader, shown, count)
-        return second.parse(content, count)
+            content = work.recorded[1]
+        else:
+            shown = second.request(read, work.numbered, work.scene)
+            content = await self._asker(claim, work).ask_verdicts(self.reader, shown, count)
+        return await self._closer(self.reader, claim, work, read, second.parse(content, count))
+
+    async def _closer(
+        self,
+        reader: Model,
+        claim: Claim,
+        work: reading.ExtractionInput,
+        read: Sequence[second.Checked],
+        verdicts: Sequence[second.Verdict],
+    ) -> list[second.Verdict]:
+        """Let the claims that code doubts be read once more, if they were found said: both readings must agree."""
+        doubted = [each for each in read if each.doubt and verdicts[each.claim.place].reason is None]
+        if not doubted:
+            return list(verdicts)
+        if len(work.recorded) > 2:
+            content = work.recorded[2]
+        else:
+            shown = second.request(doubted, work.numbered, work.scene, doubts=True)
+            content = await self._asker(claim, work).ask_verdicts(reader, shown, len(verdicts), closer=True)
+        again = second.parse(content, len(verdicts))
+        return second.closer(verdicts, {each.claim.place: again[each.claim.place] for each in doubted})
 
     def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
         return Asker(

@@ -13,6 +13,7 @@ from enum import StrEnum
 from bethink.language.letters import words_in
 from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
+from bethink.learning.extraction.doubts import doubt
 from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 from bethink.model.framing import own_words
 from bethink.model.records import FactKind, Origin, Quote, Record, Role
@@ -79,6 +80,11 @@ class Checked:
     origin: Origin
     speaker: str
     problem: ClaimProblem | None = None
+    doubt: str = ""
+    """What around its quotes may turn their meaning: then one reading of it is not enough."""
+
+
+_OTHERS_WORD = (ClaimReason.NOT_THEIR_OWN, ClaimReason.TOOLS_WORD)
 
 
 class Gate:
@@ -132,10 +138,41 @@ class Gate:
         )  # fmt: skip
         problem = self._unfounded(claim, missing, words) or self._unowned(claim, checked, words)
         problem = problem or self._foreign(claim.statement, claim)
-        return replace(checked, quotes=(*checked.quotes, *self._named_elsewhere(claim)), problem=problem)
+        return replace(
+            checked,
+            quotes=(*checked.quotes, *self._named_elsewhere(claim)),
+            problem=problem,
+            doubt=self._doubt(claim, problem, words),
+        )
 
-    def foreign(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
-        """Return the name or number in another wording of a claim that stands nowhere."""
+    def _doubt(self, claim: DraftClaim, problem: ClaimProblem | None, words: Sequence[Record]) -> str:
+        if problem is not None and problem.reason in _OTHERS_WORD:
+            return problem.detail
+        after = {record.number: self._next_of(record) for record in words}
+        own = self.is_person(claim.about) and not self._is_anothers(claim.about, words)
+        return doubt(claim, self._texts, after, own=own)
+
+    def _next_of(self, record: Record) -> str:
+        """Return what the speaker of a message says next, if it is soon."""
+        following = (self._records.get(record.number + step) for step in (1, 2))
+        who = (record.message.role, self._speaker(record))
+        return next(
+            (
+                self._texts[each.number]
+                for each in following
+                if each and (each.message.role, self._speaker(each)) == who
+            ),
+            "",
+        )
+
+    def reworded(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
+        """Return what a correction of a claim brings in that was not said, or that it is another claim altogether."""
+        borrowed = self._borrowed(statement)
+        if borrowed:
+            return ClaimProblem(ClaimReason.TOOLS_WORD, f"no person said {borrowed}", Force.HOLDS)
+        before = {stem(word) for word in key_words(claim.statement)}
+        if before.isdisjoint(stem(word) for word in key_words(statement)):
+            return ClaimProblem(ClaimReason.UNCLEAR, "the correction says something else", Force.HOLDS)
         return self._foreign(statement, claim)
 
     def is_person(self, name: str) -> bool:

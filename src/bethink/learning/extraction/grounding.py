@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from functools import cache
 from importlib import resources
 
-from bethink.language import MARKS, all_stop_words, is_unspaced, terms_of
+from bethink.language import MARKS, all_stop_words, is_unspaced, stop_words, terms_of
+from bethink.language.detect import language_of
 from bethink.language.letters import words_in
 from bethink.language.numbers import number_runs
+from bethink.language.stop import STOP_CODES
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]{1,3}\b")
@@ -19,6 +21,11 @@ _KANA = re.compile("[\u3040-\u309f]")
 _CYRILLIC_ENDING = re.compile(
     "[\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u0451\u0439\u044c\u043c\u0432\u0445]{0,3}"
 )
+_OPENING = re.compile(r"(?:^|[^\w\s,)\]]|[.!?:;\u2026]['\")\]]*|\n)\s*\Z")
+"""What stands before the first word of a sentence, a heading, a point of a list or a quotation."""
+_WITH_DIGITS = re.compile(r"[^\W\d_]+\d[^\W_]*")
+_NAME_GOES_ON = re.compile(r"[ '\u2019-](?=[^\W\d_])(?-i:[A-Z\u00c0-\u00de\u0410-\u042f])")
+_ALWAYS_SPOKEN = ("en", "ru", "ar", "hi", "ko", "ja", "zh")
 _LEAST_SHARED = 4
 _SHORTEST_STEM = 3
 _CASE_ENDING = 3
@@ -35,9 +42,11 @@ class Ground:
 
     def __init__(self, texts: Iterable[str]) -> None:
         said = [unicodedata.normalize("NFKC", text) for text in texts]
-        self._words = frozenset(word for text in said for word in words_in(text))
+        words = [word for text in said for word in words_in(text)]
+        self._words = frozenset(words)
         self._stems = frozenset(term for text in said for term in terms_of(text))
         self._signs = frozenset("".join(word for word in self._words if is_unspaced(word)))
+        self._spoken = _stop_words_in(words)
 
     def foreign_names(self, statement: str) -> list[str]:
         """Return the words of a statement that look like names and were not said.
@@ -46,11 +55,35 @@ class Ground:
         nothing tells a name, every word that is not a function word.
         """
         text = _UNIT.sub(" ", unicodedata.normalize("NFKC", statement))
-        return [word for match in _WORD.finditer(text) for word in _runs(match[0]) if self._is_foreign(word)]
+        return [
+            word
+            for match in _WORD.finditer(text)
+            for word in _runs(match[0])
+            if not self._is_function_word(text, match) and not self._is_model(text, match) and self._is_foreign(word)
+        ]
+
+    def _is_model(self, text: str, match: re.Match[str]) -> bool:
+        """Return whether letters belong to a name with digits that was said, such as X300."""
+        around = _WITH_DIGITS.match(text, match.start())
+        return around is not None and around[0].casefold() in self._words
+
+    def _is_function_word(self, text: str, match: re.Match[str]) -> bool:
+        """Return whether a word is no name: "Mia" is one, although Italian has "mia". It matters where it stands."""
+        word, folded = match[0], "".join(words_in(match[0])[:1])
+        if not word[0].isupper() or folded in _may_have() - all_stop_words():
+            return folded in _may_have()
+        if folded not in all_stop_words():
+            return False
+        if folded in _own_words("capital"):
+            return True
+        if word.isupper() or _OPENING.search(text, 0, match.start()):
+            others = (each for each in words_in(text) if each != folded)
+            return folded in self._spoken or folded in _stop_words_in(others)
+        return _NAME_GOES_ON.match(text, match.end()) is not None  # as in "The Hague"
 
     def _is_foreign(self, word: str) -> bool:
         folded = words_in(word)
-        if not folded or folded[0] in _may_have():
+        if not folded:
             return False
         if is_unspaced(folded[0]):
             return self._is_unsaid_run(folded[0])
@@ -67,7 +100,7 @@ class Ground:
         """Return whether a character was not said and belongs to no function word: one is enough for another name."""
         for word in filter(is_unspaced, _own_words("user")):
             run = run.replace(word, "")
-        allowed = {sign for word in all_stop_words() for sign in word if len(word) == 1}
+        allowed = {sign for word in (*all_stop_words(), *_own_words("date")) for sign in word if len(word) == 1}
         reporting = _own_words("pair")
         for place in range(len(run) - 1):
             if run[place : place + 2] in reporting:
@@ -94,6 +127,16 @@ def foreign_numbers(
         for whole, *groups in number_runs(statement)
         if whole not in allowed and not all(group in allowed for group in groups)
     ]
+
+
+def _stop_words_in(words: Iterable[str]) -> frozenset[str]:
+    """Return the function words of the language that a text is in, of English, and of other scripts."""
+    return _stop_words_with(STOP_CODES.get(language_of(dict.fromkeys(words)), "en"))
+
+
+@cache
+def _stop_words_with(language: str) -> frozenset[str]:
+    return frozenset[str]().union(*map(stop_words, (language, *_ALWAYS_SPOKEN)))
 
 
 def _runs(word: str) -> list[str]:

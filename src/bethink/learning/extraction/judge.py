@@ -60,5 +60,5 @@ def _read(checked: Checked, verdict: Verdict, gate: Gate) -> Judged:
     if verdict.reason is not None:
         problem = ClaimProblem(verdict.reason, verdict.because, Force.HOLDS)
     elif verdict.fixed is not None:
-        problem = gate.foreign(verdict.fixed, checked.claim)  # a correction may not bring in what was not said
+        problem = gate.reworded(verdict.fixed, checked.claim)  # a correction may not bring in what was not said
     return Judged(checked=checked, statement=statement, evidence=Evidence.CONFIRMED, problem=problem)

@@ -14,6 +14,7 @@ _LINE = 200
 _LINES = 40
 _MAX_RAW = 30_000
 _MAX_SUMMARY = 600
+_POINTS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +72,11 @@ def quoted(records: Sequence[Record]) -> Notes:
 
 
 def _summary(title: str, said: Sequence[str]) -> str:
-    """Return the title and as many whole statements as fit."""
-    text = f"{title}." if title else ""
-    for statement in said:
-        longer = f"{text} {statement}".strip()
-        if text and len(longer) > _MAX_SUMMARY:
-            break
-        text = longer
-    return text
+    """Return the title and the first and the newest statements, one a line, as many as fit."""
+    half = _POINTS // 2
+    some = list(said) if len(said) <= _POINTS else [*said[:half], *said[-half:]]
+    while len(some) > 1 and sum(map(len, some)) > _MAX_SUMMARY:
+        some.pop(len(some) // 2)
+    if not title and len(said) == 1:
+        return some[0]
+    return "\n".join([*([title] if title else []), *(f"- {statement}" for statement in some)])

@@ -113,7 +113,7 @@ def _shown(tx: Tx, claim: Claim) -> list[str]:
 
 def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> tuple[str, str, int]:
     """Return the run of answers about these records that were recorded but not applied, its model and last record."""
-    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=2)
+    newest = learning.answers(tx, space=claim.space, kind=claim.kind, key=claim.key, limit=3)
     # The model is that of the extraction, and not that of the second reading, which is recorded after it.
     for answer in [each for each in newest if each.position == 0][:1]:
         made_by, _, span = answer.run.partition(":")

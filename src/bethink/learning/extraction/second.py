@@ -20,6 +20,7 @@ VERDICTS = (
     ClaimReason.UNCLEAR,
 )
 _LONGEST = 200
+_NEIGHBOUR = 240
 _MAX_STATEMENT = 1_000
 _TEXT: JsonObject = {"type": "string"}
 _OTHER: JsonObject = {
@@ -55,13 +56,30 @@ class Verdict:
     fixed: str | None = None
 
 
-def request(claims: Sequence[Checked], records: Mapping[int, Record], scene: Scene) -> str:
-    """Write the request: the quoted messages with their neighbours, and the claims. No notes, nothing else."""
+def request(
+    claims: Sequence[Checked], records: Mapping[int, Record], scene: Scene, *, doubts: bool = False
+) -> str:  # fmt: skip
+    """Write the request: the quoted messages with their neighbours, and the claims. No notes, nothing else.
+
+    With `doubts`, each claim says what around its quotes may turn their meaning.
+    """
     quoted = {quote.number for checked in claims for quote in checked.quotes}
     around = {number + step for number in quoted for step in (-1, 0, 1)}
-    shown = [text for number in sorted(around) if number in records and (text := line(records[number], scene))]
-    lines = [_claim(checked) for checked in claims]
+    shown = [
+        text if number in quoted else _shortened(text)
+        for number in sorted(around)
+        if number in records and (text := line(records[number], scene, timed=False))
+    ]
+    lines = [_claim(checked, doubts=doubts) for checked in claims]
     return "\n".join(["<messages>", *shown, "</messages>", "<claims>", *lines, "</claims>"])
+
+
+def closer(verdicts: Sequence[Verdict], again: Mapping[int, Verdict]) -> list[Verdict]:
+    """Return the verdicts, where what was read `again` must have been found said both times."""
+    return [
+        again[place] if place in again and again[place].reason is not None else verdict
+        for place, verdict in enumerate(verdicts)
+    ]
 
 
 def parse(text: str, count: int) -> list[Verdict]:
@@ -108,10 +126,15 @@ def _sentence(value: object) -> str | None:
     return text if 0 < len(text) <= _MAX_STATEMENT and not tagged(text) else None
 
 
-def _claim(checked: Checked) -> str:
+def _shortened(text: str) -> str:
+    """Return both ends of a long neighbour, which is there only to be understood."""
+    return text if len(text) <= _NEIGHBOUR else f"{text[: _NEIGHBOUR // 2]} […] {text[-_NEIGHBOUR // 2 :]}"
+
+
+def _claim(checked: Checked, *, doubts: bool) -> str:
     claim = checked.claim
+    doubt = f", doubt: {inert(checked.doubt, limit=_LONGEST)}" if doubts else ""
     numbers = ", ".join(str(number) for number in dict.fromkeys(quote.number for quote in checked.quotes))
     kind = "note" if claim.kind is None else str(claim.kind)
-    return (
-        f"{short_id(claim.place)} about {inert(claim.about) or 'no one'}, {kind}, [{numbers}]: {inert(claim.statement)}"
-    )
+    head = f"{short_id(claim.place)} about {inert(claim.about) or 'no one'}, {kind}{doubt}, [{numbers}]"
+    return f"{head}: {inert(claim.statement)}"

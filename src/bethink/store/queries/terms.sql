@@ -97,7 +97,7 @@ ORDER BY session_id, number LIMIT :limit;
 
 -- name: page_fact_texts
 -- The versions of the facts of a space, after one.
-SELECT id, version AS number, recorded_at AS at, content FROM facts
+SELECT id, version AS number, recorded_at AS at, content, kind, slot FROM facts
 WHERE space_id = :space AND (id, version) > (:after, :number) ORDER BY id, version LIMIT :limit;
 
 -- name: page_session_memory_texts

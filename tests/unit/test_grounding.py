@@ -1,0 +1,38 @@
+import pytest
+
+from bethink.learning.extraction.grounding import Ground
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "names"),
+    [
+        ("Lena lives in Freiburg.", "Mia is seven.", ["Mia"]),
+        ("Lena lives in Freiburg.", "Lena knows Mia.", ["Mia"]),
+        ("Lena wohnt in Freiburg und ist froh.", "Lena mag Hans.", ["Hans"]),
+        ("Lena habite à Nantes et elle est contente.", "Lena connaît Dan.", ["Dan"]),
+        ("Lena vive en Valencia con su madre.", "Lena quiere a Ben.", ["Ben"]),
+        ("Lena vive a Roma con la madre.", "Lena ha visto Will.", ["Will"]),
+        ("Lena bor i Oslo og er glad.", "Lena kjenner Noi.", ["Noi"]),
+    ],
+)
+def test_a_name_that_is_a_function_word_somewhere_must_have_been_said(
+    said: str, statement: str, names: list[str]
+) -> None:
+    assert Ground([said]).foreign_names(statement) == names
+    assert Ground([said, *names]).foreign_names(statement) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("Lena lives in Freiburg.", "The home of Lena is Freiburg. She is there."),
+        ("Lena wohnt in Freiburg und ist froh.", "Sie wohnt in Freiburg. Und Lena möchte, dass Sie es wissen."),
+        ("Lena habite à Nantes et elle est contente.", "Elle est à Nantes. Avec Lena, tout va."),
+        ("Lena vive en Valencia con su madre.", "Ella vive en Valencia. Con su madre."),
+        ("Lena lives in the Hague.", "Lena lives in The Hague."),
+        ("Lena says so.", "Lena does NOT want it."),
+        ("Лена живёт в Казани.", "Она живёт в Казани, как Вы знаете."),
+    ],
+)
+def test_a_function_word_where_a_sentence_begins_is_no_name(said: str, statement: str) -> None:
+    assert Ground([said]).foreign_names(statement) == []

@@ -1,0 +1,46 @@
+import pytest
+
+from bethink.language import asked_topics, stop_words, topics_of
+
+
+def topics(text: str) -> set[str]:
+    return {topic for found in asked_topics(text).values() for topic in found}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do I live?", "Wo wohne ich?", "¿Dónde vivo?", "Où est-ce que j'habite ?", "Onde é que eu moro?",
+        "Где я живу?", "我住在哪里?", "私はどこに住んでいますか?", "저는 어디에 살고 있나요?", "أين أسكن؟",
+        "Nerede oturuyorum?",
+    ],
+)  # fmt: skip
+def test_a_question_for_a_home_is_about_a_home_in_any_language(question: str) -> None:
+    assert "topic:home" in topics(question)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    ["Mira rents a flat in Bergen.", "Mira hat eine Zweizimmerwohnung.", "Mira loue un studio.", "小伟在成都租房。"],
+)
+def test_a_fact_is_about_what_its_words_say(fact: str) -> None:
+    assert "topic:home" in topics_of(fact)
+
+
+def test_a_fact_is_about_its_kind_and_its_slot_as_well() -> None:
+    assert topics_of("Bergen.", kind="instruction", slot="home_town") == ("topic:wish", "topic:home")
+    assert topics_of("Bergen.") == ()
+
+
+def test_only_a_question_asks_for_wishes_by_its_words() -> None:
+    assert "topic:wish" in topics("How should you format your replies?")
+    assert "topic:wish" not in topics_of("How should you format your replies?")
+
+
+def test_a_short_word_without_its_accents_is_another_one() -> None:
+    assert "topic:food" in topics_of("Elle aime le thé.")
+    assert "topic:food" not in topics_of("She likes the sea.")
+
+
+def test_no_word_that_says_nothing_is_a_topic_in_english() -> None:
+    assert not [word for word in stop_words("en") if topics(word)]
