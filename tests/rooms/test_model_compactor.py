@@ -123,8 +123,9 @@ async def test_a_compaction_is_charged_to_the_day_like_learning(target: str) -> 
 
 async def test_once_the_daily_cap_is_reached_a_compaction_quotes_and_asks_no_model(target: str) -> None:
     model = ScriptedModel(["They counted."])
-    settings = {"model": model, "redactor": Quiet(), "engine": engine(retain_recent=2), "daily_spend_cap": 0.000001}
-    async with bethink.connect(target, **settings) as memory:
+    async with bethink.connect(
+        target, model=model, redactor=Quiet(), engine=engine(retain_recent=2), daily_spend_cap=0.000001
+    ) as memory:
         assert await compacted(memory) == "They counted."
         spent = (await memory.audit()).spent_today
         working = memory.local().working("alice")

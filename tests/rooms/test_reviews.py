@@ -232,5 +232,47 @@ async def test_context_says_where_a_wish_applies(memory: bethink.Memory, databas
 
     text = (await alice.context()).text
 
+<<<<<<< HEAD
     assert "The owner wants tabs. (scope: project Fjord, only quoted, user," in text
     assert "The owner wants Norwegian. (scope: always, only quoted, user," in text
+=======
+    assert "The owner wants tabs. (for project Fjord, user," in text
+    assert "The owner wants Norwegian. (user," in text
+
+
+async def test_what_a_message_says_can_be_proposed_once_and_is_a_fact_only_when_approved(
+    memory: bethink.Memory,
+) -> None:
+    alice = memory.space("alice")
+    kept = await alice.remember([{"role": "assistant", "content": "Alice wants tea."}])
+    [ref] = kept.refs
+    review = await alice.reviews.propose(ref, kind=bethink.FactKind.PREFERENCE)
+    again = await alice.reviews.propose(ref, statement="Alice wants coffee.")
+
+    assert (review, review.reason, review.claim.fact.origin) == (again, "proposed", "assistant")
+    assert await alice.facts.all() == []
+    await alice.reviews.approve(review.id)
+    [fact] = await alice.facts.all()
+    assert (fact.content, fact.kind, fact.origin) == ("Alice wants tea.", "preference", "user")
+    assert (await alice.reviews.propose(ref)).status is ReviewStatus.APPROVED
+    assert [quote.text for quote in await alice.facts.quotes(fact.id)] == ["Alice wants tea."]
+
+    await alice.forget(ref)
+    assert (await alice.facts.all(), await alice.reviews.all(status=ReviewStatus.APPROVED)) == ([], [])
+
+
+async def test_only_a_message_that_exists_and_is_short_enough_can_be_proposed(memory: bethink.Memory) -> None:
+    alice = memory.space("alice")
+    kept = await alice.remember("word " * 300)
+    [ref] = kept.refs
+
+    with pytest.raises(Invalid, match="not one sentence"):
+        await alice.reviews.propose(ref)
+    assert (await alice.reviews.propose(ref, statement="Alice says a lot.")).claim.fact.content == "Alice says a lot."
+    with pytest.raises(NotFound):
+        await alice.reviews.propose(f"message:{ref.id}:9")
+    with pytest.raises(NotFound):
+        await memory.space("bob").reviews.propose(ref)
+    with pytest.raises(Invalid, match="cannot be proposed"):
+        await alice.reviews.propose("fact:fct_1:1")
+>>>>>>> mcp14
