@@ -264,6 +264,13 @@ async def _serve(
 
 def _listening(folder: AgentFolder) -> list[Any]:
     servers: list[Any] = []
+    with suppress(OSError):  # the port was taken: the socket still serves, and doctor says so
+        loopback = _Loopback(("127.0.0.1", folder.port or free_port()), _Handler)
+        loopback.token = folder.token or secrets.token_urlsafe(32)
+        folder.write(folder.path / "port", str(loopback.server_port))
+        folder.write(folder.path / "token", loopback.token)
+        servers.append(loopback)
+    # The socket comes last: where it is, everything listens.
     if hasattr(socket, "AF_UNIX"):
         os.chdir(folder.path)  # the path of a socket may have about 100 characters
         Path("socket").unlink(missing_ok=True)
@@ -272,12 +279,6 @@ def _listening(folder: AgentFolder) -> list[Any]:
             servers.append(_Socket("socket", _Handler))
         finally:
             os.umask(before)
-    with suppress(OSError):  # the port was taken: the socket still serves, and doctor says so
-        loopback = _Loopback(("127.0.0.1", folder.port or free_port()), _Handler)
-        loopback.token = folder.token or secrets.token_urlsafe(32)
-        folder.write(folder.path / "port", str(loopback.server_port))
-        folder.write(folder.path / "token", loopback.token)
-        servers.append(loopback)
     return servers
 
 
