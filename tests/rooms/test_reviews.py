@@ -232,12 +232,8 @@ async def test_context_says_where_a_wish_applies(memory: bethink.Memory, databas
 
     text = (await alice.context()).text
 
-<<<<<<< HEAD
     assert "The owner wants tabs. (scope: project Fjord, only quoted, user," in text
     assert "The owner wants Norwegian. (scope: always, only quoted, user," in text
-=======
-    assert "The owner wants tabs. (for project Fjord, user," in text
-    assert "The owner wants Norwegian. (user," in text
 
 
 async def test_what_a_message_says_can_be_proposed_once_and_is_a_fact_only_when_approved(
@@ -275,4 +271,3 @@ async def test_only_a_message_that_exists_and_is_short_enough_can_be_proposed(me
         await memory.space("bob").reviews.propose(ref)
     with pytest.raises(Invalid, match="cannot be proposed"):
         await alice.reviews.propose("fact:fct_1:1")
->>>>>>> mcp14
