@@ -21,6 +21,7 @@ from bethink.model.verbs import (
     rules,
     service,
     sessions,
+    steering,
     tests,
     threads,
 )
@@ -87,9 +88,11 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
-    (relearning.RELEARN, relearning.RelearnRequest(model="openai:a", second_model="openai:b", dry_run=False)),
+    (relearning.RELEARN, relearning.RelearnRequest(
+        model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
+    (steering.PREVIEW, steering.PreviewRequest(messages=TALK, rules=RULES, conversation="talk", agent="scout")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),

@@ -13,7 +13,7 @@ from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import memory, relearning, service, sessions
+from bethink.model.verbs import memory, relearning, service, sessions, steering
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -319,6 +319,12 @@ def _relearning(local: Local) -> Handlers:
     )
 
 
+def _steering(local: Local) -> Handlers:
+    from bethink.steer import preview  # noqa: PLC0415 - see above
+
+    return Handlers().on(steering.PREVIEW, lambda space, request: preview(local.worker(), space, request))
+
+
 def _correcting(local: Local) -> Handlers:
     from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
     from bethink.facts.service import FactService  # noqa: PLC0415
@@ -469,6 +475,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
     (relearning.VERBS, _relearning),
+    (steering.VERBS, _steering),
     (
         (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
         _installation,

@@ -34,6 +34,7 @@ from bethink.model.jobs import Audit, Job, JobKind, RunReport
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
+from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
@@ -1791,18 +1792,35 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.learn(only=only))
 
-    def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+    def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
 
         Args:
             model: The model, as PROVIDER:NAME. The one that learns here, if left out.
             second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
             Unavailable: if there is no model to learn with, or the daily spend cap is reached.
         """
-        return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
+        return self._run(
+            lambda: self._inner.relearn(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            )
+        )
 
     def apply_relearning(self, relearning_id: str) -> Relearning:
         """Apply a proposed relearning as one change.
@@ -1825,6 +1843,29 @@ class Space(Blocking[AsyncSpace]):
             Stale: if a fact that it brought was changed since.
         """
         return self._run(lambda: self._inner.undo_relearning(relearning_id))
+
+    def preview(
+        self,
+        messages: Given,
+        *,
+        rules: LearningRules | None = None,
+        conversation: str = "preview",
+        agent: str = "assistant",
+    ) -> Preview:
+        """Learn from messages without storing anything, and return what would stand, be held or be refused.
+
+        Only its cost is counted for the day. The model is told what the space knows, as when it learns.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            rules: Rules to try, in place of those that are set.
+            conversation: The conversation that they would belong to: its channel is told to the model.
+            agent: The agent whose rules apply.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
 
     def session(
         self,

@@ -117,7 +117,7 @@ SUCCEEDING = {
     "rules set": ["rules", "set", "--owner", "Mira"],
 }
 IN_A_PROCESS = {"serve", "mcp"}  # they serve until they are told to stop: see test_cli_processes
-WITH_A_MODEL = {"relearn"}  # it learns: see test_cli_relearn
+WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
 
 
 def test_no_command_is_left_out_here() -> None:
@@ -249,6 +249,7 @@ FAILING = {
     "rules show": (["rules", "--database", "mysql://x"], 4),
     "rules set": (["rules", "set"], 2),
     "relearn": (["relearn", "--apply", "rel_none"], 3),
+    "preview": (["preview", "missing.jsonl"], 2),
 }
 
 

@@ -12,9 +12,11 @@ from bethink.model.changes import MemoryChange
 from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
+from bethink.model.preview import Preview
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
+from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
@@ -49,6 +51,7 @@ from bethink.model.verbs.sessions import (
     OpenSessionRequest,
     SessionRequest,
 )
+from bethink.model.verbs.steering import PREVIEW, PreviewRequest
 
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
@@ -406,18 +409,36 @@ class Space(SpaceHandle):
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
-    async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+    async def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
 
         Args:
             model: The model, as PROVIDER:NAME. The one that learns here, if left out.
             second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
             Unavailable: if there is no model to learn with, or the daily spend cap is reached.
         """
-        return await self._run(RELEARN, RelearnRequest(model=model, second_model=second_model, dry_run=dry_run))
+        return await self._run(
+            RELEARN,
+            RelearnRequest(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            ),
+        )
 
     async def apply_relearning(self, relearning_id: str) -> Relearning:
         """Apply a proposed relearning as one change.
@@ -440,6 +461,32 @@ class Space(SpaceHandle):
             Stale: if a fact that it brought was changed since.
         """
         return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
+    async def preview(
+        self,
+        messages: Given,
+        *,
+        rules: LearningRules | None = None,
+        conversation: str = "preview",
+        agent: str = "assistant",
+    ) -> Preview:
+        """Learn from messages without storing anything, and return what would stand, be held or be refused.
+
+        Only its cost is counted for the day. The model is told what the space knows, as when it learns.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            rules: Rules to try, in place of those that are set.
+            conversation: The conversation that they would belong to: its channel is told to the model.
+            agent: The agent whose rules apply.
+
+        Raises:
+            Unavailable: if there is no model to learn with, or the daily spend cap is reached.
+        """
+        return await self._run(
+            PREVIEW,
+            PreviewRequest(messages=messages_from(messages), rules=rules, conversation=conversation, agent=agent),
+        )
 
     async def session(
         self,

@@ -253,12 +253,13 @@ def _messages(path: Path, digest: str, conversation: str, report: ImportReport) 
         for number, raw in enumerate(source, 1):
             if raw.strip():
                 try:
-                    yield _message(raw, number, digest, conversation)
+                    yield imported_message(raw, number, digest, conversation)
                 except (BethinkError, ValueError, TypeError, RecursionError) as error:
                     report.refuse(number, error)
 
 
-def _message(raw: bytes, number: int, digest: str, conversation: str) -> ImportedMessage:
+def imported_message(raw: bytes, number: int, digest: str, conversation: str) -> ImportedMessage:
+    """Read one line. Raises `Invalid` if it is no message."""
     from bethink.model.records import checked_name, message_from  # noqa: PLC0415
 
     tree = _tree(raw)

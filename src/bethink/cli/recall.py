@@ -223,7 +223,8 @@ def quote_lines(quotes: "Sequence[Quote]") -> Iterator[OutputLine]:
     for quote in quotes:
         what = "context" if quote.context else "quote"
         yield OutputLine(f"  {what}  “{one_line(quote.text, _WIDTH)}”")
-        yield OutputLine(f"         message:{quote.session_id}:{quote.number}", "dim")
+        where = f"message:{quote.session_id}:{quote.number}" if quote.session_id else f"message {quote.number}"
+        yield OutputLine(f"         {where}", "dim")
 
 
 def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "test": ("tests", "Run memory tests: questions with what must and must not come back."),
     "review": ("review", "Decide about what was not believed at once, and about changes to documents."),
     "rules": ("rules", "Show or set what a space learns, and what a person approves first."),
+    "preview": ("preview", "Show what would be learnt from messages, and store nothing."),
     "restore": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),

@@ -28,14 +28,7 @@ class RulesService:
 
     async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
         """Set the rules, redacted."""
-        given = request.rules
-        _check_zone(given.time_zone)
-        rules = replace(
-            given,
-            instructions=self._cut(given.instructions),
-            owner=None if given.owner is None else self._cut(given.owner),
-            slots={self._cut(name): self._cut(about) for name, about in given.slots.items()},
-        )
+        rules = cleaned(request.rules, self._redactor)
 
         def body(tx: Tx) -> LearningRules:
             learning_rules.put(tx, rules, space=space, agent=request.agent)
@@ -43,8 +36,20 @@ class RulesService:
 
         return await self._database.transact(body, space=space)
 
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
+
+def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
+    """Return rules as they may be stored and sent to a model: redacted. Raises `Invalid` for an unknown time zone."""
+
+    def cut(text: str) -> str:
+        return redactor.redact(clean(unframed(text)))
+
+    _check_zone(rules.time_zone)
+    return replace(
+        rules,
+        instructions=cut(rules.instructions),
+        owner=None if rules.owner is None else cut(rules.owner),
+        slots={cut(name): cut(about) for name, about in rules.slots.items()},
+    )
 
 
 def _check_zone(name: str | None) -> None:

@@ -8,6 +8,7 @@ from bethink.model.checks import Cleaned, Length, Printable, any_of, tuple_from
 from bethink.model.records import FactKind
 
 _SHORT = Annotated[str, Length(1, 100), Printable()]
+Instructions = Annotated[str, Length(0, 4_000), Cleaned()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class LearningRules:
     They are given to the model that learns. They cannot make it believed: its claims are checked all the same.
     """
 
-    instructions: Annotated[str, Length(0, 4_000), Cleaned()] = ""
+    instructions: Instructions = ""
     """What to learn, what never, and in which language, in plain words."""
     owner: _SHORT | None = None
     """The name of the person whose memory it is."""

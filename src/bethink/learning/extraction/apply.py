@@ -20,6 +20,7 @@ from bethink.store import facts, jobs, learning, reviews
 from bethink.store.db import Tx
 from bethink.store.learning import Advanced
 
+DISPUTED = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
 _OWNERS = frozenset({"owner", "user", "the user"})
 
 
@@ -68,7 +69,7 @@ def _settle_all(
             learnt.refused[ClaimReason.NO_QUOTE] += 1
             continue
         effect = f"{claim.key}:{work.until}:{result.made_by.extractor}:{place}"
-        claimed = _claimed(each, work, claim, result.made_by)
+        claimed = claimed_fact(each, work, result.made_by, source=claim.key)
         problem = each.problem
         if problem is None and each.checked.claim.kind is None:
             stands.append(each)
@@ -79,9 +80,7 @@ def _settle_all(
                 learnt.settled[settlement] += 1
                 stands.append(each)
                 continue
-            problem = ClaimProblem(
-                ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS
-            )
+            problem = DISPUTED
         _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
 
@@ -102,7 +101,8 @@ def _keep_for_review(
     )
 
 
-def _claimed(each: Judged, work: reading.ExtractionInput, claim: Claim, made_by: Maker) -> ClaimedFact:
+def claimed_fact(each: Judged, work: reading.ExtractionInput, made_by: Maker, *, source: str) -> ClaimedFact:
+    """Return a judged claim as the fact it would be, learnt from a session."""
     draft, checked = each.checked.claim, each.checked
     words = [quote.number for quote in checked.quotes if not quote.context]
     said = max((work.said_at(number) for number in words), default=work.updated_at)
@@ -110,7 +110,7 @@ def _claimed(each: Judged, work: reading.ExtractionInput, claim: Claim, made_by:
     fact = Fact(
         id=new_id("fct"),
         content=each.statement,
-        source=claim.key,
+        source=source,
         created_at=said,
         kind=draft.kind or FactKind.KNOWLEDGE,
         origin=checked.origin,
