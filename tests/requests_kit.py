@@ -6,6 +6,7 @@ from typing import Any
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
+from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
@@ -51,7 +52,8 @@ RULES = LearningRules(
     owner="Anna",
     time_zone="Europe/Oslo",
     slots={"favourite_tea": "the tea she drinks most"},
-    hold_kinds=(FactKind.PREFERENCE,),
+    kinds={"recipe": "how she cooks something"},
+    hold_kinds=(FactKind.PREFERENCE, OwnKind("recipe")),
     held_flags=("health",),
 )
 NARROW: dict[str, Any] = {

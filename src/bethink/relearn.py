@@ -221,4 +221,4 @@ def _is_about(known: LearntFact, claim: ClaimedFact) -> bool:
     if fact.slot is not None and (fact.subject, fact.slot) == (known.fact.subject, known.fact.slot):
         return True
     words = frozenset((quote.session_id, quote.number) for quote in claim.quotes if not quote.context)
-    return fact.kind is known.fact.kind and fact.subject == known.fact.subject and words == known.words
+    return fact.kind == known.fact.kind and fact.subject == known.fact.subject and words == known.words

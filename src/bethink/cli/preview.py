@@ -25,14 +25,17 @@ async def preview(
     ctx: CommandContext,
     file: Annotated[
         str, typer.Argument(help="A JSON Lines file as for 'bethink import', or one text of the user; - for stdin.")
-    ],
+    ] = "-",
     *,
     instructions: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Try other instructions than those of the rules.")
     ] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="The agent whose rules apply.")] = "assistant",
 ) -> Result:
-    """Show what would be learnt from messages: what would stand, be held or be refused. Nothing is stored."""
+    """Show what would be learnt from messages, and store nothing.
+
+    It says what would stand, wait for a person or be refused, with the words it rests on and why.
+    """
     messages = _messages(read_file(file, what="the messages"))
     rules = None
     if instructions is not None:

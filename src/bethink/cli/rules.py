@@ -29,7 +29,7 @@ async def show(ctx: CommandContext, *, agent: Agent = None) -> Result:
 
 
 @command(rules, "set", effect="creates")
-async def set_rules(
+async def set_rules(  # noqa: PLR0913 - each is an option of its own
     ctx: CommandContext,
     *,
     instructions: Annotated[
@@ -41,6 +41,10 @@ async def set_rules(
     slot: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=ABOUT", help="An attribute of your own with one value at a time. Repeatable."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=ABOUT", help="A kind of facts of your own, such as recipe. Repeatable."),
     ] = None,
     hold: Annotated[
         list[str] | None,
@@ -61,7 +65,9 @@ async def set_rules(
     if time_zone is not None:
         changes["time_zone"] = time_zone or None
     if slot is not None:
-        changes["slots"] = dict(map(_slot, filter(None, slot)))
+        changes["slots"] = dict(_named(each, "slot") for each in slot if each)
+    if kind is not None:
+        changes["kinds"] = dict(_named(each, "kind") for each in kind if each)
     if hold is not None:
         changes["hold_kinds"] = tuple(filter(None, hold))
     if held_flag is not None:
@@ -72,10 +78,10 @@ async def set_rules(
     return Result(data=stored, lines=_lines(stored))
 
 
-def _slot(text: str) -> tuple[str, str]:
+def _named(text: str, what: str) -> tuple[str, str]:
     name, equals, about = text.partition("=")
     if not (name.strip() and equals and about.strip()):
-        raise UsageError(f"cannot read the slot {text!r}.", hint="Write NAME=ABOUT.")
+        raise UsageError(f"cannot read the {what} {text!r}.", hint="Write NAME=ABOUT.")
     return name.strip(), about.strip()
 
 
@@ -86,6 +92,7 @@ def _lines(found: "LearningRules") -> list[OutputLine]:
         ["time zone", found.time_zone or "as the settings say"],
         ["held kinds", ", ".join(found.hold_kinds) or "none"],
         ["held flags", one_line(flags)],
+        *([f"kind {one_line(name)}", one_line(about)] for name, about in found.kinds.items()),
         *([f"slot {one_line(name)}", one_line(about)] for name, about in found.slots.items()),
     ]
     told = found.instructions.splitlines() or ["no instructions"]

@@ -1,5 +1,6 @@
 """Carries out the verbs of learning rules, and writes them for a model."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -49,6 +50,7 @@ def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
         instructions=cut(rules.instructions),
         owner=None if rules.owner is None else cut(rules.owner),
         slots={cut(name): cut(about) for name, about in rules.slots.items()},
+        kinds={name: cut(about) for name, about in rules.kinds.items()},
     )
 
 
@@ -63,5 +65,11 @@ def _check_zone(name: str | None) -> None:
 
 def written(rules: LearningRules) -> str:
     """Return what rules tell a model; empty if they tell it nothing."""
-    slots = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(rules.slots.items())]
-    return "\n".join([*filter(None, [rules.instructions.strip()]), *(["Slots to use:"] if slots else []), *slots])
+    slots = _listed("Slots to use:", rules.slots)
+    kinds = _listed("Further values of `kind`, to use where they fit best:", rules.kinds)
+    return "\n".join([*filter(None, [rules.instructions.strip()]), *slots, *kinds])
+
+
+def _listed(heading: str, named: Mapping[str, str]) -> list[str]:
+    lines = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(named.items())]
+    return [heading, *lines] if lines else []

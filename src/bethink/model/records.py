@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from bethink.errors import Invalid
 from bethink.model.checks import InvalidField, any_of, tuple_from
+from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
@@ -265,19 +266,6 @@ class Agent:
     kind: AgentKind
 
 
-class FactKind(StrEnum):
-    """The subject of a fact. The last three tell an agent what to do, so only a user's own words can create one."""
-
-    DETAIL = "detail"
-    KNOWLEDGE = "knowledge"
-    DECISION = "decision"
-    GOAL = "goal"
-    EVENT = "event"
-    PREFERENCE = "preference"
-    INSTRUCTION = "instruction"
-    PROCEDURE = "procedure"
-
-
 class Evidence(StrEnum):
     """How it is known that a fact is true."""
 
@@ -324,7 +312,7 @@ class Fact:
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
     created_at: Moment | None = None
-    kind: FactKind = FactKind.KNOWLEDGE
+    kind: Kind = FactKind.KNOWLEDGE
     origin: Origin = _IMPORT
     entities: tuple[str, ...] = ()
     subject: str | None = None
@@ -349,7 +337,7 @@ class Fact:
         for name in ("tags", "entities", "flags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
         if type(self.kind) is not FactKind:
-            object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
+            object.__setattr__(self, "kind", kind_of(self.kind))
         if type(self.origin) is not Origin:
             object.__setattr__(self, "origin", Origin(self.origin))
         if type(self.evidence) is not Evidence:

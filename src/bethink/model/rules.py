@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from bethink.model.kinds import FactKind, Kind
 from bethink.model.moments import EPOCH
-from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger, conversation_key
+from bethink.model.records import AgentKind, EndReason, Fact, Origin, Trigger, conversation_key
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
@@ -57,7 +58,7 @@ def lowest(origins: Iterable[Origin]) -> Origin:
     return min(origins, key=lambda origin: (rank(origin), origin))
 
 
-def tells(kind: FactKind) -> bool:
+def tells(kind: Kind) -> bool:
     """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
     return kind in _TELLING
 

@@ -11,9 +11,10 @@ from bethink.errors import Stale
 from bethink.model.changes import ChangeKind
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
+from bethink.model.kinds import kind_of
 from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Evidence, Fact, FactKind, Maker, Origin, Quote, SourceMessage
+from bethink.model.records import Evidence, Fact, Maker, Origin, Quote, SourceMessage
 from bethink.model.text import canonical_json
 from bethink.model.words import gist
 from bethink.store import changes, jobs, terms
@@ -416,7 +417,7 @@ def fact_of(row: Row) -> Fact:
         tags=tuple(json.loads(row["tags"])),
         metadata=json.loads(row["metadata"]),
         created_at=from_micros(row["created_at"]),
-        kind=FactKind(row["kind"]),
+        kind=kind_of(row["kind"]),
         origin=Origin(row["origin"]),
         entities=tuple(json.loads(row["entities"])),
         subject=row["subject"],

@@ -53,6 +53,8 @@ class Asker:
     account: Account
     prompt: SystemPrompt
     """What asks for claims."""
+    own_kinds: Sequence[str] = ()
+    """Kinds of facts that the space has besides those that everyone has."""
     _taken: Usage = field(default_factory=Usage, init=False)
 
     async def ask_claims(
@@ -65,13 +67,13 @@ class Asker:
         call = ModelCall(
             system=self.prompt.text,
             prompt=redacted(self.redactor, text),
-            schema=claims.SCHEMA,
+            schema=claims.schema(*self.own_kinds),
             schema_name="claims",
             max_tokens=min(_ANSWER_TOKENS, model.window // 4),
         )
 
         async def ask() -> tuple[str, str]:
-            content, name = await self._usable(model, call, claims.parse)
+            content, name = await self._usable(model, call, self._parse)
             content = await self._quoted_again(model, call, content, gate)
             return canonical_json(_with_ids(loads(content), known)), name
 
@@ -111,11 +113,11 @@ class Asker:
     ) -> str:
         """Ask once more for the claims whose quotes are not in their messages, and put them in place of these."""
         tree = loads(content)
-        found = gate(claims.parse(content))
+        found = gate(self._parse(content))
         kept: list[object] = []
         missing: list[claims.DraftQuote] = []
         for entry in tree["claims"]:
-            draft = claims.draft(entry)
+            draft = claims.draft(entry, self.own_kinds)
             gone = [] if draft is None else found.missing(draft)
             missing += gone
             if not gone:
@@ -129,11 +131,14 @@ class Asker:
         )
         try:
             answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
-            again = loads(self._content(answer, claims.parse))["claims"]
+            again = loads(self._content(answer, self._parse))["claims"]
         except ModelError:
             return content  # the rest is paid for; the gate refuses these, and says why
         more = [entry for entry in again if entry not in kept]  # a model may repeat all of them
         return json.dumps({**tree, "claims": [*kept, *more]}, ensure_ascii=False)
+
+    def _parse(self, text: str) -> claims.Answer:
+        return claims.parse(text, self.own_kinds)
 
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)

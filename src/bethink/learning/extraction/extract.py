@@ -75,9 +75,12 @@ class Extractor:
 
     async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extracted:
         """Ask for the claims of a session and for their second reading, and judge them. Raises `ModelError`."""
-        asker = Asker(redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt)
+        own = sorted(work.rules.kinds)
+        asker = Asker(
+            redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt, own_kinds=own
+        )  # fmt: skip
         first = await self._first(model, asker, work)
-        answer = claims.parse(first.content)
+        answer = claims.parse(first.content, own)
         gate = _gate(work, answer)
         checked = [gate.check(each) for each in answer.claims]
         verdicts = await self._verdicts(asker, work, readable(checked))
