@@ -1,6 +1,6 @@
 """Local: carries out requests on a database in this process."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ import anyio
 
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
-from bethink.handles import Backend
+from bethink.handles import Backend, Handlers
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.recall import RefKind
@@ -34,8 +34,6 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.working.memory import WorkingMemory
     from bethink.working.process import Engine
 
-Handler = Callable[[str, Any], Awaitable[Any]]
-
 _log = logger("memory")
 
 
@@ -55,15 +53,6 @@ class Parts:
     files_folder: str = ""
     allow_private: bool = False
     """Whether webhooks may call addresses of a private network."""
-
-
-class Handlers(dict[str, Handler]):
-    """The functions that carry out verbs, by the verb's name."""
-
-    def on(self, verb: Verb[RequestT, ResultT], handler: Callable[[str, RequestT], Awaitable[ResultT]]) -> "Handlers":
-        """Register the function that carries out a verb. It receives the space and the request."""
-        self[verb.name] = handler
-        return self
 
 
 class Local(Backend):
@@ -320,9 +309,18 @@ def _relearning(local: Local) -> Handlers:
 
 
 def _steering(local: Local) -> Handlers:
-    from bethink.steer import preview  # noqa: PLC0415 - see above
+    from bethink.facts.opinions import OpinionService  # noqa: PLC0415 - see above
+    from bethink.steer import preview  # noqa: PLC0415
 
-    return Handlers().on(steering.PREVIEW, lambda space, request: preview(local.worker(), space, request))
+    found = OpinionService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(steering.PREVIEW, lambda space, request: preview(local.worker(), space, request))
+        .on(steering.PIN, found.pin)
+        .on(steering.UNPIN, found.unpin)
+        .on(steering.PINS, found.pins)
+        .on(steering.FEEDBACK, found.feedback)
+    )
 
 
 def _correcting(local: Local) -> Handlers:
@@ -368,6 +366,8 @@ def _reviews(local: Local) -> Handlers:
         .on(reviews.GET_REVIEW, found.get)
         .on(reviews.APPROVE_REVIEW, found.approve)
         .on(reviews.REJECT_REVIEW, found.reject)
+        .on(reviews.APPROVE_REVIEWS, found.approve_all)
+        .on(reviews.REJECT_REVIEWS, found.reject_all)
     )
 
 

@@ -36,7 +36,19 @@ from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
-from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import (
+    Block,
+    Corrected,
+    Feedback,
+    Level,
+    Lineage,
+    Recall,
+    Ref,
+    RefKind,
+    Remembered,
+    Showing,
+    Verdict,
+)
 from bethink.model.records import (
     AgentKind,
     Fact,
@@ -665,6 +677,33 @@ class Reviews(Blocking[AsyncReviews]):
         """
         return self._run(lambda: self._inner.reject(review_id, note=note))
 
+    def approve_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Believe some claims as they are, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if one quotes no message.
+        """
+        return self._run(lambda: self._inner.approve_all(review_ids, note=note))
+
+    def reject_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Decide that some claims are not believed, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return self._run(lambda: self._inner.reject_all(review_ids, note=note))
+
 
 class Rules(Blocking[AsyncRules]):
     """The rules by which a space learns."""
@@ -840,18 +879,20 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.changes(limit=limit))
 
-    def approve(self, run: str) -> None:
-        """Apply a change set that was held for review.
+    def approve(self, run: str, *, paths: Iterable[str] | None = None) -> None:
+        """Apply a change set that was held for review, whole or in part.
 
         Args:
             run: The run that made it.
+            paths: Only the changes of these documents; the others are discarded. All of them, if left out.
 
         Raises:
             NotFound: if there is no such change set.
             Conflict: if it is not held.
             Stale: if the tree has changed since.
+            Invalid: if it does not have one of the paths.
         """
-        return self._run(lambda: self._inner.approve(run))
+        return self._run(lambda: self._inner.approve(run, paths=paths))
 
     def reject(self, run: str) -> None:
         """Discard a change set that was held for review, with its text.
@@ -1667,7 +1708,7 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.explain(ref))
 
-    def correct(self, ref: Ref | str, text: str) -> Corrected:
+    def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
 
         It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
@@ -1675,12 +1716,13 @@ class Space(Blocking[AsyncSpace]):
         Args:
             ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
             text: The whole new text.
+            expires_at: From when on the fact is no longer recalled. As before, if left out.
 
         Raises:
             NotFound: if the space has no such memory.
             Stale: if the ref does not name the current version.
         """
-        return self._run(lambda: self._inner.correct(ref, text))
+        return self._run(lambda: self._inner.correct(ref, text, expires_at=expires_at))
 
     def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
@@ -1866,6 +1908,57 @@ class Space(Blocking[AsyncSpace]):
             Unavailable: if there is no model to learn with, or the daily spend cap is reached.
         """
         return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
+
+    def pin(self, ref: Ref | str) -> Fact:
+        """Pin a fact: `context` has it as long as it holds, next to what the user wants.
+
+        A corrected fact stays pinned; one that takes its place is not.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return self._run(lambda: self._inner.pin(ref))
+
+    def unpin(self, ref: Ref | str) -> Fact:
+        """Take the pin of a fact back.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return self._run(lambda: self._inner.unpin(ref))
+
+    def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
+        """List the facts that are pinned and hold, in the order they were pinned.
+
+        Args:
+            as_of: What was pinned at this time. A day means its end.
+            limit: How many facts to return at most.
+        """
+        return self._run(lambda: self._inner.pins(as_of=as_of, limit=limit))
+
+    def feedback(self, ref: Ref | str, verdict: Verdict, *, note: str | None = None, by: str = "user") -> Feedback:
+        """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
+
+        `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.
+        `outdated` ends it now.
+
+        Args:
+            ref: The fact, in the version that was read: `fact:id:version`, as in results.
+            verdict: `useful`, `wrong` or `outdated`.
+            note: Why, in their words.
+            by: Who says so. It is kept, and not checked.
+
+        Raises:
+            NotFound: if the space has no such fact.
+            Stale: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.feedback(ref, verdict, note=note, by=by))
 
     def session(
         self,

@@ -50,6 +50,7 @@ _KNOWN: dict[Any, st.SearchStrategy[Any]] = {
         slots=st.dictionaries(_TEXTS, _TEXTS, max_size=2),
         kinds=st.just({"recipe": "how to cook"}),
         hold_kinds=st.lists(st.sampled_from([*FactKind, OwnKind("recipe")]), max_size=2).map(tuple),
+        expires_after=st.dictionaries(st.sampled_from(["goal", "recipe"]), st.integers(1, 9), max_size=2),
         held_flags=st.none() | st.lists(_TEXTS, max_size=2).map(tuple),
     ),
     DocumentDraft: st.builds(

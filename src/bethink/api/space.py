@@ -13,8 +13,20 @@ from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.preview import Preview
-from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
-from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.recall import (
+    Block,
+    Corrected,
+    Feedback,
+    Level,
+    Lineage,
+    Recall,
+    Ref,
+    RefKind,
+    Remembered,
+    Showing,
+    Verdict,
+)
+from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
 from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Empty
@@ -51,7 +63,17 @@ from bethink.model.verbs.sessions import (
     OpenSessionRequest,
     SessionRequest,
 )
-from bethink.model.verbs.steering import PREVIEW, PreviewRequest
+from bethink.model.verbs.steering import (
+    FEEDBACK,
+    PIN,
+    PINS,
+    PREVIEW,
+    UNPIN,
+    FeedbackRequest,
+    PinRequest,
+    PinsRequest,
+    PreviewRequest,
+)
 
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
@@ -279,7 +301,7 @@ class Space(SpaceHandle):
         """
         return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
 
-    async def correct(self, ref: Ref | str, text: str) -> Corrected:
+    async def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
 
         It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
@@ -287,12 +309,16 @@ class Space(SpaceHandle):
         Args:
             ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
             text: The whole new text.
+            expires_at: From when on the fact is no longer recalled. As before, if left out.
 
         Raises:
             NotFound: if the space has no such memory.
             Stale: if the ref does not name the current version.
         """
-        return await self._run(CORRECT, CorrectRequest(ref=Ref.read(ref), text=text))
+        return await self._run(
+            CORRECT,
+            CorrectRequest(ref=Ref.read(ref), text=text, expires_at=None if expires_at is None else moment(expires_at)),
+        )
 
     async def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
@@ -487,6 +513,59 @@ class Space(SpaceHandle):
             PREVIEW,
             PreviewRequest(messages=messages_from(messages), rules=rules, conversation=conversation, agent=agent),
         )
+
+    async def pin(self, ref: Ref | str) -> Fact:
+        """Pin a fact: `context` has it as long as it holds, next to what the user wants.
+
+        A corrected fact stays pinned; one that takes its place is not.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return await self._run(PIN, PinRequest(ref=Ref.read(ref)))
+
+    async def unpin(self, ref: Ref | str) -> Fact:
+        """Take the pin of a fact back.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return await self._run(UNPIN, PinRequest(ref=Ref.read(ref)))
+
+    async def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
+        """List the facts that are pinned and hold, in the order they were pinned.
+
+        Args:
+            as_of: What was pinned at this time. A day means its end.
+            limit: How many facts to return at most.
+        """
+        return await self._run(PINS, PinsRequest(as_of=None if as_of is None else moment(as_of), limit=limit))
+
+    async def feedback(
+        self, ref: Ref | str, verdict: Verdict, *, note: str | None = None, by: str = "user"
+    ) -> Feedback:
+        """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
+
+        `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.
+        `outdated` ends it now.
+
+        Args:
+            ref: The fact, in the version that was read: `fact:id:version`, as in results.
+            verdict: `useful`, `wrong` or `outdated`.
+            note: Why, in their words.
+            by: Who says so. It is kept, and not checked.
+
+        Raises:
+            NotFound: if the space has no such fact.
+            Stale: if the ref does not name the current version.
+        """
+        return await self._run(FEEDBACK, FeedbackRequest(ref=Ref.read(ref), verdict=verdict, note=note, by=by))
 
     async def session(
         self,

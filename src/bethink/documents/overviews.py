@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from bethink.model.documents import MAX_BODY
 from bethink.model.kinds import FactKind, Kind
 from bethink.model.records import Evidence, Fact, SessionMemory
-from bethink.model.rules import confidential, tells, vouched
+from bethink.model.rules import confidential, ends, tells, vouched
 
 OWNER = "user"
 _KINDS: dict[Kind, str] = {
@@ -26,7 +26,7 @@ def may_be_written(facts: Sequence[Fact], *, now: datetime) -> list[Fact]:
     return [
         fact
         for fact in facts
-        if vouched(fact.origin) and not confidential(fact) and (fact.valid_to is None or fact.valid_to > now)
+        if vouched(fact.origin) and not confidential(fact) and ((end := ends(fact)) is None or end > now)
     ]
 
 

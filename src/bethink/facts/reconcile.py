@@ -67,6 +67,8 @@ def settle(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: int)
         facts.add_support(tx, space=space, fact_id=same.id, support=support)
         if fact.evidence is Evidence.STATED:
             facts.mark_stated(tx, space=space, fact_id=same.id)
+        if fact.expires_at is not None:
+            facts.renew(tx, space=space, fact_id=same.id, expires_at=fact.expires_at)
         return Settled(Settlement.MERGED, same.id)
     return _learn(tx, fact, decision, space=space, token=token, support=support)
 

@@ -93,10 +93,11 @@ class FactService:
             fact = _found(tx, space, request.ref.id)
             if fact.version != request.ref.number:
                 raise Stale(f"fact {fact.id} is now at version {fact.version}.", current=fact.version)
-            if text == fact.content:
+            expires_at = request.expires_at or fact.expires_at
+            if text == fact.content and expires_at == fact.expires_at:
                 facts.mark_stated(tx, space=space, fact_id=fact.id)
             else:
-                stated = replace(fact, content=text, evidence=Evidence.STATED, made_by=None)
+                stated = replace(fact, content=text, expires_at=expires_at, evidence=Evidence.STATED, made_by=None)
                 facts.put(tx, space=space, fact=stated, expected=fact.version)
             new = _found(tx, space, fact.id)
             return Corrected(ref=Ref(RefKind.FACT, new.id, new.version), previous=request.ref, text=new.content)

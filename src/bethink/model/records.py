@@ -302,7 +302,8 @@ class Fact:
     `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
     names an attribute that has one value at a time, such as a home town: another value there retires this fact.
     An event happened between `happened_from` and `happened_to` and stays true; `speaker` is whose word it is, `scope`
-    where a wish applies, and `flags` say why it needs care, such as `confidential`.
+    where a wish applies, and `flags` say why it needs care, such as `confidential`. It is no longer recalled from
+    `expires_at` on. `pinned_at` is set while it is pinned.
     The values of `metadata` are texts, so that facts can be found by them.
     """
 
@@ -324,6 +325,8 @@ class Fact:
     speaker: str | None = None
     scope: str | None = None
     flags: tuple[str, ...] = ()
+    expires_at: Moment | None = None
+    pinned_at: Moment | None = field(default=None, compare=False)
     evidence: Evidence = field(default=Evidence.STATED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)
     retired_at: Moment | None = field(default=None, compare=False)
@@ -332,7 +335,7 @@ class Fact:
     made_by: "Maker | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to"):
+        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to", "expires_at", "pinned_at"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
         for name in ("tags", "entities", "flags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))

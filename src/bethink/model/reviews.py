@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from bethink.model.records import Fact, Quote
 
+REPORTED_WRONG = "reported_wrong"
+"""The reason why a fact that was believed is under review again: somebody said that it is wrong."""
+
 
 class ReviewStatus(StrEnum):
     """What became of a claim that was not believed at once."""
@@ -45,7 +48,7 @@ class Review:
     """A claim with the reason why it was not believed at once, and what was decided about it.
 
     `reason` is one word of a fixed list, `detail` says what exactly was wrong, and `fact_id` names the fact that an
-    approved claim became.
+    approved claim became, or that was reported as wrong.
     """
 
     id: str

@@ -76,9 +76,12 @@ def since(fact: Fact) -> datetime:
 
 def overlap(one: Fact, other: Fact) -> bool:
     """Return whether both facts are true at some common time."""
-    if (one.valid_from, one.valid_to) == (other.valid_from, other.valid_to):
+    if (one.valid_from, ends(one)) == (other.valid_from, ends(other)):
         return True
-    return not (
-        (one.valid_to is not None and one.valid_to <= since(other))
-        or (other.valid_to is not None and other.valid_to <= since(one))
-    )
+    first, second = ends(one), ends(other)
+    return not ((first is not None and first <= since(other)) or (second is not None and second <= since(one)))
+
+
+def ends(fact: Fact) -> datetime | None:
+    """Return until when a fact is true and recalled; None for as long as nobody says otherwise."""
+    return min(filter(None, (fact.valid_to, fact.expires_at)), default=None)

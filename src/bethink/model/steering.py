@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from bethink.model.checks import Cleaned, InvalidField, Length, Printable, tuple_from
+from bethink.model.checks import Between, Cleaned, InvalidField, Length, Printable, tuple_from
 from bethink.model.kinds import FactKind, Kind, OwnKind, kind_of
 
 _SHORT = Annotated[str, Length(1, 100), Printable()]
@@ -30,6 +30,11 @@ class LearningRules:
     """Kinds of facts of your own, such as `recipe`, each with a short description. They tell an agent nothing to do."""
     hold_kinds: tuple[Kind, ...] = ()
     """Kinds of facts that a person approves first."""
+    expires_after: Annotated[Mapping[str, Annotated[int, Between(1, 36_500)]], Length(0, 30)] = field(
+        default_factory=dict[str, int]
+    )
+    """After how many days facts of a kind are no longer recalled, counted from when they were last said. An event
+    never expires."""
     held_flags: tuple[_SHORT, ...] | None = None
     """Marks that hold a claim, such as `health`; None for those of the settings."""
 
@@ -39,6 +44,9 @@ class LearningRules:
         found = tuple(dict.fromkeys(map(kind_of, tuple_from("hold_kinds", self.hold_kinds))))
         _check_known("hold_kinds", found, self.kinds)
         object.__setattr__(self, "hold_kinds", found)
+        _check_known("expires_after", tuple(map(kind_of, self.expires_after)), self.kinds)
+        if FactKind.EVENT in self.expires_after:
+            raise InvalidField("expires_after", "cannot be set for events.", hint="It remains true that they happened.")
         if self.held_flags is not None:
             object.__setattr__(self, "held_flags", tuple_from("held_flags", self.held_flags))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
@@ -16,6 +17,7 @@ from bethink.model.moments import to_micros
 from bethink.model.records import Evidence, Fact, FactKind, Maker, SessionMemory
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.rules import CONFIDENTIAL, QUIET_CHECK
+from bethink.model.steering import LearningRules
 from bethink.store import facts, jobs, learning, reviews
 from bethink.store.db import Tx
 from bethink.store.learning import Advanced
@@ -124,11 +126,17 @@ def claimed_fact(each: Judged, work: reading.ExtractionInput, made_by: Maker, *,
         happened_to=happened_to,
         speaker=checked.speaker or None,
         scope=draft.scope,
+        expires_at=_expires(draft, work.rules, said),
         flags=() if draft.review is None else (draft.review,),
         evidence=each.evidence if each.problem is None else Evidence.QUOTED,
         made_by=made_by,
     )
     return ClaimedFact(fact=fact, quotes=checked.quotes, change=draft.change, known=draft.known)
+
+
+def _expires(draft: DraftClaim, rules: LearningRules, said: datetime) -> datetime | None:
+    days = None if draft.kind is None else rules.expires_after.get(draft.kind)
+    return None if days is None else said + timedelta(days=days)
 
 
 def _is_owner(draft: DraftClaim, work: reading.ExtractionInput) -> bool:

@@ -14,7 +14,7 @@ from bethink.learning.steering import written
 from bethink.model.jobs import Claim
 from bethink.model.moments import EPOCH
 from bethink.model.records import Fact, FactKind, Message, Record, Role
-from bethink.model.rules import tells
+from bethink.model.rules import ends, tells
 from bethink.model.steering import LearningRules
 from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions
 from bethink.store.db import Tx
@@ -184,7 +184,7 @@ def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
     said = "\n".join(record.message.content[:500] for record in new if record.message.role is not Role.TOOL)
     wishes = facts.wishes(tx, space=space, kinds=_WISH_KINDS, limit=_WISHES)
     likely = facts.search(tx, space=space, question=said[:_LOOKED_UP].replace('"', " "), limit=_KNOWN)
-    current = [fact for fact in likely if fact.valid_to is None or fact.valid_to > tx.now]
+    current = [fact for fact in likely if (end := ends(fact)) is None or end > tx.now]
     found = {fact.id: fact for fact in (*current[: _KNOWN - len(wishes)], *wishes)}
     # What is said in another language shares no word with what it changes, and that is mostly an attribute.
     for fact in facts.attributes(tx, space=space, limit=_KNOWN):
