@@ -50,6 +50,10 @@ async def set_rules(  # noqa: PLR0913 - each is an option of its own
         list[str] | None,
         typer.Option(metavar="KIND", help=f"A kind of facts that a person approves first. Repeatable. {_EMPTY}"),
     ] = None,
+    expires: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=DAYS", help=f"After how many days facts of a kind expire. Repeatable. {_EMPTY}"),
+    ] = None,
     held_flag: Annotated[
         list[str] | None,
         typer.Option(metavar="FLAG", help=f"A mark that holds a claim, such as health. Repeatable. {_EMPTY}"),
@@ -70,6 +74,8 @@ async def set_rules(  # noqa: PLR0913 - each is an option of its own
         changes["kinds"] = dict(_named(each, "kind") for each in kind if each)
     if hold is not None:
         changes["hold_kinds"] = tuple(filter(None, hold))
+    if expires is not None:
+        changes["expires_after"] = dict(map(_days, filter(None, expires)))
     if held_flag is not None:
         changes["held_flags"] = tuple(filter(None, held_flag))
     if not changes:
@@ -85,6 +91,13 @@ def _named(text: str, what: str) -> tuple[str, str]:
     return name.strip(), about.strip()
 
 
+def _days(text: str) -> tuple[str, int]:
+    kind, days = _named(text, "expiry")
+    if not days.isascii() or not days.isdecimal():
+        raise UsageError(f"cannot read the expiry {text!r}.", hint="Write KIND=DAYS, such as goal=365.")
+    return kind, int(days)
+
+
 def _lines(found: "LearningRules") -> list[OutputLine]:
     flags = "as the settings say" if found.held_flags is None else ", ".join(found.held_flags) or "none"
     rows = [
@@ -92,6 +105,7 @@ def _lines(found: "LearningRules") -> list[OutputLine]:
         ["time zone", found.time_zone or "as the settings say"],
         ["held kinds", ", ".join(found.hold_kinds) or "none"],
         ["held flags", one_line(flags)],
+        *([f"expires {one_line(kind)}", f"after {days} days"] for kind, days in found.expires_after.items()),
         *([f"kind {one_line(name)}", one_line(about)] for name, about in found.kinds.items()),
         *([f"slot {one_line(name)}", one_line(about)] for name, about in found.slots.items()),
     ]
