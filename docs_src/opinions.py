@@ -40,7 +40,7 @@ async def main() -> None:
         await alice.pin(f"fact:{born.id}:1")
         print("## Pinned" in (await alice.context()).text)
 
-        said = await alice.feedback(f"fact:{pilot.id}:1", bethink.Verdict.WRONG, note="She is a diver.", by="Tom")
+        said = await alice.feedback(f"fact:{pilot.id}:1", bethink.FactVerdict.WRONG, note="She is a diver.", by="Tom")
         print([each.reason for each in await alice.reviews.all()], await alice.facts.count())
         await alice.reviews.approve_all([str(said.review_id)], note="She flies, too.")
 

@@ -8,7 +8,7 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
-from bethink.model.recall import Level, Ref, RefKind, Verdict
+from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
@@ -101,7 +101,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (steering.UNPIN, steering.PinRequest(ref=Ref(RefKind.FACT, "f1", 1))),
     (steering.PINS, steering.PinsRequest(as_of=NOON, limit=3)),
     (steering.FEEDBACK, steering.FeedbackRequest(
-        ref=Ref(RefKind.FACT, "f1", 1), verdict=Verdict.WRONG, note="She moved.", by="Anna")),
+        ref=Ref(RefKind.FACT, "f1", 1), verdict=FactVerdict.WRONG, note="She moved.", by="Anna")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),

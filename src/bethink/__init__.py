@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bethink.model.kinds import OwnKind
     from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
-    from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered, Verdict
+    from bethink.model.recall import Block, FactVerdict, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
         Evidence,
@@ -57,6 +57,7 @@ __all__ = [
     "Evidence",
     "Fact",
     "FactKind",
+    "FactVerdict",
     "Facts",
     "Forgotten",
     "History",
@@ -92,7 +93,6 @@ __all__ = [
     "Settings",
     "Space",
     "Threads",
-    "Verdict",
     "WorkingMemory",
     "connect",
     "conversation_key",
@@ -121,7 +121,7 @@ _HOMES = {
     "bethink.model.kinds": ("OwnKind",),
     "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
-    "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered", "Verdict"),
+    "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "Evidence", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Quote", "Record", "Role",
         "SessionInfo", "conversation_key",

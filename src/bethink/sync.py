@@ -39,6 +39,7 @@ from bethink.model.prompts import Prompt
 from bethink.model.recall import (
     Block,
     Corrected,
+    FactVerdict,
     Feedback,
     Level,
     Lineage,
@@ -47,7 +48,6 @@ from bethink.model.recall import (
     RefKind,
     Remembered,
     Showing,
-    Verdict,
 )
 from bethink.model.records import (
     AgentKind,
@@ -1942,7 +1942,7 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.pins(as_of=as_of, limit=limit))
 
-    def feedback(self, ref: Ref | str, verdict: Verdict, *, note: str | None = None, by: str = "user") -> Feedback:
+    def feedback(self, ref: Ref | str, verdict: FactVerdict, *, note: str | None = None, by: str = "user") -> Feedback:
         """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
 
         `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.

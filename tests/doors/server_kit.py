@@ -88,6 +88,7 @@ class Things:
             "run": "run_1",
             "prefix": "000000000000",
             "webhook_id": "whk_1",
+            "relearning_id": "rel_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 
@@ -129,6 +130,13 @@ BODIES: dict[str, dict[str, Any]] = {
     "space.context": {"question": "parrot figs"},
     "space.correct": {"ref": "fact:fact-alice:1", "text": "the parrot likes figs"},
     "space.used": {"refs": []},
+    "space.relearn": {"dry_run": True},
+    "space.preview": {"messages": "figs"},
+    "space.pin": {"ref": "fact:fact-alice:1"},
+    "space.unpin": {"ref": "fact:fact-alice:1"},
+    "space.feedback": {"ref": "fact:fact-alice:1", "verdict": "useful"},
+    "reviews.approve_all": {"review_ids": ["rev_1"]},
+    "reviews.reject_all": {"review_ids": ["rev_1"]},
     "space.forget": {"everything": True, "dry_run": True},
     "space.session": {"conversation": "cli:desk:"},
     "session.append": {"messages": [{"role": "user", "content": "figs"}]},

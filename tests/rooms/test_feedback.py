@@ -4,7 +4,7 @@ import pytest
 
 import bethink
 from bethink.errors import Conflict, Invalid, NotFound, Stale
-from bethink.model.recall import Verdict
+from bethink.model.recall import FactVerdict
 from bethink.model.records import Evidence, Fact, Origin
 from bethink.model.reviews import ReviewStatus
 from bethink.store.db import Database
@@ -37,12 +37,12 @@ async def alice(memory: bethink.Memory, database: Database) -> bethink.Space:
 
 async def test_useful_is_kept_and_counts_as_used(alice: bethink.Space) -> None:
     ref = await ref_of(alice)
-    first = await alice.feedback(ref, Verdict.USEFUL, note="exactly", by="Tom")
+    first = await alice.feedback(ref, FactVerdict.USEFUL, note="exactly", by="Tom")
     await alice.feedback(ref, "useful")  # pyright: ignore[reportArgumentType]
 
     found = await alice.explain(ref)
     assert [(each.verdict, each.by, each.note) for each in found.feedback] == [
-        (Verdict.USEFUL, "user", None), (Verdict.USEFUL, "Tom", "exactly"),
+        (FactVerdict.USEFUL, "user", None), (FactVerdict.USEFUL, "Tom", "exactly"),
     ]  # fmt: skip
     assert found.feedback[1].at == first.at
     assert found.usage is not None
@@ -53,7 +53,7 @@ async def test_useful_is_kept_and_counts_as_used(alice: bethink.Space) -> None:
 async def test_wrong_holds_a_fact_until_it_is_decided(alice: bethink.Space, clock: FakeClock) -> None:
     ref, before = await ref_of(alice), clock()
     await alice.pin(ref)
-    said = await alice.feedback(ref, Verdict.WRONG, note="She is a diver.")
+    said = await alice.feedback(ref, FactVerdict.WRONG, note="She is a diver.")
 
     assert await knows(alice) == (False, False)
     [review] = await alice.reviews.all()
@@ -69,13 +69,13 @@ async def test_wrong_holds_a_fact_until_it_is_decided(alice: bethink.Space, cloc
     assert (fact.version, fact.evidence, fact.pinned_at is not None) == (2, Evidence.STATED, True)
     assert await knows(alice) == (True, True)
     assert len((await alice.explain(f"fact:{ref.id}:2")).feedback) == 1, "it is still told with the fact"
-    await alice.feedback(f"fact:{ref.id}:2", Verdict.WRONG)
+    await alice.feedback(f"fact:{ref.id}:2", FactVerdict.WRONG)
     assert await knows(alice) == (False, False), "it can be doubted again"
 
 
 async def test_a_fact_found_wrong_stays_away_and_may_be_put_right(alice: bethink.Space) -> None:
     ref = await ref_of(alice)
-    said = await alice.feedback(ref, Verdict.WRONG)
+    said = await alice.feedback(ref, FactVerdict.WRONG)
     rejected = await alice.reviews.reject(said.review_id or "", note="she said so")
     assert (rejected.status, rejected.fact_id) == (ReviewStatus.REJECTED, ref.id)
     assert await knows(alice) == (False, False)
@@ -83,14 +83,14 @@ async def test_a_fact_found_wrong_stays_away_and_may_be_put_right(alice: bethink
         await alice.reviews.approve(said.review_id or "")
 
     await alice.facts.save(Fact(id="f2", content=PILOT, origin=Origin("user")))
-    again = await alice.feedback("fact:f2:1", Verdict.WRONG)
+    again = await alice.feedback("fact:f2:1", FactVerdict.WRONG)
     await alice.reviews.approve(again.review_id or "", statement="The owner is a diver.")
     assert [fact.content for fact in await alice.facts.all()] == ["The owner is a diver."]
 
 
 async def test_outdated_ends_a_fact_now_and_leaves_its_past(alice: bethink.Space, clock: FakeClock) -> None:
     ref, before = await ref_of(alice), clock()
-    await alice.feedback(ref, Verdict.OUTDATED)
+    await alice.feedback(ref, FactVerdict.OUTDATED)
 
     assert await knows(alice) == (False, False)
     assert (await alice.reviews.count())["held"] == 0
@@ -99,16 +99,16 @@ async def test_outdated_ends_a_fact_now_and_leaves_its_past(alice: bethink.Space
     assert [fact.valid_to is None for fact in await alice.facts.versions(ref.id)] == [True, False]
 
 
-@pytest.mark.parametrize("verdict", [Verdict.WRONG, Verdict.OUTDATED])
+@pytest.mark.parametrize("verdict", [FactVerdict.WRONG, FactVerdict.OUTDATED])
 async def test_who_read_an_earlier_version_decides_nothing_about_the_next(
-    alice: bethink.Space, verdict: Verdict
+    alice: bethink.Space, verdict: FactVerdict
 ) -> None:
     ref = await ref_of(alice)
     await alice.correct(ref, "The owner is a co-pilot.")
 
     with pytest.raises(Stale):
         await alice.feedback(ref, verdict)
-    await alice.feedback(ref, Verdict.USEFUL)
+    await alice.feedback(ref, FactVerdict.USEFUL)
     assert [fact.content for fact in await alice.facts.all()] == ["The owner is a co-pilot."]
 
 
@@ -116,11 +116,11 @@ async def test_feedback_is_refused_for_what_is_no_fact_of_the_space(
     alice: bethink.Space, memory: bethink.Memory
 ) -> None:
     ref = await ref_of(alice)
-    for verdict in Verdict:
+    for verdict in FactVerdict:
         with pytest.raises(NotFound):
             await memory.space("bob").feedback(ref, verdict)
     with pytest.raises(Invalid, match="not a fact"):
-        await alice.feedback("document:d:1", Verdict.USEFUL)
+        await alice.feedback("document:d:1", FactVerdict.USEFUL)
     with pytest.raises(Invalid, match="verdict"):
         await alice.feedback(ref, "great")  # pyright: ignore[reportArgumentType]
     assert await knows(alice) == (True, True)
@@ -131,8 +131,8 @@ async def test_forgetting_leaves_nothing_of_what_was_said_about_a_fact(
     alice: bethink.Space, target: str, superuser_dsn: str, what: str
 ) -> None:
     ref = await ref_of(alice)
-    await alice.feedback(ref, Verdict.USEFUL, note="zebrafinch")
-    await alice.feedback(ref, Verdict.WRONG, note="zebrafinch")
+    await alice.feedback(ref, FactVerdict.USEFUL, note="zebrafinch")
+    await alice.feedback(ref, FactVerdict.WRONG, note="zebrafinch")
     assert "zebrafinch" in stored(target, superuser_dsn)
     [source] = await alice.facts.sources(ref.id)
 

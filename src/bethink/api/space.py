@@ -16,6 +16,7 @@ from bethink.model.preview import Preview
 from bethink.model.recall import (
     Block,
     Corrected,
+    FactVerdict,
     Feedback,
     Level,
     Lineage,
@@ -24,7 +25,6 @@ from bethink.model.recall import (
     RefKind,
     Remembered,
     Showing,
-    Verdict,
 )
 from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
@@ -548,7 +548,7 @@ class Space(SpaceHandle):
         return await self._run(PINS, PinsRequest(as_of=None if as_of is None else moment(as_of), limit=limit))
 
     async def feedback(
-        self, ref: Ref | str, verdict: Verdict, *, note: str | None = None, by: str = "user"
+        self, ref: Ref | str, verdict: FactVerdict, *, note: str | None = None, by: str = "user"
     ) -> Feedback:
         """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
 

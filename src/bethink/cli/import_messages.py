@@ -259,7 +259,7 @@ def _messages(path: Path, digest: str, conversation: str, report: ImportReport) 
 
 
 def imported_message(raw: bytes, number: int, digest: str, conversation: str) -> ImportedMessage:
-    """Read one line. Raises `Invalid` if it is no message."""
+    """Read one line. Raises `Invalid` for anything but a message."""
     from bethink.model.records import checked_name, message_from  # noqa: PLC0415
 
     tree = _tree(raw)

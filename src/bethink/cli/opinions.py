@@ -61,11 +61,11 @@ async def feedback(
 
     What is wrong is not recalled until it is decided with 'bethink review'. What is outdated ends now.
     """
-    from bethink.model.recall import Verdict  # noqa: PLC0415 - as every import here, for a quick --help
+    from bethink.model.recall import FactVerdict  # noqa: PLC0415 - as every import here, for a quick --help
 
     if verdict not in _VERDICTS:
         raise UsageError(f"unknown verdict {verdict!r}.", hint=f"Use one of {', '.join(_VERDICTS)}.")
-    said = await ctx.space.feedback(await resolve_ref(ctx.space, ref), Verdict(verdict), note=note, by=by)
+    said = await ctx.space.feedback(await resolve_ref(ctx.space, ref), FactVerdict(verdict), note=note, by=by)
     review = f": bethink review show {said.review_id}" if said.review_id else ""
     return Result(data=said, lines=[OutputLine(f"{said.ref} is {said.verdict}{review}")])
 

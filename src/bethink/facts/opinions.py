@@ -6,7 +6,7 @@ from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.changes import ChangeKind
 from bethink.model.framing import unframed
-from bethink.model.recall import Feedback, Ref, RefKind, Verdict
+from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.model.records import Fact
 from bethink.model.reviews import REPORTED_WRONG, ClaimedFact, ReviewStatus
 from bethink.model.text import clean
@@ -49,12 +49,12 @@ class OpinionService:
         def body(tx: Tx) -> Feedback:
             facts.lock(tx, space=space)
             review = None
-            if request.verdict is Verdict.USEFUL:
+            if request.verdict is FactVerdict.USEFUL:
                 _existing(tx, space, request.ref)
                 ledger.use(tx, space=space, refs=[request.ref])
             else:
                 fact = _current(tx, space, request.ref)
-                if request.verdict is Verdict.WRONG:
+                if request.verdict is FactVerdict.WRONG:
                     review = _hold(tx, space, fact, note)
                 else:
                     facts.end(tx, space=space, fact=fact, at=tx.now, by=None)

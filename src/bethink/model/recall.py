@@ -305,7 +305,7 @@ class Corrected:
     text: str
 
 
-class Verdict(StrEnum):
+class FactVerdict(StrEnum):
     """What somebody thinks of a fact."""
 
     USEFUL = "useful"
@@ -321,7 +321,7 @@ class Feedback:
 
     id: str
     ref: Ref
-    verdict: Verdict
+    verdict: FactVerdict
     by: str
     at: datetime
     note: str | None = None

@@ -83,5 +83,5 @@ def overlap(one: Fact, other: Fact) -> bool:
 
 
 def ends(fact: Fact) -> datetime | None:
-    """Return until when a fact is true and recalled; None for as long as nobody says otherwise."""
+    """Return until when a fact is true and recalled; None if that is open."""
     return min(filter(None, (fact.valid_to, fact.expires_at)), default=None)

@@ -2,12 +2,12 @@
 
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros
-from bethink.model.recall import Feedback, Ref, RefKind, Verdict
+from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.store.db import Row, Tx
 
 
 def put(
-    tx: Tx, *, space: str, ref: Ref, verdict: Verdict, by: str, note: str | None, review_id: str | None
+    tx: Tx, *, space: str, ref: Ref, verdict: FactVerdict, by: str, note: str | None, review_id: str | None
 ) -> Feedback:  # fmt: skip
     """Keep what somebody said about a version of a fact."""
     found = Feedback(
@@ -30,7 +30,7 @@ def _feedback_of(row: Row) -> Feedback:
     return Feedback(
         id=row["id"],
         ref=Ref(RefKind.FACT, row["fact_id"], row["version"]),
-        verdict=Verdict(row["verdict"]),
+        verdict=FactVerdict(row["verdict"]),
         by=row["given_by"],
         at=from_micros(row["given_at"]),
         note=row["note"],

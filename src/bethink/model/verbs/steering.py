@@ -9,7 +9,7 @@ from bethink.model.checks import Cleaned, Length, any_of
 from bethink.model.messages import Messages
 from bethink.model.moments import Moment
 from bethink.model.preview import Preview
-from bethink.model.recall import Feedback, Ref, RefKind, Verdict
+from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.model.records import Fact
 from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Conversation, Limit, MemoryOperation, Name, Request, Retry, Verb
@@ -59,7 +59,7 @@ class FeedbackRequest(Request):
 
     ref: Ref
     """The fact, in the version that was read: `fact:id:version`, as in results."""
-    verdict: Verdict
+    verdict: FactVerdict
     """`useful`, `wrong` or `outdated`."""
     note: Annotated[str, Length(0, 1_000), Cleaned()] | None = None
     """Why, in their words."""
@@ -67,7 +67,7 @@ class FeedbackRequest(Request):
     """Who says so. It is kept, and not checked."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "verdict", any_of("verdict", (self.verdict,), Verdict)[0])
+        object.__setattr__(self, "verdict", any_of("verdict", (self.verdict,), FactVerdict)[0])
         Request.__post_init__(self)
         _check_fact(self.ref)
 
