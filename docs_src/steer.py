@@ -14,7 +14,9 @@ async def main() -> None:
                 owner="Alice",
                 time_zone="Europe/Oslo",
                 slots={"diet": "what she does not eat"},
-                hold_kinds=(bethink.FactKind.INSTRUCTION, bethink.FactKind.PROCEDURE),
+                kinds={"recipe": "how she cooks something"},
+                hold_kinds=(bethink.FactKind.INSTRUCTION, bethink.OwnKind("recipe")),
+                expires_after={"goal": 365},
             )
         )
         await alice.rules.set(bethink.LearningRules(instructions="Learn only goals."), agent="coach")

@@ -9,7 +9,7 @@ from enum import StrEnum
 import anyio
 
 from bethink.errors import Duplicate, LostClaim
-from bethink.learning.extraction.apply import Extracted, _advance, _claimed, _finish
+from bethink.learning.extraction.apply import Extracted, _advance, _finish, claimed_fact
 from bethink.learning.extraction.extract import EXTRACTOR, Extractor
 from bethink.learning.extraction.reading import ExtractionInput
 from bethink.model.jobs import Claim, Learnt, Outcome
@@ -78,7 +78,9 @@ class TwoTransactions(Extractor):
     """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
 
     async def _apply(self, claim: Claim, work: ExtractionInput, result: Extracted) -> Learnt:
-        stands = [_claimed(each, work, claim, result.made_by) for each in result.judged if each.problem is None]
+        stands = [
+            claimed_fact(each, work, result.made_by, source=claim.key) for each in result.judged if each.problem is None
+        ]
 
         def store(tx: Tx) -> None:
             if not jobs.beat(tx, claim, lease=_LEASE):

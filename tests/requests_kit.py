@@ -6,8 +6,9 @@ from typing import Any
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
+from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
-from bethink.model.recall import Level, Ref, RefKind
+from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
@@ -21,6 +22,7 @@ from bethink.model.verbs import (
     rules,
     service,
     sessions,
+    steering,
     tests,
     threads,
 )
@@ -44,13 +46,16 @@ FACT = Fact(
     subject="Anna",
     slot="drink",
     valid_from=NOON,
+    expires_at=NOON,
 )
 RULES = LearningRules(
     instructions="Learn what Anna eats.\nNever her address.",
     owner="Anna",
     time_zone="Europe/Oslo",
     slots={"favourite_tea": "the tea she drinks most"},
-    hold_kinds=(FactKind.PREFERENCE,),
+    kinds={"recipe": "how she cooks something"},
+    expires_after={"recipe": 30, "goal": 365},
+    hold_kinds=(FactKind.PREFERENCE, OwnKind("recipe")),
     held_flags=("health",),
 )
 NARROW: dict[str, Any] = {
@@ -79,7 +84,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
-    (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.")),
+    (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
@@ -87,9 +92,16 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
-    (relearning.RELEARN, relearning.RelearnRequest(model="openai:a", second_model="openai:b", dry_run=False)),
+    (relearning.RELEARN, relearning.RelearnRequest(
+        model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
+    (steering.PREVIEW, steering.PreviewRequest(messages=TALK, rules=RULES, conversation="talk", agent="scout")),
+    (steering.PIN, steering.PinRequest(ref=Ref(RefKind.FACT, "f1", 1))),
+    (steering.UNPIN, steering.PinRequest(ref=Ref(RefKind.FACT, "f1", 1))),
+    (steering.PINS, steering.PinsRequest(as_of=NOON, limit=3)),
+    (steering.FEEDBACK, steering.FeedbackRequest(
+        ref=Ref(RefKind.FACT, "f1", 1), verdict=FactVerdict.WRONG, note="She moved.", by="Anna")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
@@ -119,6 +131,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
     (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
     (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
+    (reviews.APPROVE_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All true.")),
+    (reviews.REJECT_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All false.")),
     (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
     (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
     (documents.TREE, documents.TreeRequest(as_of=NOON)),
@@ -136,7 +150,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
     (documents.FILES, Empty()),
     (documents.LIST_CHANGES, documents.ListChangesRequest(limit=3)),
-    (documents.APPROVE, documents.ChangeRequest(run="run_1")),
+    (documents.APPROVE, documents.ApproveChangeRequest(run="run_1", paths=("~/memory/tea",))),
     (documents.REJECT, documents.ChangeRequest(run="run_1")),
     (documents.UNDO, documents.ChangeRequest(run="run_1")),
     (threads.OPEN_THREAD, threads.OpenThreadRequest(mode=Mode.STEPPING, **_THREAD, **_SESSION)),

@@ -34,8 +34,8 @@ _GROUPS = {
                 "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
-        "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "DocumentDraft",
-        "MemoryTest", "Event", "Mode", "LearningRules",
+        "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "OwnKind",
+        "DocumentDraft", "MemoryTest", "Event", "Mode", "LearningRules", "FactVerdict",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from bethink.model.calls import ModelAnswer, ModelCall
     from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
+    from bethink.model.kinds import OwnKind
     from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
-    from bethink.model.recall import Block, Lineage, Recall, Recalled, Ref, RefKind, Remembered
+    from bethink.model.recall import Block, FactVerdict, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
         Evidence,
@@ -56,6 +57,7 @@ __all__ = [
     "Evidence",
     "Fact",
     "FactKind",
+    "FactVerdict",
     "Facts",
     "Forgotten",
     "History",
@@ -72,6 +74,7 @@ __all__ = [
     "ModelAnswer",
     "ModelCall",
     "Origin",
+    "OwnKind",
     "Quote",
     "Recall",
     "Recalled",
@@ -115,9 +118,10 @@ _HOMES = {
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
     "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),
+    "bethink.model.kinds": ("OwnKind",),
     "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
-    "bethink.model.recall": ("Block", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
+    "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "Evidence", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Quote", "Record", "Role",
         "SessionInfo", "conversation_key",

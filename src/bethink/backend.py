@@ -1,6 +1,6 @@
 """Local: carries out requests on a database in this process."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,12 +8,12 @@ import anyio
 
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
-from bethink.handles import Backend
+from bethink.handles import Backend, Handlers
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import memory, relearning, service, sessions
+from bethink.model.verbs import memory, relearning, service, sessions, steering
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -34,8 +34,6 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.working.memory import WorkingMemory
     from bethink.working.process import Engine
 
-Handler = Callable[[str, Any], Awaitable[Any]]
-
 _log = logger("memory")
 
 
@@ -55,15 +53,6 @@ class Parts:
     files_folder: str = ""
     allow_private: bool = False
     """Whether webhooks may call addresses of a private network."""
-
-
-class Handlers(dict[str, Handler]):
-    """The functions that carry out verbs, by the verb's name."""
-
-    def on(self, verb: Verb[RequestT, ResultT], handler: Callable[[str, RequestT], Awaitable[ResultT]]) -> "Handlers":
-        """Register the function that carries out a verb. It receives the space and the request."""
-        self[verb.name] = handler
-        return self
 
 
 class Local(Backend):
@@ -319,6 +308,21 @@ def _relearning(local: Local) -> Handlers:
     )
 
 
+def _steering(local: Local) -> Handlers:
+    from bethink.facts.opinions import OpinionService  # noqa: PLC0415 - see above
+    from bethink.steer import preview  # noqa: PLC0415
+
+    found = OpinionService(local.parts.database, redactor=local.parts.redactor)
+    return (
+        Handlers()
+        .on(steering.PREVIEW, lambda space, request: preview(local.worker(), space, request))
+        .on(steering.PIN, found.pin)
+        .on(steering.UNPIN, found.unpin)
+        .on(steering.PINS, found.pins)
+        .on(steering.FEEDBACK, found.feedback)
+    )
+
+
 def _correcting(local: Local) -> Handlers:
     from bethink.documents.service import DocumentService  # noqa: PLC0415 - see above
     from bethink.facts.service import FactService  # noqa: PLC0415
@@ -363,6 +367,8 @@ def _reviews(local: Local) -> Handlers:
         .on(reviews.PROPOSE_REVIEW, found.propose)
         .on(reviews.APPROVE_REVIEW, found.approve)
         .on(reviews.REJECT_REVIEW, found.reject)
+        .on(reviews.APPROVE_REVIEWS, found.approve_all)
+        .on(reviews.REJECT_REVIEWS, found.reject_all)
     )
 
 
@@ -470,6 +476,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], .
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
     (relearning.VERBS, _relearning),
+    (steering.VERBS, _steering),
     (
         (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
         _installation,

@@ -13,6 +13,7 @@ from bethink.logs import logger, redact_logs
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
 from bethink.model.prices import Prices
+from bethink.model.text import clean
 from bethink.off import Off
 from bethink.plugins import Providers
 from bethink.providers.default_redactor import redactor_for
@@ -94,19 +95,21 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     embedder: Embedder | None = None,
     rest: "Rest | None" = None,
     unfit: Mapping[JobKind, Misconfigured] | None = None,
+    prompt: str = "",
 ) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
 
-    Without a model, learning is left to the one that the database names, if any.
+    `prompt` asks for claims in place of ours. Without a model, learning is left to the one that the database names.
     """
     # Imported here: a process that only appends need not load what learns.
     from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
     from bethink.learning.documents.runs import Runs  # noqa: PLC0415
     from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
-    from bethink.learning.extraction.extract import Extractor  # noqa: PLC0415
+    from bethink.learning.extraction.extract import PROMPT, Extractor  # noqa: PLC0415
     from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
     from bethink.learning.learner import Learner  # noqa: PLC0415
+    from bethink.learning.prompts import own, shipped  # noqa: PLC0415
     from bethink.recall.index import Indexer  # noqa: PLC0415
     from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
 
@@ -134,6 +137,7 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
         held_flags=tuple(filter(None, map(str.strip, settings.learning.held_flags.split(",")))),
         post=post if settings.learning.write_transcripts and model is not None else None,
         slot=slot,
+        prompt=own(prompt) if prompt else shipped(PROMPT),
     )
     runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, slot=slot)
     consolidator = Consolidator(runs=runs, rules=rules)
@@ -213,8 +217,9 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     embedder: Embedder | None = None,
     tokens: Tokens | None = None,
     clock: Clock = system_clock,
+    prompt: str = "",
 ) -> Memory:
-    """Return the Memory that the settings describe, on their database or on the one given.
+    """Return the Memory that the settings describe, on their database or on the one given. `prompt` asks for claims.
 
     Raises:
         Misconfigured: if a setting names something unknown.
@@ -227,7 +232,9 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     cut = redactor or redactor_from(settings, database)
     if settings.redaction.enabled or redactor is not None:
         redact_logs(cut)
-    worker = _worker(settings, database, redactor=cut, providers=providers) if settings.learning.enabled else None
+    worker = None
+    if settings.learning.enabled:
+        worker = _worker(settings, database, redactor=cut, providers=providers, prompt=prompt)
     background = None
     if worker is not None and settings.learning.in_background:
         from bethink.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
@@ -263,7 +270,8 @@ def _relearning(
         own = with_values(settings, values)
         used = None if request.model else model
         # The log was redacted before: fingerprints of its secrets must not change.
-        return memory_from(own, database=sqlite_file(str(path), own), redactor=redactor, model=used)
+        prompt = redactor.redact(clean(request.prompt))
+        return memory_from(own, database=sqlite_file(str(path), own), redactor=redactor, model=used, prompt=prompt)
 
     def make() -> "RelearnService":
         from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
@@ -309,7 +317,7 @@ def redactor_from(settings: Settings, database: Database | None) -> Redactor:
 
 
 def _worker(
-    settings: Settings, database: Database, *, redactor: Redactor, providers: Providers
+    settings: Settings, database: Database, *, redactor: Redactor, providers: Providers, prompt: str
 ) -> "Callable[[], Worker]":
     last: Worker | None = None
 
@@ -327,6 +335,7 @@ def _worker(
             embedder=embedder,
             rest=rest,
             unfit=unfit,
+            prompt=prompt,
         )
         return last
 

@@ -8,20 +8,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bethink.errors import Conflict, Invalid
+from bethink.errors import BadAnswer, Invalid
+from bethink.learning.model_use import check_cap
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.records import Message, Quote, Record, SessionEntry
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact, ReviewStatus
+from bethink.model.steering import LearningRules
 from bethink.model.verbs.relearning import RelearningRequest, RelearnRequest
 from bethink.model.words import gist
-from bethink.store import facts, jobs, messages, relearnings, reviews, sessions
+from bethink.store import facts, jobs, learning_rules, messages, relearnings, reviews, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.relearnings import LearntFact
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
+    from bethink.worker import Worker
 
 _PAGE = 500
 MakeShadow = Callable[[Path, RelearnRequest], "AbstractAsyncContextManager[Memory]"]
@@ -72,6 +75,7 @@ class RelearnService:
         with tempfile.TemporaryDirectory(prefix="bethink-relearn-") as folder:
             learnt = _Shadow()
             async with self._shadow(Path(folder) / "shadow.db", request) as memory:
+                await self._copy_rules(space, memory, request.instructions)
                 await self._learn(space, memory, learnt)
         known = await self._database.transact(lambda tx: relearnings.learnt(tx, space=space), space=space, read=True)
         found = await self._database.transact(
@@ -92,13 +96,24 @@ class RelearnService:
             lambda tx: relearnings.undo(tx, space=space, relearning_id=request.relearning_id), space=space
         )
 
+    async def _copy_rules(self, space: str, memory: "Memory", instructions: str | None) -> None:
+        """Let the shadow learn by the same rules, with other instructions if there are some."""
+        rules = await self._database.transact(
+            lambda tx: learning_rules.everyone(tx, space=space), space=space, read=True
+        )  # fmt: skip
+        if instructions is not None:
+            rules.setdefault(None, LearningRules())
+            rules = {agent: replace(each, instructions=instructions) for agent, each in rules.items()}
+        for agent, each in rules.items():
+            await memory.space(space).rules.set(each, agent=agent)
+
     async def _learn(self, space: str, memory: "Memory", learnt: _Shadow) -> None:
         shadow = memory.local().parts.database
         worker = memory.local().worker()
         if not worker.has_model:
             raise Invalid("there is no model to learn with.", hint="Set model, or pass model='openai:NAME'.")
         for entry in await self._sessions(space):
-            await self._check_cap(learnt.usage)
+            await check_cap(self._database, self._cap, calls=learnt.usage.calls)
             records = await self._database.transact(
                 lambda tx, entry=entry: messages.after(tx, space=space, session_id=entry.session.id, number=0),
                 space=space,
@@ -107,12 +122,14 @@ class RelearnService:
             if not records:
                 continue
             session = await memory.space(space).session(entry.conversation, agent=entry.agent)
-            await session.append([_again(record) for record in records])
+            for place in range(0, len(records), _PAGE):
+                await session.append([_again(record) for record in records[place : place + _PAGE]])
             await session.end()
             learnt.sessions[session.id] = _Copied(entry.session.id, [record.number for record in records])
-            await worker.run_once(only=[JobKind.EXTRACT])
-            spent = await shadow.transact(jobs.spent, read=True)
-            await self._charge(spent, learnt)
+            try:
+                await _learn_all(worker)
+            finally:
+                await self._charge(await shadow.transact(jobs.spent, read=True), learnt)
         for each in await shadow.transact(lambda tx: relearnings.learnt(tx, space=space), space=space, read=True):
             quotes = await shadow.transact(
                 lambda tx, each=each: _support(tx, each, space=space), space=space, read=True
@@ -135,21 +152,20 @@ class RelearnService:
 
         return await self._database.transact(body, space=space, read=True)
 
-    async def _check_cap(self, used: Usage) -> None:
-        if self._cap is None:
-            return
-        spent = await self._database.transact(jobs.spent, read=True)
-        if spent.cost >= self._cap:
-            raise Conflict(
-                f"the daily spend cap is reached, after {used.calls} calls for this.",
-                hint="Raise daily_spend_cap, or relearn after midnight UTC.",
-            )
-
     async def _charge(self, spent: Usage, learnt: _Shadow) -> None:
         """Charge the day of the original with what the shadow has spent since."""
         more = Usage(*(now - before for now, before in zip(_figures(spent), _figures(learnt.usage), strict=True)))
         learnt.usage = spent
         await self._database.transact(lambda tx: jobs.spend(tx, more, slot=0))
+
+
+async def _learn_all(worker: "Worker") -> None:
+    """Learn from everything that is marked. What was not learnt from must not look as if nothing were known of it."""
+    while (report := await worker.run_once(only=[JobKind.EXTRACT])).claimed:
+        if report.outcomes["failed"]:
+            raise BadAnswer(
+                "the model gave no answer that can be used.", hint="Check the model and the prompt, then relearn again."
+            )
 
 
 def _figures(usage: Usage) -> tuple[int, int, int, int]:
@@ -205,4 +221,4 @@ def _is_about(known: LearntFact, claim: ClaimedFact) -> bool:
     if fact.slot is not None and (fact.subject, fact.slot) == (known.fact.subject, known.fact.slot):
         return True
     words = frozenset((quote.session_id, quote.number) for quote in claim.quotes if not quote.context)
-    return fact.kind is known.fact.kind and fact.subject == known.fact.subject and words == known.words
+    return fact.kind == known.fact.kind and fact.subject == known.fact.subject and words == known.words

@@ -31,15 +31,28 @@ from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.kinds import FactKind
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
+from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
-from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
+from bethink.model.recall import (
+    Block,
+    Corrected,
+    FactVerdict,
+    Feedback,
+    Level,
+    Lineage,
+    Recall,
+    Ref,
+    RefKind,
+    Remembered,
+    Showing,
+)
 from bethink.model.records import (
     AgentKind,
     Fact,
-    FactKind,
     Forgotten,
     Message,
     Quote,
@@ -681,6 +694,33 @@ class Reviews(Blocking[AsyncReviews]):
         """
         return self._run(lambda: self._inner.reject(review_id, note=note))
 
+    def approve_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Believe some claims as they are, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if one quotes no message.
+        """
+        return self._run(lambda: self._inner.approve_all(review_ids, note=note))
+
+    def reject_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Decide that some claims are not believed, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return self._run(lambda: self._inner.reject_all(review_ids, note=note))
+
 
 class Rules(Blocking[AsyncRules]):
     """The rules by which a space learns."""
@@ -856,18 +896,20 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.changes(limit=limit))
 
-    def approve(self, run: str) -> None:
-        """Apply a change set that was held for review.
+    def approve(self, run: str, *, paths: Iterable[str] | None = None) -> None:
+        """Apply a change set that was held for review, whole or in part.
 
         Args:
             run: The run that made it.
+            paths: Only the changes of these documents; the others are discarded. All of them, if left out.
 
         Raises:
             NotFound: if there is no such change set.
             Conflict: if it is not held.
             Stale: if the tree has changed since.
+            Invalid: if it does not have one of the paths.
         """
-        return self._run(lambda: self._inner.approve(run))
+        return self._run(lambda: self._inner.approve(run, paths=paths))
 
     def reject(self, run: str) -> None:
         """Discard a change set that was held for review, with its text.
@@ -1683,7 +1725,7 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.explain(ref))
 
-    def correct(self, ref: Ref | str, text: str) -> Corrected:
+    def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
 
         It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
@@ -1691,12 +1733,13 @@ class Space(Blocking[AsyncSpace]):
         Args:
             ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
             text: The whole new text.
+            expires_at: From when on the fact is no longer recalled. As before, if left out.
 
         Raises:
             NotFound: if the space has no such memory.
             Stale: if the ref does not name the current version.
         """
-        return self._run(lambda: self._inner.correct(ref, text))
+        return self._run(lambda: self._inner.correct(ref, text, expires_at=expires_at))
 
     def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
@@ -1808,19 +1851,36 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.learn(only=only))
 
-    def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+    def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
 
         Args:
             model: The model, as PROVIDER:NAME. The one that learns here, if left out.
             second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
             Invalid: if there is no model to learn with.
             Conflict: if the daily spend cap is reached.
         """
-        return self._run(lambda: self._inner.relearn(model=model, second_model=second_model, dry_run=dry_run))
+        return self._run(
+            lambda: self._inner.relearn(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            )
+        )
 
     def apply_relearning(self, relearning_id: str) -> Relearning:
         """Apply a proposed relearning as one change.
@@ -1843,6 +1903,81 @@ class Space(Blocking[AsyncSpace]):
             Stale: if a fact that it brought was changed since.
         """
         return self._run(lambda: self._inner.undo_relearning(relearning_id))
+
+    def preview(
+        self,
+        messages: Given,
+        *,
+        rules: LearningRules | None = None,
+        conversation: str = "preview",
+        agent: str = "assistant",
+    ) -> Preview:
+        """Learn from messages without storing anything, and return what would stand, be held or be refused.
+
+        Only its cost is counted for the day. The model is told what the space knows, as when it learns.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            rules: Rules to try, in place of those that are set.
+            conversation: The conversation that they would belong to: its channel is told to the model.
+            agent: The agent whose rules apply.
+
+        Raises:
+            Invalid: if there is no model to learn with.
+            Conflict: if the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
+
+    def pin(self, ref: Ref | str) -> Fact:
+        """Pin a fact: `context` has it as long as it holds, next to what the user wants.
+
+        A corrected fact stays pinned; one that takes its place is not.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return self._run(lambda: self._inner.pin(ref))
+
+    def unpin(self, ref: Ref | str) -> Fact:
+        """Take the pin of a fact back.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return self._run(lambda: self._inner.unpin(ref))
+
+    def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
+        """List the facts that are pinned and hold, in the order they were pinned.
+
+        Args:
+            as_of: What was pinned at this time. A day means its end.
+            limit: How many facts to return at most.
+        """
+        return self._run(lambda: self._inner.pins(as_of=as_of, limit=limit))
+
+    def feedback(self, ref: Ref | str, verdict: FactVerdict, *, note: str | None = None, by: str = "user") -> Feedback:
+        """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
+
+        `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.
+        `outdated` ends it now.
+
+        Args:
+            ref: The fact, in the version that was read: `fact:id:version`, as in results.
+            verdict: `useful`, `wrong` or `outdated`.
+            note: Why, in their words.
+            by: Who says so. It is kept, and not checked.
+
+        Raises:
+            NotFound: if the space has no such fact.
+            Stale: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.feedback(ref, verdict, note=note, by=by))
 
     def session(
         self,

@@ -174,6 +174,12 @@ class Worker:
         """Return whether sessions are learnt from with a model, and not only quoted."""
         return getattr(self._handlers.get(JobKind.EXTRACT), "model", None) is not None
 
+    def handler(self, kind: JobKind) -> Handler | None:
+        """Return what does a kind of job, if anything does. Raises why it cannot be done here."""
+        if kind in self._unfit:
+            raise self._unfit[kind]
+        return self._handlers.get(kind)
+
     async def run_once(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> RunReport:
         """Claim and do what is due, in all spaces or in one: marked sessions, idle ones, then consolidations.
 

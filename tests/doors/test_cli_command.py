@@ -118,11 +118,15 @@ SUCCEEDING = {
     "review show": ["review", "show", "REVIEW"],
     "review approve": ["review", "approve", "REVIEW"],
     "review reject": ["review", "reject", "REVIEW"],
+    "pin": ["pin", "FACT"],
+    "unpin": ["unpin", "FACT"],
+    "pins": ["pins"],
+    "feedback": ["feedback", "FACT", "useful"],
     "rules show": ["rules"],
     "rules set": ["rules", "set", "--owner", "Mira"],
 }
 IN_A_PROCESS = {"serve", "mcp"}  # they serve until they are told to stop: see test_cli_processes
-WITH_A_MODEL = {"relearn"}  # it learns: see test_cli_relearn
+WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
 
 
 def test_no_command_is_left_out_here() -> None:
@@ -160,6 +164,9 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     Path(places["TESTS"]).write_text('{"question": "tea?", "must": ["tea"]}\n', encoding="utf-8")
     places["CATALOGUE"] = str(_downloaded(home))
     places["WEBHOOK"] = ok("webhooks", "create", "https://93.184.215.14/old")["info"]["id"]
+    if "FACT" in SUCCEEDING[name]:
+        with bethink.sync.connect(str(home / ".local/share/bethink/memory.db"), learn_in_background=False) as opened:
+            places["FACT"] = f"fact:{opened.space('default').facts.save(bethink.Fact(id='f1', content='Tea.')).id}:1"
     if "REVIEW" in SUCCEEDING[name]:  # later on, only a worker with the same model would learn from this database
         places["REVIEW"] = _held(home)
 
@@ -254,9 +261,14 @@ FAILING = {
     "review show": (["review", "show", "rev_none"], 3),
     "review approve": (["review", "approve", "rev_none"], 3),
     "review reject": (["review", "reject", "run_none"], 3),
+    "pin": (["pin", "fact:none:1"], 3),
+    "unpin": (["unpin", "document:none:1"], 2),
+    "pins": (["pins", "--limit", "0"], 2),
+    "feedback": (["feedback", "fact:none:1", "great"], 2),
     "rules show": (["rules", "--database", "mysql://x"], 4),
     "rules set": (["rules", "set"], 2),
     "relearn": (["relearn", "--apply", "rel_none"], 3),
+    "preview": (["preview", "missing.jsonl"], 2),
 }
 
 

@@ -93,3 +93,48 @@ def test_without_a_model_one_is_told_to_name_it(on: list[str]) -> None:
 
     assert done.code != 0
     assert "hint: " in done.err
+
+
+def test_instructions_and_a_prompt_of_ones_own_reach_the_model(
+    models: Server, target: str, on: list[str], tmp_path: Path
+) -> None:
+    ok("add", SAID, *on)
+    ok("worker", "--once", "--database", target)
+    own = tmp_path / "prompt.md"
+    own.write_text("Claim what you like.", encoding="utf-8")
+    before = len(models.requests)
+
+    ok("relearn", "--prompt", str(own), "--instructions", "Learn about dogs.", *on)
+
+    asked = [OpenAIApi().asked(each.body) for each in models.requests[before:]]
+    assert asked[0]["system"] == "Claim what you like."
+    assert "Learn about dogs." in asked[0]["prompt"]
+    assert run("relearn", "--prompt", str(tmp_path / "none.md"), *on).code == 2
+
+
+@pytest.mark.usefixtures("models")
+def test_a_preview_shows_what_would_be_learnt_and_stores_nothing(on: list[str], tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    line = json.dumps({"role": "user", "content": SAID, "conversation": "home"})
+    talk.write_text(f"{line}\n\n", encoding="utf-8")
+
+    shown = run("preview", str(talk), "--instructions", "Learn about dogs.", *on)
+
+    assert shown.code == 0, shown.err
+    assert "would stand (added): The owner lives in Bergen." in shown.out
+    assert "2 would stand, 0 held, 0 refused; 2 calls, $" in shown.out
+    told = ok("preview", "-", *on, stdin=SAID)
+    assert [each["claim"]["fact"]["content"] for each in told["stands"]] == [
+        "The owner lives in Bergen.", "The owner has a dog.",
+    ]  # fmt: skip
+    assert contents(on) == []
+    assert ok("sessions", *on) == []
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("given", ["", '{"role": "user"}', "{not json}"])
+def test_what_is_no_transcript_is_refused_with_its_line(on: list[str], given: str) -> None:
+    done = run("preview", "-", *on, stdin=given)
+
+    assert done.code == 2
+    assert "line 1" in done.err or "no messages" in done.err

@@ -18,7 +18,9 @@ def test_rules_are_set_one_by_one_and_shown(on: list[str]) -> None:
         "owner": "Mira",
         "time_zone": "Europe/Oslo",
         "slots": {"mood": "how she feels"},
+        "kinds": {},
         "hold_kinds": ["goal"],
+        "expires_after": {},
         "held_flags": [],
     }
     assert ok("rules", "--agent", "coach", *on) == found

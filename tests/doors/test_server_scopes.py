@@ -52,6 +52,7 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         "threads.replay",
         "session.learnt",
         "reviews.propose",
+        "space.preview",
     }
 
 
@@ -70,6 +71,11 @@ async def test_an_agents_key_can_neither_approve_its_own_claims_nor_steer_what_i
         "space.relearn",
         "space.apply_relearning",
         "space.undo_relearning",
+        "space.pin",
+        "space.unpin",
+        "space.feedback",
+        "reviews.approve_all",
+        "reviews.reject_all",
     }
 
     for each in decides:

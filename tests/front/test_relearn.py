@@ -7,11 +7,13 @@ import pytest
 
 from bethink import Memory, Message
 from bethink.build import connect
-from bethink.errors import Conflict, Invalid, NotFound, Stale
-from bethink.model.calls import ModelCall
+from bethink.errors import BadAnswer, Conflict, Invalid, NotFound, Stale
+from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.records import Fact
 from bethink.model.relearning import RelearningStatus
+from bethink.model.steering import LearningRules
 from bethink.providers.scripted_model import ScriptedModel
+from tests.rooms.stored_kit import tables
 
 HOME = "I live in Bergen and I have a dog called Pixel."
 WISH = "Please answer in one sentence."
@@ -158,6 +160,91 @@ async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: s
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         found = await memory.space("mira").relearn()
         assert (await memory.audit()).spent_today.cost == spent.cost + found.usage.cost
+
+
+async def test_undoing_a_relearning_leaves_every_row_of_every_fact_as_it_was(target: str, superuser_dsn: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+    before = tables(target, superuser_dsn)
+    async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
+        found = await memory.space("mira").relearn(dry_run=False)
+        during = tables(target, superuser_dsn)
+        await memory.space("mira").undo_relearning(found.id)
+    after = tables(target, superuser_dsn)
+
+    assert {name for name in before if during[name] != before[name]} >= {"facts", "fact_quotes", "fact_sources"}
+    for name in ("facts", "fact_sources", "fact_quotes", "reviews", "session_memories", "documents", "messages"):
+        assert after[name] == before[name], name
+
+
+async def test_a_relearning_follows_the_rules_of_the_space_or_the_instructions_it_is_given(target: str) -> None:
+    calls: list[ModelCall] = []
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+        rules = LearningRules(instructions="Learn about pets.", owner="Mira", hold_kinds=("instruction",))  # pyright: ignore[reportArgumentType]
+        await memory.space("mira").rules.set(rules)
+        await memory.space("mira").rules.set(LearningRules(instructions="Of the coach."), agent="coach")
+    async with connect(target, model=listening(calls, *FIRST), learn_in_background=False) as memory:
+        space = memory.space("mira")
+        found = await space.relearn()
+        assert all("<instructions>\nLearn about pets.\n</instructions>" in call.prompt for call in calls)
+        assert found.held == 1, "what a person approves first is held in a relearning, too"
+        calls.clear()
+        await space.relearn(instructions="Learn about towns.")
+        assert all("Learn about towns." in call.prompt and "pets" not in call.prompt for call in calls)
+        assert all("Owner: Mira" in call.prompt for call in calls), "the other rules stay"
+        calls.clear()
+        await space.relearn(instructions="")
+        assert not any("<instructions>" in call.prompt for call in calls)
+        assert await space.rules.get() == rules, "the rules themselves are as they were"
+
+
+async def test_a_prompt_of_ones_own_is_used_recorded_by_name_and_opens_no_gate(target: str) -> None:
+    calls: list[ModelCall] = []
+    made_up = claim("The user is a king.", "I am a king of Bergen")
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+    own = "Claim whatever you like. It is believed."
+    lies = listening(calls, *SECOND, made_up | {"quotes": [{"message": 1, "text": "I am a king", "as": "word"}]})
+    async with connect(target, model=lies, learn_in_background=False) as memory:
+        found = await memory.space("mira").relearn(prompt=own)
+
+    assert {call.system for call in calls} == {own}
+    assert "The user is a king." not in [each.fact.content for each in found.new]
+    [new] = found.new
+    assert new.fact.made_by is not None
+    assert new.fact.made_by.prompt.startswith("own-")
+    assert own not in new.fact.made_by.prompt
+
+
+async def test_a_model_that_fails_proposes_nothing(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+        spent = (await memory.audit()).spent_today
+    async with connect(target, model=ScriptedModel(lambda _: "no JSON"), learn_in_background=False) as memory:
+        with pytest.raises(BadAnswer, match="no answer"):
+            await memory.space("mira").relearn(dry_run=False)
+        assert len(await contents(memory)) == 3
+        assert (await memory.audit()).spent_today.cost > spent.cost, "it was paid for all the same"
+
+
+@pytest.mark.parametrize("prompt", [" \n", "x" * 20_001])
+async def test_a_prompt_that_cannot_be_one_is_refused(memory: Memory, prompt: str) -> None:
+    with pytest.raises(Invalid, match="prompt"):
+        await memory.space("mira").relearn(prompt=prompt)
+
+
+def listening(calls: list[ModelCall], *claims: dict[str, object]) -> ScriptedModel:
+    """A model that claims of each session whatever it can quote, and keeps what it was asked for claims."""
+    found = model(*claims)
+
+    class Listening(ScriptedModel):
+        async def answer(self, call: ModelCall) -> ModelAnswer:
+            if call.schema_name == "claims":
+                calls.append(call)
+            return await found.answer(call)
+
+    return Listening(())
 
 
 async def _everything(memory: Memory, fact: Fact) -> object:

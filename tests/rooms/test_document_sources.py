@@ -10,8 +10,8 @@ from bethink.model.documents import Document
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said, whole_tree
 from tests.rooms.learn_kit import a_fact, consolidator
+from tests.rooms.stored_kit import stored
 from tests.rooms.test_consolidate import DAY, Life
-from tests.rooms.test_forget import stored
 from tests.rooms.test_scribe import run
 from tests.rooms.test_writer import consolidated, likes_tea, page, read, turn, write
 

@@ -3,11 +3,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import anyio
-import apsw
-import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.sql import SQL, Identifier
 
 import bethink
 from bethink.errors import Invalid, NotFound, Stale
@@ -21,7 +17,7 @@ from bethink.store.db import Database
 from bethink.worker import Worker
 from tests.conftest import KEY, said, whole_tree
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, consolidator, worker
-from tools import postgres
+from tests.rooms.stored_kit import stored
 
 BIRD = "zebrafinch"
 TOWNS = ("Oslo", "Bergen")
@@ -52,23 +48,6 @@ async def learnt(memory: bethink.Memory, database: Database) -> bethink.Session:
         DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
     )
     return session
-
-
-def stored(target: str, superuser: str) -> str:
-    """Every value of every table, above row-level security."""
-    if not target.startswith("postgresql:"):
-        with apsw.Connection(target, flags=apsw.SQLITE_OPEN_READONLY) as connection:
-            ask = connection.execute  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            names = [row[0] for row in ask("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            return "".join(str(list(ask(f'SELECT * FROM "{name}"'))) for name in names)
-    database = str(conninfo_to_dict(target)["dbname"])
-    with psycopg.connect(postgres.in_database(superuser, database)) as connection:
-        names = connection.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
-        ).fetchall()
-        return "".join(
-            str(connection.execute(SQL("SELECT * FROM {}").format(Identifier(name))).fetchall()) for (name,) in names
-        )
 
 
 async def test_a_forgotten_message_leaves_nothing_that_was_made_of_it(

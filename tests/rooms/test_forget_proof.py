@@ -10,7 +10,7 @@ from bethink.store import facts as stored_facts
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, reviewed, worker
-from tests.rooms.test_forget import stored
+from tests.rooms.stored_kit import stored
 
 DENTIST = "My dentist is Kavurimote in town."
 AGAIN = "As I said, my dentist is Kavurimote."

@@ -12,7 +12,7 @@ from bethink.store import documents
 from bethink.store.db import Database
 from tests.conftest import said
 from tests.rooms.recall_kit import learnt, message, tell, written
-from tests.rooms.test_forget import stored
+from tests.rooms.stored_kit import stored
 
 FLOWER = "kavurimote"
 WHICH = "Which flower do I like?"

@@ -15,8 +15,8 @@ from bethink.store.db import Database
 from faults.raw import Raw
 from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact, consolidator
+from tests.rooms.stored_kit import stored
 from tests.rooms.test_consolidate import Life
-from tests.rooms.test_forget import stored
 from tests.rooms.test_writer import consolidated, likes_tea, page, turn
 from tools import postgres
 

@@ -18,8 +18,10 @@ from bethink.client.calls import queried
 from bethink.errors import Invalid, Misconfigured
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.jobs import JobKind, JobStatus
+from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.records import Message, Origin
+from bethink.model.steering import LearningRules
 from bethink.model.verbs import VERBS, documents, facts, memory, service, sessions, threads
 from bethink.model.verbs.base import Request, Verb
 from tests.requests_kit import DRAFT, FULL, NARROW, NOON
@@ -41,6 +43,16 @@ _KNOWN: dict[Any, st.SearchStrategy[Any]] = {
     object: _JSON,
     Ref: st.builds(Ref, st.sampled_from(list(RefKind)), _NAMES, st.integers(0, 2**63 - 1)),
     Origin: st.sampled_from([Origin("user"), Origin("tool:search"), Origin("import")]),
+    OwnKind: st.just(OwnKind("recipe")),
+    LearningRules: st.builds(
+        LearningRules,
+        instructions=_TEXTS,
+        slots=st.dictionaries(_TEXTS, _TEXTS, max_size=2),
+        kinds=st.just({"recipe": "how to cook"}),
+        hold_kinds=st.lists(st.sampled_from([*FactKind, OwnKind("recipe")]), max_size=2).map(tuple),
+        expires_after=st.dictionaries(st.sampled_from(["goal", "recipe"]), st.integers(1, 9), max_size=2),
+        held_flags=st.none() | st.lists(_TEXTS, max_size=2).map(tuple),
+    ),
     DocumentDraft: st.builds(
         DocumentDraft, slug=st.just("a"), title=st.just("A"), links=st.lists(_NAMES, max_size=2).map(tuple)
     ),
@@ -63,8 +75,8 @@ def anything(kind: Any, depth: int = _DEPTH) -> st.SearchStrategy[Any]:
         return _KNOWN[kind]
     origin, inner = get_origin(kind), get_args(kind)
     if origin in {Union, UnionType}:
-        first = anything(next(each for each in inner if each is not NoneType), depth)
-        return st.none() | first if NoneType in inner else first
+        found = st.one_of(*(anything(each, depth) for each in inner if each is not NoneType))
+        return st.none() | found if NoneType in inner else found
     if origin is not None:
         return collected(origin, inner, depth)
     if issubclass(kind, StrEnum):

@@ -3,7 +3,9 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from bethink.handles import Handle
+from collections.abc import Iterable
+
+from bethink.handles import Handle, tuple_of
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import When, moment
@@ -26,6 +28,7 @@ from bethink.model.verbs.documents import (
     TREE,
     UNDO,
     UPDATE_DOCUMENT,
+    ApproveChangeRequest,
     ChangeRequest,
     ChildrenRequest,
     CreateDocumentRequest,
@@ -210,18 +213,20 @@ class Documents(Handle):
         """
         return await self._run(LIST_CHANGES, ListChangesRequest(limit=limit))
 
-    async def approve(self, run: str) -> None:
-        """Apply a change set that was held for review.
+    async def approve(self, run: str, *, paths: Iterable[str] | None = None) -> None:
+        """Apply a change set that was held for review, whole or in part.
 
         Args:
             run: The run that made it.
+            paths: Only the changes of these documents; the others are discarded. All of them, if left out.
 
         Raises:
             NotFound: if there is no such change set.
             Conflict: if it is not held.
             Stale: if the tree has changed since.
+            Invalid: if it does not have one of the paths.
         """
-        return await self._run(APPROVE, ChangeRequest(run=run))
+        return await self._run(APPROVE, ApproveChangeRequest(run=run, paths=None if paths is None else tuple_of(paths)))
 
     async def reject(self, run: str) -> None:
         """Discard a change set that was held for review, with its text.

@@ -3,19 +3,24 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from bethink.handles import Handle
+from collections.abc import Iterable
+
+from bethink.handles import Handle, tuple_of
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref
-from bethink.model.records import FactKind
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.reviews import (
     APPROVE_REVIEW,
+    APPROVE_REVIEWS,
     COUNT_REVIEWS,
     GET_REVIEW,
     LIST_REVIEWS,
     PROPOSE_REVIEW,
     REJECT_REVIEW,
+    REJECT_REVIEWS,
     ApproveReviewRequest,
+    DecideReviewsRequest,
     ListReviewsRequest,
     ProposeRequest,
     RejectReviewRequest,
@@ -103,3 +108,30 @@ class Reviews(Handle):
             Conflict: if it was decided before.
         """
         return await self._run(REJECT_REVIEW, RejectReviewRequest(review_id=review_id, note=note))
+
+    async def approve_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Believe some claims as they are, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+            Invalid: if one quotes no message.
+        """
+        return await self._run(APPROVE_REVIEWS, DecideReviewsRequest(review_ids=tuple_of(review_ids), note=note))
+
+    async def reject_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Decide that some claims are not believed, all or none.
+
+        Args:
+            review_ids: The claims, by the ids that the inbox lists.
+            note: Why: kept with each decision.
+
+        Raises:
+            NotFound: if the space has no such claim.
+            Conflict: if it was decided before.
+        """
+        return await self._run(REJECT_REVIEWS, DecideReviewsRequest(review_ids=tuple_of(review_ids), note=note))

@@ -12,9 +12,23 @@ from bethink.model.changes import MemoryChange
 from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
-from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
-from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.preview import Preview
+from bethink.model.recall import (
+    Block,
+    Corrected,
+    FactVerdict,
+    Feedback,
+    Level,
+    Lineage,
+    Recall,
+    Ref,
+    RefKind,
+    Remembered,
+    Showing,
+)
+from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry
 from bethink.model.relearning import Relearning
+from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
@@ -48,6 +62,17 @@ from bethink.model.verbs.sessions import (
     ListSessionsRequest,
     OpenSessionRequest,
     SessionRequest,
+)
+from bethink.model.verbs.steering import (
+    FEEDBACK,
+    PIN,
+    PINS,
+    PREVIEW,
+    UNPIN,
+    FeedbackRequest,
+    PinRequest,
+    PinsRequest,
+    PreviewRequest,
 )
 
 if TYPE_CHECKING:
@@ -276,7 +301,7 @@ class Space(SpaceHandle):
         """
         return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
 
-    async def correct(self, ref: Ref | str, text: str) -> Corrected:
+    async def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
 
         It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
@@ -284,12 +309,16 @@ class Space(SpaceHandle):
         Args:
             ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
             text: The whole new text.
+            expires_at: From when on the fact is no longer recalled. As before, if left out.
 
         Raises:
             NotFound: if the space has no such memory.
             Stale: if the ref does not name the current version.
         """
-        return await self._run(CORRECT, CorrectRequest(ref=Ref.read(ref), text=text))
+        return await self._run(
+            CORRECT,
+            CorrectRequest(ref=Ref.read(ref), text=text, expires_at=None if expires_at is None else moment(expires_at)),
+        )
 
     async def used(self, refs: Iterable[Ref | str]) -> int:
         """Count memories as used, and with them the session memories they rest on.
@@ -406,19 +435,37 @@ class Space(SpaceHandle):
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
-    async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
+    async def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
 
         Args:
             model: The model, as PROVIDER:NAME. The one that learns here, if left out.
             second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
             Invalid: if there is no model to learn with.
             Conflict: if the daily spend cap is reached.
         """
-        return await self._run(RELEARN, RelearnRequest(model=model, second_model=second_model, dry_run=dry_run))
+        return await self._run(
+            RELEARN,
+            RelearnRequest(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            ),
+        )
 
     async def apply_relearning(self, relearning_id: str) -> Relearning:
         """Apply a proposed relearning as one change.
@@ -441,6 +488,86 @@ class Space(SpaceHandle):
             Stale: if a fact that it brought was changed since.
         """
         return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
+    async def preview(
+        self,
+        messages: Given,
+        *,
+        rules: LearningRules | None = None,
+        conversation: str = "preview",
+        agent: str = "assistant",
+    ) -> Preview:
+        """Learn from messages without storing anything, and return what would stand, be held or be refused.
+
+        Only its cost is counted for the day. The model is told what the space knows, as when it learns.
+
+        Args:
+            messages: What was said, oldest first. A text stands for one message of the user.
+            rules: Rules to try, in place of those that are set.
+            conversation: The conversation that they would belong to: its channel is told to the model.
+            agent: The agent whose rules apply.
+
+        Raises:
+            Invalid: if there is no model to learn with.
+            Conflict: if the daily spend cap is reached.
+        """
+        return await self._run(
+            PREVIEW,
+            PreviewRequest(messages=messages_from(messages), rules=rules, conversation=conversation, agent=agent),
+        )
+
+    async def pin(self, ref: Ref | str) -> Fact:
+        """Pin a fact: `context` has it as long as it holds, next to what the user wants.
+
+        A corrected fact stays pinned; one that takes its place is not.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return await self._run(PIN, PinRequest(ref=Ref.read(ref)))
+
+    async def unpin(self, ref: Ref | str) -> Fact:
+        """Take the pin of a fact back.
+
+        Args:
+            ref: The fact, in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFound: if the space has no such fact, or it no longer holds.
+        """
+        return await self._run(UNPIN, PinRequest(ref=Ref.read(ref)))
+
+    async def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
+        """List the facts that are pinned and hold, in the order they were pinned.
+
+        Args:
+            as_of: What was pinned at this time. A day means its end.
+            limit: How many facts to return at most.
+        """
+        return await self._run(PINS, PinsRequest(as_of=None if as_of is None else moment(as_of), limit=limit))
+
+    async def feedback(
+        self, ref: Ref | str, verdict: FactVerdict, *, note: str | None = None, by: str = "user"
+    ) -> Feedback:
+        """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
+
+        `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.
+        `outdated` ends it now.
+
+        Args:
+            ref: The fact, in the version that was read: `fact:id:version`, as in results.
+            verdict: `useful`, `wrong` or `outdated`.
+            note: Why, in their words.
+            by: Who says so. It is kept, and not checked.
+
+        Raises:
+            NotFound: if the space has no such fact.
+            Stale: if the ref does not name the current version.
+        """
+        return await self._run(FEEDBACK, FeedbackRequest(ref=Ref.read(ref), verdict=verdict, note=note, by=by))
 
     async def session(
         self,

@@ -9,7 +9,7 @@ from bethink.model.jobs import Job, JobKind
 from bethink.model.moments import EPOCH, from_micros
 from bethink.model.recall import Lineage, Ref, RefKind, Version
 from bethink.model.records import SourceMessage
-from bethink.store import documents, facts, jobs, learning, ledger, search
+from bethink.store import documents, facts, feedback, jobs, learning, ledger, search
 from bethink.store.db import Tx
 
 _FROM_A_RESULT = "Use the ref of a result, in the space that the result came from."
@@ -58,6 +58,7 @@ def _fact(tx: Tx, space: str, found: Lineage) -> Lineage:
         found,
         fact=this,
         quotes=tuple(facts.quotes_of(tx, space=space, fact_id=ref.id)),
+        feedback=tuple(feedback.on_fact(tx, space=space, fact_id=ref.id)),
         made_by=this.made_by,
         jobs=_jobs_of(tx, space, sessions),
         sources=tuple(sources),

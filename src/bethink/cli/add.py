@@ -1,6 +1,7 @@
 """The command that stores one text: add."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -86,3 +87,15 @@ def read_text(given: str, *, what: str) -> str:
             return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise UsageError("stdin is not valid UTF-8.", hint="Send the text in UTF-8.") from error
+
+
+def read_file(name: str, *, what: str) -> str:
+    """Return the text of a file; - reads stdin."""
+    if name == "-":
+        return read_text(name, what=what)
+    try:
+        return Path(name).expanduser().read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not valid UTF-8.", hint="Save it in UTF-8.") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}.", hint="Pass a file, or - for stdin.") from error

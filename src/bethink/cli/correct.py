@@ -36,6 +36,9 @@ async def correct(
         str | None,
         typer.Option(metavar="TEXT", help="The question of the test.  [default: the words that both texts share]"),
     ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="DATE", help="From when on the fact is no longer recalled.")
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
@@ -53,7 +56,7 @@ async def correct(
         data = {"ref": old, "before": before, "after": given, "dry_run": True}
         return Result(data=data, lines=_changes(before, given) or [OutputLine("nothing would change")])
     ctx.confirm(f"Correct {old}?", yes=yes)
-    done = await ctx.space.correct(old, given)
+    done = await ctx.space.correct(old, given, expires_at=expires)
     note_redaction(ctx, given, done.text)
     line = f"{done.ref} replaces {old}" if done.ref != old else f"{old} is unchanged: it already says this"
     data = {"ref": done.ref, "previous": old, "text": done.text}

@@ -68,7 +68,7 @@ async def facts(
             fact.kind,
             fact.evidence,
             fact.origin,
-            one_line(fact.content, _WIDTH),
+            one_line(fact.content, _WIDTH) + (" (pinned)" if fact.pinned_at is not None else ""),
         ]
         for fact in found
     ]

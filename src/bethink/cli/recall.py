@@ -1,5 +1,6 @@
 """Commands that read memory: recall and show."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from bethink.cli.terminal import OutputLine, columns, many, one_line, when
 if TYPE_CHECKING:
     from bethink.api.space import Space
     from bethink.api.spaces import Spaces
-    from bethink.model.recall import Candidate, Lineage, Recall, Recalled, Ref, RefKind
+    from bethink.model.recall import Candidate, Feedback, Lineage, Recall, Recalled, Ref, RefKind
     from bethink.model.records import Fact, Quote
 
 app = typer.Typer()
@@ -186,6 +187,7 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
         **({} if lineage.fact is None else fact_rows(lineage.fact)),
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
+    yield from _feedback_lines(lineage.feedback)
     yield from quote_lines(lineage.quotes)
     quoted = [f"message:{each.source.session_id}:{each.source.number}" for each in lineage.sources]
     for excerpt, name in zip(lineage.sources, quoted, strict=True):
@@ -205,6 +207,17 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
         yield OutputLine(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
 
 
+def _feedback_lines(said: "Sequence[Feedback]") -> Iterator[OutputLine]:
+    """Count what people said about a fact, and repeat their notes."""
+    if said:
+        counted = Counter(str(each.verdict) for each in said)
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
+        yield OutputLine(f"  feedback  {counts}")
+    for each in said:
+        note = f": {one_line(each.note, _WIDTH)}" if each.note else ""
+        yield OutputLine(f"            {when(each.at)} {each.verdict} by {one_line(each.by)}{note}", "dim")
+
+
 def fact_rows(fact: "Fact") -> dict[str, str]:
     """Return what is known about a fact beside its text, by name."""
     happened = [when(each) for each in (fact.happened_from, fact.happened_to) if each is not None]
@@ -215,6 +228,8 @@ def fact_rows(fact: "Fact") -> dict[str, str]:
         "scope": one_line(fact.scope or ""),
         "happened": " to ".join(happened),
         "flags": one_line(", ".join(fact.flags)),
+        "expires": when(fact.expires_at),
+        "pinned": when(fact.pinned_at),
     }
 
 
@@ -223,7 +238,8 @@ def quote_lines(quotes: "Sequence[Quote]") -> Iterator[OutputLine]:
     for quote in quotes:
         what = "context" if quote.context else "quote"
         yield OutputLine(f"  {what}  “{one_line(quote.text, _WIDTH)}”")
-        yield OutputLine(f"         message:{quote.session_id}:{quote.number}", "dim")
+        where = f"message:{quote.session_id}:{quote.number}" if quote.session_id else f"message {quote.number}"
+        yield OutputLine(f"         {where}", "dim")
 
 
 def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:

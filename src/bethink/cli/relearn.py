@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bethink.cli.add import read_file, read_text
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, command
 from bethink.cli.terminal import OutputLine, many
 
@@ -14,11 +15,19 @@ app = typer.Typer()
 
 
 @command(app, effect="changes")
-async def relearn(
+async def relearn(  # noqa: PLR0913 - each is an option of its own
     ctx: CommandContext,
     *,
     model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Learn with another model.")] = "",
     second_model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Check claims with another model.")] = "",
+    instructions: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What to learn, in place of the rules' instructions; - for stdin."),
+    ] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A file with a system prompt to use in place of ours; - for stdin."),
+    ] = None,
     apply: Annotated[str | None, typer.Option(metavar="ID", help="Apply a relearning that was shown.")] = None,
     undo: Annotated[str | None, typer.Option(metavar="ID", help="Undo a relearning that was applied.")] = None,
     dry_run: DryRun = False,
@@ -32,7 +41,13 @@ async def relearn(
     elif undo is not None:
         found = await ctx.space.undo_relearning(undo)
     else:
-        found = await ctx.space.relearn(model=model, second_model=second_model, dry_run=dry_run or not yes)
+        found = await ctx.space.relearn(
+            model=model,
+            second_model=second_model,
+            instructions=None if instructions is None else read_text(instructions, what="the instructions").strip(),
+            prompt="" if prompt is None else read_file(prompt, what="the prompt"),
+            dry_run=dry_run or not yes,
+        )
     return Result(data=found, lines=lines(found))
 
 

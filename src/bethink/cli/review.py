@@ -9,6 +9,7 @@ from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.groups import called_alone
 from bethink.cli.lists import MOST, Limit
 from bethink.cli.recall import fact_rows, quote_lines
+from bethink.cli.refs import document_path
 from bethink.cli.terminal import OutputLine, columns, many, one_line, when
 from bethink.errors import NotFound
 
@@ -74,19 +75,23 @@ async def approve(
     *,
     edit: Annotated[str | None, typer.Option(metavar="TEXT", help="What the fact shall say instead.")] = None,
     note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for later.")] = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Of one change set, only this document; the rest is discarded. Repeatable."),
+    ] = None,
 ) -> Result:
-    """Believe claims, which become facts, or apply changes to documents."""
+    """Believe claims, which become facts, or apply changes to documents, whole or in part."""
     if edit is not None and (len(names) != 1 or not names[0].startswith(_CLAIM)):
         raise UsageError("--edit is for one claim.", hint="Approve the others without it.")
+    if path and (len(names) != 1 or names[0].startswith(_CLAIM)):
+        raise UsageError("--path is for one change set.", hint="Approve the others without it.")
     await _check(ctx.space, names)
-    done: list[dict[str, Any]] = []
-    for name in names:
-        if name.startswith(_CLAIM):
-            approved = await ctx.space.reviews.approve(name, statement=edit, note=note)
-            done.append({"id": name, "fact_id": approved.fact_id})
-        else:
-            await ctx.space.documents.approve(name)
-            done.append({"id": name, "fact_id": None})
+    facts_of = await _approve_claims(ctx.space, [name for name in names if name.startswith(_CLAIM)], edit, note)
+    paths = None if not path else [document_path(each) or each for each in path]
+    for name in dict.fromkeys(names):
+        if not name.startswith(_CLAIM):
+            await ctx.space.documents.approve(name, paths=paths)
+    done: list[dict[str, Any]] = [{"id": name, "fact_id": facts_of.get(name)} for name in names]
     facts = [f": fact {each['fact_id']}" if each["fact_id"] else "" for each in done]
     lines = [OutputLine(f"approved {name}{fact}") for name, fact in zip(names, facts, strict=True)]
     return Result(data=done, lines=lines)
@@ -101,12 +106,23 @@ async def reject(
 ) -> Result:
     """Decide that claims are not believed, or discard changes to documents."""
     await _check(ctx.space, names)
-    for name in names:
-        if name.startswith(_CLAIM):
-            await ctx.space.reviews.reject(name, note=why)
-        else:
+    claims = [name for name in names if name.startswith(_CLAIM)]
+    if claims:
+        await ctx.space.reviews.reject_all(claims, note=why)
+    for name in dict.fromkeys(names):
+        if not name.startswith(_CLAIM):
             await ctx.space.documents.reject(name)
     return Result(data=[{"id": name} for name in names], lines=[OutputLine(f"rejected {name}") for name in names])
+
+
+async def _approve_claims(
+    space: "Space", claims: Sequence[str], edit: str | None, note: str | None
+) -> dict[str, str | None]:  # fmt: skip
+    """Approve claims, all or none, and return the fact that each became."""
+    if edit is not None:
+        return {name: (await space.reviews.approve(name, statement=edit, note=note)).fact_id for name in claims}
+    done = await space.reviews.approve_all(claims, note=note) if claims else []
+    return {each.id: each.fact_id for each in done}
 
 
 async def waiting(space: "Space") -> dict[str, int]:

@@ -29,7 +29,7 @@ async def show(ctx: CommandContext, *, agent: Agent = None) -> Result:
 
 
 @command(rules, "set", effect="creates")
-async def set_rules(
+async def set_rules(  # noqa: PLR0913 - each is an option of its own
     ctx: CommandContext,
     *,
     instructions: Annotated[
@@ -42,9 +42,17 @@ async def set_rules(
         list[str] | None,
         typer.Option(metavar="NAME=ABOUT", help="An attribute of your own with one value at a time. Repeatable."),
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=ABOUT", help="A kind of facts of your own, such as recipe. Repeatable."),
+    ] = None,
     hold: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND", help=f"A kind of facts that a person approves first. Repeatable. {_EMPTY}"),
+    ] = None,
+    expires: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=DAYS", help=f"After how many days facts of a kind expire. Repeatable. {_EMPTY}"),
     ] = None,
     held_flag: Annotated[
         list[str] | None,
@@ -61,9 +69,13 @@ async def set_rules(
     if time_zone is not None:
         changes["time_zone"] = time_zone or None
     if slot is not None:
-        changes["slots"] = dict(map(_slot, filter(None, slot)))
+        changes["slots"] = dict(_named(each, "slot") for each in slot if each)
+    if kind is not None:
+        changes["kinds"] = dict(_named(each, "kind") for each in kind if each)
     if hold is not None:
         changes["hold_kinds"] = tuple(filter(None, hold))
+    if expires is not None:
+        changes["expires_after"] = dict(map(_days, filter(None, expires)))
     if held_flag is not None:
         changes["held_flags"] = tuple(filter(None, held_flag))
     if not changes:
@@ -72,11 +84,18 @@ async def set_rules(
     return Result(data=stored, lines=_lines(stored))
 
 
-def _slot(text: str) -> tuple[str, str]:
+def _named(text: str, what: str) -> tuple[str, str]:
     name, equals, about = text.partition("=")
     if not (name.strip() and equals and about.strip()):
-        raise UsageError(f"cannot read the slot {text!r}.", hint="Write NAME=ABOUT.")
+        raise UsageError(f"cannot read the {what} {text!r}.", hint="Write NAME=ABOUT.")
     return name.strip(), about.strip()
+
+
+def _days(text: str) -> tuple[str, int]:
+    kind, days = _named(text, "expiry")
+    if not days.isascii() or not days.isdecimal():
+        raise UsageError(f"cannot read the expiry {text!r}.", hint="Write KIND=DAYS, such as goal=365.")
+    return kind, int(days)
 
 
 def _lines(found: "LearningRules") -> list[OutputLine]:
@@ -86,6 +105,8 @@ def _lines(found: "LearningRules") -> list[OutputLine]:
         ["time zone", found.time_zone or "as the settings say"],
         ["held kinds", ", ".join(found.hold_kinds) or "none"],
         ["held flags", one_line(flags)],
+        *([f"expires {one_line(kind)}", f"after {days} days"] for kind, days in found.expires_after.items()),
+        *([f"kind {one_line(name)}", one_line(about)] for name, about in found.kinds.items()),
         *([f"slot {one_line(name)}", one_line(about)] for name, about in found.slots.items()),
     ]
     told = found.instructions.splitlines() or ["no instructions"]

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
 from bethink.model.documents import MAX_BODY
-from bethink.model.records import Evidence, Fact, FactKind, SessionMemory
-from bethink.model.rules import confidential, tells, vouched
+from bethink.model.kinds import FactKind, Kind
+from bethink.model.records import Evidence, Fact, SessionMemory
+from bethink.model.rules import confidential, ends, tells, vouched
 
 OWNER = "user"
-_KINDS = {
+_KINDS: dict[Kind, str] = {
     FactKind.PREFERENCE: "Preferences",
     FactKind.INSTRUCTION: "Instructions",
     FactKind.PROCEDURE: "Procedures",
@@ -25,7 +26,7 @@ def may_be_written(facts: Sequence[Fact], *, now: datetime) -> list[Fact]:
     return [
         fact
         for fact in facts
-        if vouched(fact.origin) and not confidential(fact) and (fact.valid_to is None or fact.valid_to > now)
+        if vouched(fact.origin) and not confidential(fact) and ((end := ends(fact)) is None or end > now)
     ]
 
 
@@ -71,8 +72,8 @@ def by_kind_text(facts: Sequence[Fact]) -> str:
     """Return facts under a heading for each kind."""
     parts = [
         f"## {heading}\n\n{lines_of(found)}"
-        for kind, heading in _KINDS.items()
-        if (found := [fact for fact in facts if fact.kind is kind])
+        for kind, heading in _headings(facts).items()
+        if (found := [fact for fact in facts if fact.kind == kind])
     ]
     return limited("\n\n".join(parts))
 
@@ -122,8 +123,14 @@ def _about(fact: Fact) -> str:
 
 
 def _by_kind(facts: Sequence[Fact]) -> list[Fact]:
-    order = list(_KINDS)
+    order = list(_headings(facts))
     return sorted(facts, key=lambda fact: order.index(fact.kind))
+
+
+def _headings(facts: Sequence[Fact]) -> dict[Kind, str]:
+    """Return the kinds that everyone has, then those that only these facts have, by name."""
+    own = sorted({fact.kind for fact in facts} - _KINDS.keys())
+    return {**_KINDS, **{kind: kind.replace("_", " ").capitalize() for kind in own}}
 
 
 def _heading(name: str) -> str:

@@ -1,14 +1,14 @@
 """Carries out the verbs of documents: read, write, compare, restore, and decide on proposed changes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from anyio import to_thread
 
 from bethink.documents import changes, files, tree
-from bethink.errors import Conflict, NotFound, Stale
+from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
@@ -18,6 +18,7 @@ from bethink.model.rules import lowest
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.documents import (
+    ApproveChangeRequest,
     ChangeRequest,
     ChildrenRequest,
     CreateDocumentRequest,
@@ -168,12 +169,13 @@ class DocumentService:
         """List what consolidations changed or propose to change."""
         return await self._read(space, lambda tx: consolidation.change_sets(tx, space=space, limit=request.limit))
 
-    async def approve(self, space: str, request: ChangeRequest) -> None:
-        """Apply a change set that was held."""
+    async def approve(self, space: str, request: ApproveChangeRequest) -> None:
+        """Apply a change set that was held, or some of its changes."""
 
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)
             held = _set_status(tx, space, request.run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
+            held = _chosen(held, request.paths)
             author = Author(kind="job", id="writer", reason="approved", run=request.run)
             written = changes.apply(tx, held.changes, space=space, author=author, quoted=False)
             consolidation.keep_written(tx, held, space=space, written=written)
@@ -239,6 +241,18 @@ def _set_status(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: Chan
     if not consolidation.set_change_status(tx, space=space, run=run, was=was, status=status):
         raise Conflict(f"the change set {run} is {found.status}, not {was}.")
     return found
+
+
+def _chosen(held: ChangeSet, paths: Sequence[str] | None) -> ChangeSet:
+    """Return a change set with the changes of some documents only. Raises `Invalid` for a path it does not have."""
+    if paths is None:
+        return held
+    known = [change.path for change in held.changes]
+    unknown = next((path for path in paths if path not in known), None)
+    if unknown is not None or not paths:
+        what = "no path is named" if unknown is None else f"the change set {held.run} has no change of {unknown!r}"
+        raise Invalid(f"{what}.", hint=f"It has {', '.join(known)}.")
+    return replace(held, changes=tuple(change for change in held.changes if change.path in paths))
 
 
 def _found(tx: Tx, space: str, run: str) -> ChangeSet:

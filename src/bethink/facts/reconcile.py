@@ -1,9 +1,10 @@
 """Reconciles a claimed fact with the known ones: it is merged, replaces or ends some, or is added."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bethink.model.moments import EPOCH
@@ -27,6 +28,16 @@ class Settlement(StrEnum):
     """It would change what someone more trusted said, or another person's wish. Nothing was stored."""
 
 
+class _Decision(NamedTuple):
+    """What a claimed fact means for the known ones, before anything is stored."""
+
+    settlement: Settlement
+    same: Fact | None = None
+    rivals: Sequence[Fact] = ()
+    later: Mapping[str, datetime] = MappingProxyType[str, datetime]({})
+    """When rivals of equal origin ended the fact, because they came later."""
+
+
 class Settled(NamedTuple):
     """What happened to a claimed fact, and the fact that says it now; None if nothing does."""
 
@@ -46,40 +57,65 @@ def settle(tx: Tx, claimed: ClaimedFact, *, space: str, effect: str, token: int)
     Of two that contradict each other, the better origin stays, too; of equal origins, the later holds from its time on.
     """
     fact, support = claimed.fact, Support(effect, claimed.fact.content, claimed.quotes)
-    named = [known for each in claimed.known if (known := facts.find(tx, space=space, fact_id=each)) is not None]
-    changes = claimed.change in (ClaimChange.REPLACES, ClaimChange.ENDS) and bool(named)
-    if changes and not all(_may_change(fact, known) for known in named):
+    decision = _decide(tx, claimed, space=space)
+    same = decision.same
+    if decision.settlement is Settlement.DISPUTED:
         return Settled(Settlement.DISPUTED, None)
-    again = claimed.change is ClaimChange.SAME
-    same = named[0] if again and named else None if changes else _same(tx, fact, space=space)
-    if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
+    if same is not None and decision.settlement is Settlement.KNOWN:
         return Settled(Settlement.KNOWN, same.id)
-    if same is not None and (rank(fact.origin) == rank(same.origin) or again):
+    if same is not None and decision.settlement is Settlement.MERGED:
         facts.add_support(tx, space=space, fact_id=same.id, support=support)
         if fact.evidence is Evidence.STATED:
             facts.mark_stated(tx, space=space, fact_id=same.id)
+        if fact.expires_at is not None:
+            facts.renew(tx, space=space, fact_id=same.id, expires_at=fact.expires_at)
         return Settled(Settlement.MERGED, same.id)
+    return _learn(tx, fact, decision, space=space, token=token, support=support)
+
+
+def foreseen(tx: Tx, claimed: ClaimedFact, *, space: str) -> Settlement:
+    """Return what would happen to a claimed fact, and store nothing."""
+    return _decide(tx, claimed, space=space).settlement
+
+
+def _decide(tx: Tx, claimed: ClaimedFact, *, space: str) -> _Decision:
+    fact = claimed.fact
+    named = [known for each in claimed.known if (known := facts.find(tx, space=space, fact_id=each)) is not None]
+    changes = claimed.change in (ClaimChange.REPLACES, ClaimChange.ENDS) and bool(named)
+    if changes and not all(_may_change(fact, known) for known in named):
+        return _Decision(Settlement.DISPUTED)
+    again = claimed.change is ClaimChange.SAME
+    same = named[0] if again and named else None if changes else _same(tx, fact, space=space)
+    if same is not None and (rank(fact.origin) < rank(same.origin) or fact.origin == "assistant"):
+        return _Decision(Settlement.KNOWN, same)
+    if same is not None and (rank(fact.origin) == rank(same.origin) or again):
+        return _Decision(Settlement.MERGED, same)
     rivals = named if changes else [same] if same is not None else _rivals(tx, fact, space=space)
-    return _learn(tx, fact, rivals, space=space, token=token, support=support, changes=changes)
-
-
-def _learn(
-    tx: Tx, fact: Fact, rivals: Sequence[Fact], *, space: str, token: int, support: Support, changes: bool
-) -> Settled:
     later = {} if changes else {
         rival.id: until for rival in rivals if (until := _until(tx, fact, rival, space=space)) is not None
     }  # fmt: skip
-    if later:
-        fact = replace(fact, valid_to=min(later.values()))
+    settlement = Settlement.SUCCEEDED if any(rival.id not in later for rival in rivals) else Settlement.ADDED
+    if _better(fact, rivals) is not None:
+        settlement = Settlement.OUTRANKED
+    return _Decision(settlement, rivals=rivals, later=later)
+
+
+def _learn(tx: Tx, fact: Fact, decision: _Decision, *, space: str, token: int, support: Support) -> Settled:
+    if decision.later:
+        fact = replace(fact, valid_to=min(decision.later.values()))
     facts.learn(tx, space=space, fact=fact, token=token, support=support)
-    better = next((rival for rival in rivals if rank(rival.origin) > rank(fact.origin)), None)
+    better = _better(fact, decision.rivals)
     if better is not None:
         facts.retire(tx, space=space, fact_id=fact.id, by=better.id)
-        return Settled(Settlement.OUTRANKED, fact.id)
-    beaten = [rival for rival in rivals if rival.id not in later]
-    for rival in beaten:
-        _give_way(tx, rival, fact, space=space)
-    return Settled(Settlement.SUCCEEDED if beaten else Settlement.ADDED, fact.id)
+    else:
+        for rival in decision.rivals:
+            if rival.id not in decision.later:
+                _give_way(tx, rival, fact, space=space)
+    return Settled(decision.settlement, fact.id)
+
+
+def _better(fact: Fact, rivals: Sequence[Fact]) -> Fact | None:
+    return next((rival for rival in rivals if rank(rival.origin) > rank(fact.origin)), None)
 
 
 def _give_way(tx: Tx, rival: Fact, fact: Fact, *, space: str) -> None:

@@ -11,11 +11,12 @@ from bethink.model.framing import unframed
 from bethink.model.ids import new_id
 from bethink.model.recall import Ref
 from bethink.model.records import Evidence, Fact, FactKind, Origin, Quote, Record
-from bethink.model.reviews import LONGEST_STATEMENT, ClaimedFact, Review, ReviewStatus
+from bethink.model.reviews import LONGEST_STATEMENT, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.reviews import (
     ApproveReviewRequest,
+    DecideReviewsRequest,
     ListReviewsRequest,
     ProposeRequest,
     RejectReviewRequest,
@@ -79,40 +80,62 @@ class ReviewService:
 
         def body(tx: Tx) -> Review:
             facts.lock(tx, space=space)
-            review = _undecided(tx, space, request.review_id)
-            if not review.claim.quotes:
-                hint = "Reject it, and state what you know yourself with facts.save()."
-                raise Invalid(f"the claim {review.id} quotes no message.", hint=hint)
-            settled = settle(
-                tx, _stated(review.claim, statement), space=space, effect=f"review:{review.id}", token=0
-            )  # fmt: skip
-            return self._decide(tx, space, request, ReviewStatus.APPROVED, settled.fact_id)
+            return self._approve(tx, space, request.review_id, statement, request.note)
+
+        return await self._database.transact(body, space=space)
+
+    async def approve_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
+        """Make facts of some claims, all or none."""
+
+        def body(tx: Tx) -> list[Review]:
+            facts.lock(tx, space=space)
+            ids = dict.fromkeys(request.review_ids)
+            return [self._approve(tx, space, each, None, request.note) for each in ids]
+
+        return await self._database.transact(body, space=space)
+
+    async def reject_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
+        """Record that some claims are not believed, all or none."""
+
+        def body(tx: Tx) -> list[Review]:
+            ids = dict.fromkeys(request.review_ids)
+            return [self._reject(tx, space, each, request.note) for each in ids]
 
         return await self._database.transact(body, space=space)
 
     async def reject(self, space: str, request: RejectReviewRequest) -> Review:
         """Record that a claim is not believed."""
 
-        def body(tx: Tx) -> Review:
-            _undecided(tx, space, request.review_id)
-            return self._decide(tx, space, request, ReviewStatus.REJECTED)
+        return await self._database.transact(
+            lambda tx: self._reject(tx, space, request.review_id, request.note), space=space
+        )
 
-        return await self._database.transact(body, space=space)
+    def _approve(self, tx: Tx, space: str, review_id: str, statement: str | None, note: str | None) -> Review:
+        review = _undecided(tx, space, review_id)
+        claim = _stated(review.claim, statement)
+        if review.reason == REPORTED_WRONG:
+            # It was a fact before: the same one holds again, with its sources, as a person says so now.
+            facts.put(tx, space=space, fact=claim.fact, pinned_at=claim.fact.pinned_at)
+            return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=claim.fact.id)
+        if not review.claim.quotes:
+            hint = "Reject it, and state what you know yourself with facts.save()."
+            raise Invalid(f"the claim {review.id} quotes no message.", hint=hint)
+        settled = settle(tx, claim, space=space, effect=f"review:{review.id}", token=0)
+        return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=settled.fact_id)
+
+    def _reject(self, tx: Tx, space: str, review_id: str, note: str | None) -> Review:
+        _undecided(tx, space, review_id)
+        return self._decide(tx, space, review_id, ReviewStatus.REJECTED, note=note)
 
     def _decide(
-        self,
-        tx: Tx,
-        space: str,
-        request: ApproveReviewRequest | RejectReviewRequest,
-        status: ReviewStatus,
-        fact_id: str | None = None,
-    ) -> Review:
-        note = None if request.note is None else self._cut(request.note)
+        self, tx: Tx, space: str, review_id: str, status: ReviewStatus, *, note: str | None, fact_id: str | None = None
+    ) -> Review:  # fmt: skip
+        why = None if note is None else self._cut(note)
         if not reviews.decide(
-            tx, space=space, review_id=request.review_id, status=status, by=_PERSON, note=note, fact_id=fact_id
+            tx, space=space, review_id=review_id, status=status, by=_PERSON, note=why, fact_id=fact_id
         ):  # fmt: skip
-            raise Conflict(f"the claim {request.review_id} was decided meanwhile.", hint="Read it again.")
-        return _found(tx, space, request.review_id)
+            raise Conflict(f"the claim {review_id} was decided meanwhile.", hint="Read it again.")
+        return _found(tx, space, review_id)
 
     def _statement(self, text: str) -> str:
         statement = " ".join(self._cut(text).split())

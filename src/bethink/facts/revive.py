@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bethink.facts.reconcile import reconcile
 from bethink.model.changes import ChangeKind
@@ -12,7 +12,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
-from bethink.store import changes, facts, messages
+from bethink.store import changes, facts, learning_rules, messages, sessions
 from bethink.store.db import Tx
 from bethink.store.facts import Support
 
@@ -79,7 +79,18 @@ def _told_by(tx: Tx, learnt: Fact, support: Support, *, space: str) -> Fact:
         scope=None,
         happened_from=None,
         happened_to=None,
+        expires_at=_expires(tx, learnt, source, said, space=space),
+        pinned_at=None,
     )
+
+
+def _expires(tx: Tx, learnt: Fact, session_id: str, said: datetime | None, *, space: str) -> datetime | None:
+    """Return when a fact expires that was said another time, by the rules for that session."""
+    session = sessions.find(tx, space=space, session_id=session_id)
+    if learnt.expires_at is None or said is None or session is None:
+        return None
+    days = learning_rules.of_agent(tx, space=space, agent_id=session.agent_id).expires_after.get(learnt.kind)
+    return None if days is None else said + timedelta(days=days)
 
 
 def _heir(fact_id: str, successors: Mapping[str, str | None]) -> str | None:

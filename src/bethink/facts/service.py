@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
+from bethink.model.checks import InvalidField
 from bethink.model.framing import unframed
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import Evidence, Fact, Quote, SourceMessage, checked_name
 from bethink.model.text import canonical_json, clean
@@ -20,7 +22,7 @@ from bethink.model.verbs.facts import (
     SearchFactsRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
-from bethink.store import facts
+from bethink.store import facts, learning_rules
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -76,6 +78,7 @@ class FactService:
         fact = self._cut_all(request.fact)
 
         def body(tx: Tx) -> Fact:
+            _check_kind(tx, space, fact)
             facts.put(tx, space=space, fact=fact, expected=request.expected)
             return _found(tx, space, fact.id)
 
@@ -90,10 +93,11 @@ class FactService:
             fact = _found(tx, space, request.ref.id)
             if fact.version != request.ref.number:
                 raise Stale(f"fact {fact.id} is now at version {fact.version}.", current=fact.version)
-            if text == fact.content:
+            expires_at = request.expires_at or fact.expires_at
+            if text == fact.content and expires_at == fact.expires_at:
                 facts.mark_stated(tx, space=space, fact_id=fact.id)
             else:
-                stated = replace(fact, content=text, evidence=Evidence.STATED, made_by=None)
+                stated = replace(fact, content=text, expires_at=expires_at, evidence=Evidence.STATED, made_by=None)
                 facts.put(tx, space=space, fact=stated, expected=fact.version)
             new = _found(tx, space, fact.id)
             return Corrected(ref=Ref(RefKind.FACT, new.id, new.version), previous=request.ref, text=new.content)
@@ -131,6 +135,17 @@ class FactService:
 
     async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read=True)
+
+
+def _check_kind(tx: Tx, space: str, fact: Fact) -> None:
+    """Raise `Invalid` for a kind that neither everyone has nor the rules of the space name."""
+    if isinstance(fact.kind, FactKind):
+        return
+    own = {name for rules in learning_rules.everyone(tx, space=space).values() for name in rules.kinds}
+    known = facts.find(tx, space=space, fact_id=fact.id)
+    if fact.kind not in own and (known is None or known.kind != fact.kind):
+        hint = f"Use {', '.join([*FactKind, *sorted(own)])}, or name it in the learning rules."
+        raise InvalidField("kind", f"cannot be {str(fact.kind)!r}.", hint=hint)
 
 
 def _found(tx: Tx, space: str, fact_id: str) -> Fact:

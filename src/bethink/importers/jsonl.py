@@ -27,7 +27,7 @@ def read(path: Path, *, conversation: str = "import") -> Iterator[Item]:
             if raw.strip():
                 place = f"line {number}"
                 try:
-                    yield _message(raw, place, f"import:{digest}:{number}", conversation)
+                    yield message_of(raw, place, f"import:{digest}:{number}", conversation)
                 except (BethinkError, ValueError, TypeError, RecursionError) as error:
                     yield Unreadable(place, str(error))
 
@@ -43,7 +43,8 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def _message(raw: bytes, place: str, key: str, conversation: str) -> ImportedMessage:
+def message_of(raw: bytes, place: str, key: str, conversation: str) -> ImportedMessage:
+    """Read one line. Raises `Invalid`, `ValueError` or `TypeError` for anything but a message."""
     tree = _tree(raw)
     to = Destination(
         _word(tree, "conversation", conversation),

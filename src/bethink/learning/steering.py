@@ -1,5 +1,6 @@
 """Carries out the verbs of learning rules, and writes them for a model."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -28,14 +29,7 @@ class RulesService:
 
     async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
         """Set the rules, redacted."""
-        given = request.rules
-        _check_zone(given.time_zone)
-        rules = replace(
-            given,
-            instructions=self._cut(given.instructions),
-            owner=None if given.owner is None else self._cut(given.owner),
-            slots={self._cut(name): self._cut(about) for name, about in given.slots.items()},
-        )
+        rules = cleaned(request.rules, self._redactor)
 
         def body(tx: Tx) -> LearningRules:
             learning_rules.put(tx, rules, space=space, agent=request.agent)
@@ -43,8 +37,21 @@ class RulesService:
 
         return await self._database.transact(body, space=space)
 
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
+
+def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
+    """Return rules as they may be stored and sent to a model: redacted. Raises `Invalid` for an unknown time zone."""
+
+    def cut(text: str) -> str:
+        return redactor.redact(clean(unframed(text)))
+
+    _check_zone(rules.time_zone)
+    return replace(
+        rules,
+        instructions=cut(rules.instructions),
+        owner=None if rules.owner is None else cut(rules.owner),
+        slots={cut(name): cut(about) for name, about in rules.slots.items()},
+        kinds={name: cut(about) for name, about in rules.kinds.items()},
+    )
 
 
 def _check_zone(name: str | None) -> None:
@@ -58,5 +65,11 @@ def _check_zone(name: str | None) -> None:
 
 def written(rules: LearningRules) -> str:
     """Return what rules tell a model; empty if they tell it nothing."""
-    slots = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(rules.slots.items())]
-    return "\n".join([*filter(None, [rules.instructions.strip()]), *(["Slots to use:"] if slots else []), *slots])
+    slots = _listed("Slots to use:", rules.slots)
+    kinds = _listed("Further values of `kind`, to use where they fit best:", rules.kinds)
+    return "\n".join([*filter(None, [rules.instructions.strip()]), *slots, *kinds])
+
+
+def _listed(heading: str, named: Mapping[str, str]) -> list[str]:
+    lines = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(named.items())]
+    return [heading, *lines] if lines else []

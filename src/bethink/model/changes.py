@@ -16,6 +16,8 @@ class ChangeKind(OpenEnum):
     FACT_REPLACED = "fact.replaced"
     FACT_ENDED = "fact.ended"
     FACT_RESTORED = "fact.restored"
+    FACT_PINNED = "fact.pinned"
+    FACT_UNPINNED = "fact.unpinned"
     FACT_FORGOTTEN = "fact.forgotten"
     REVIEW_HELD = "review.held"
     REVIEW_REFUSED = "review.refused"

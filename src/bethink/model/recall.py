@@ -305,6 +305,29 @@ class Corrected:
     text: str
 
 
+class FactVerdict(StrEnum):
+    """What somebody thinks of a fact."""
+
+    USEFUL = "useful"
+    WRONG = "wrong"
+    """It is not true: it waits for a decision, and is not recalled until then."""
+    OUTDATED = "outdated"
+    """It was true and is no longer: it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What somebody said about a version of a fact. `review_id` is the claim under review that it made of the fact."""
+
+    id: str
+    ref: Ref
+    verdict: FactVerdict
+    by: str
+    at: datetime
+    note: str | None = None
+    review_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """One version of a fact or a document, and when it was valid."""
@@ -339,3 +362,4 @@ class Lineage:
     usage: Use | None = None
     fact: Fact | None = None
     quotes: tuple[Quote, ...] = ()
+    feedback: tuple[Feedback, ...] = ()

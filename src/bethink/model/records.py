@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from bethink.errors import Invalid
 from bethink.model.checks import InvalidField, any_of, tuple_from
+from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
@@ -265,19 +266,6 @@ class Agent:
     kind: AgentKind
 
 
-class FactKind(StrEnum):
-    """The subject of a fact. The last three tell an agent what to do, so only a user's own words can create one."""
-
-    DETAIL = "detail"
-    KNOWLEDGE = "knowledge"
-    DECISION = "decision"
-    GOAL = "goal"
-    EVENT = "event"
-    PREFERENCE = "preference"
-    INSTRUCTION = "instruction"
-    PROCEDURE = "procedure"
-
-
 class Evidence(StrEnum):
     """How it is known that a fact is true."""
 
@@ -314,7 +302,8 @@ class Fact:
     `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
     names an attribute that has one value at a time, such as a home town: another value there retires this fact.
     An event happened between `happened_from` and `happened_to` and stays true; `speaker` is whose word it is, `scope`
-    where a wish applies, and `flags` say why it needs care, such as `confidential`.
+    where a wish applies, and `flags` say why it needs care, such as `confidential`. It is no longer recalled from
+    `expires_at` on. `pinned_at` is set while it is pinned.
     The values of `metadata` are texts, so that facts can be found by them.
     """
 
@@ -324,7 +313,7 @@ class Fact:
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
     created_at: Moment | None = None
-    kind: FactKind = FactKind.KNOWLEDGE
+    kind: Kind = FactKind.KNOWLEDGE
     origin: Origin = _IMPORT
     entities: tuple[str, ...] = ()
     subject: str | None = None
@@ -336,6 +325,8 @@ class Fact:
     speaker: str | None = None
     scope: str | None = None
     flags: tuple[str, ...] = ()
+    expires_at: Moment | None = None
+    pinned_at: Moment | None = field(default=None, compare=False)
     evidence: Evidence = field(default=Evidence.STATED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)
     retired_at: Moment | None = field(default=None, compare=False)
@@ -344,12 +335,12 @@ class Fact:
     made_by: "Maker | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to"):
+        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to", "expires_at", "pinned_at"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
         for name in ("tags", "entities", "flags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
         if type(self.kind) is not FactKind:
-            object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
+            object.__setattr__(self, "kind", kind_of(self.kind))
         if type(self.origin) is not Origin:
             object.__setattr__(self, "origin", Origin(self.origin))
         if type(self.evidence) is not Evidence:

@@ -8,6 +8,8 @@ from bethink.model.records import Fact, Quote
 
 LONGEST_STATEMENT = 1_000
 """How many characters one sentence may have that a person decides about."""
+REPORTED_WRONG = "reported_wrong"
+"""The reason why a fact that was believed is under review again: somebody said that it is wrong."""
 
 
 class ReviewStatus(StrEnum):
@@ -48,7 +50,7 @@ class Review:
     """A claim with the reason why it was not believed at once, and what was decided about it.
 
     `reason` is one word of a fixed list, `detail` says what exactly was wrong, and `fact_id` names the fact that an
-    approved claim became.
+    approved claim became, or that was reported as wrong.
     """
 
     id: str

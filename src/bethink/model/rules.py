@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from bethink.model.kinds import FactKind, Kind
 from bethink.model.moments import EPOCH
-from bethink.model.records import AgentKind, EndReason, Fact, FactKind, Origin, Trigger, conversation_key
+from bethink.model.records import AgentKind, EndReason, Fact, Origin, Trigger, conversation_key
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
@@ -57,7 +58,7 @@ def lowest(origins: Iterable[Origin]) -> Origin:
     return min(origins, key=lambda origin: (rank(origin), origin))
 
 
-def tells(kind: FactKind) -> bool:
+def tells(kind: Kind) -> bool:
     """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
     return kind in _TELLING
 
@@ -75,9 +76,12 @@ def since(fact: Fact) -> datetime:
 
 def overlap(one: Fact, other: Fact) -> bool:
     """Return whether both facts are true at some common time."""
-    if (one.valid_from, one.valid_to) == (other.valid_from, other.valid_to):
+    if (one.valid_from, ends(one)) == (other.valid_from, ends(other)):
         return True
-    return not (
-        (one.valid_to is not None and one.valid_to <= since(other))
-        or (other.valid_to is not None and other.valid_to <= since(one))
-    )
+    first, second = ends(one), ends(other)
+    return not ((first is not None and first <= since(other)) or (second is not None and second <= since(one)))
+
+
+def ends(fact: Fact) -> datetime | None:
+    """Return until when a fact is true and recalled; None if that is open."""
+    return min(filter(None, (fact.valid_to, fact.expires_at)), default=None)

@@ -4,6 +4,7 @@ import re
 from datetime import datetime, time, timedelta
 
 from bethink.model.framing import inert
+from bethink.model.kinds import OwnKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Evidence, Fact
@@ -38,7 +39,7 @@ def begins(fact: Fact) -> datetime | None:
 
 
 def _about(fact: Fact, *, said: datetime, space: str) -> list[str]:
-    found: list[str] = []
+    found: list[str] = [fact.kind] if isinstance(fact.kind, OwnKind) else []
     if tells(fact.kind):
         found += [_shortened(fact.speaker)] if fact.speaker and not _is_owners(fact, space) else []
         found += [f"scope: {_shortened(fact.scope)}"] if fact.scope else []

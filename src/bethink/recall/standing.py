@@ -1,7 +1,7 @@
 """One truth about now: a fact that holds goes before what it was learnt from, and before what it superseded."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -110,15 +110,27 @@ def current_sessions(
     texts = {memory.ref: memory for memory in memories}
     stated = statements(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
     superseded: dict[Ref, Ref] = {}
+    over: dict[str, set[str]] = {}
+    for each in stated:
+        if not each.now.holds:  # it ended, expired or is disputed, and nothing took its place
+            over.setdefault(each.source.session_id, set()).add(meaning_of(each.text))
+    for ref, memory in texts.items():
+        texts[ref] = _without(memory, over.get(ref.id, set()))
     for ref, claims in _claims(list(texts), stated, {}, texts).items():
         gone = [claim for claim in claims if not (claim.holds and claim.now.holds)]
-        meant = {meaning_of(claim.text) for claim in gone}
-        lines = [line for line in texts[ref].text.splitlines() if meaning_of(line.removeprefix("- ")) not in meant]
-        texts[ref] = texts[ref]._replace(text="\n".join(lines))
+        texts[ref] = _without(texts[ref], {meaning_of(claim.text) for claim in gone})
         left = [claim for claim in gone if contains(texts[ref].text, claim.text)]
         if left:
             superseded[ref] = left[0].now.ref
     return [memory for memory in texts.values() if memory.text.strip()], superseded
+
+
+def _without(memory: Text, meant: Collection[str]) -> Text:
+    """Return a session memory without the lines that mean one of these."""
+    if not meant:
+        return memory
+    lines = [line for line in memory.text.splitlines() if meaning_of(line.removeprefix("- ")) not in meant]
+    return memory._replace(text="\n".join(lines))
 
 
 def _followed(tx: Tx, space: str, request: RecallRequest, ranked: Sequence[Ranked]) -> Sequence[Ranked]:

@@ -11,9 +11,10 @@ from bethink.errors import Stale
 from bethink.model.changes import ChangeKind
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
+from bethink.model.kinds import kind_of
 from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Evidence, Fact, FactKind, Maker, Origin, Quote, SourceMessage
+from bethink.model.records import Evidence, Fact, Maker, Origin, Quote, SourceMessage
 from bethink.model.text import canonical_json
 from bethink.model.words import gist
 from bethink.store import changes, jobs, terms
@@ -23,9 +24,12 @@ from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
 _QUOTED = re.compile(r'"([^"]*)"')
 
 
-def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
+def put(
+    tx: Tx, *, space: str, fact: Fact, expected: int | None = None, pinned_at: datetime | None = None
+) -> None:  # fmt: skip
     """Store a fact. A fact with the same id is retired and succeeded by this one.
 
+    It stays pinned if it was; `pinned_at` is for one that is no longer there.
     Raises `Stale` if `expected` is given and is not the current version.
     """
     jobs.ensure_space(tx, space=space)
@@ -41,7 +45,8 @@ def put(tx: Tx, *, space: str, fact: Fact, expected: int | None = None) -> None:
     version = 1 if last is None or last["version"] is None else last["version"] + 1
     if known is not None:
         retire(tx, space=space, fact_id=fact.id, by=fact.id)
-    _insert(tx, space=space, fact=fact, version=version, effect=None, token=None)
+    pinned = replace(fact, pinned_at=pinned_at if known is None else known.pinned_at)
+    _insert(tx, space=space, fact=pinned, version=version, effect=None, token=None)
     kind = ChangeKind.FACT_ADDED if known is None else ChangeKind.FACT_CORRECTED
     changes.record(tx, space=space, kind=kind, ref=Ref(RefKind.FACT, fact.id, version))
 
@@ -112,14 +117,29 @@ def mark_stated(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("mark_fact_stated", space=space, id=fact_id)
 
 
+def renew(tx: Tx, *, space: str, fact_id: str, expires_at: datetime) -> None:
+    """Let a fact that expires do so later. One that never expires stays so."""
+    tx.run("renew_fact", space=space, id=fact_id, at=expires_at)
+
+
+def pin(tx: Tx, *, space: str, fact_id: str) -> bool:
+    """Pin a fact; return False if it was pinned, or there is none."""
+    return tx.run("pin_fact", space=space, id=fact_id, now=tx.now) == 1
+
+
+def unpin(tx: Tx, *, space: str, fact_id: str) -> bool:
+    """Take a pin back; return False if there was none."""
+    return tx.run("unpin_fact", space=space, id=fact_id, now=tx.now) == 1
+
+
 def learnt_effect(tx: Tx, *, space: str, fact_id: str) -> str | None:
     """Return the effect key of the learning that a fact was first stored by."""
     row = tx.one("learnt_effect", space=space, id=fact_id)
     return None if row is None else row["effect"]
 
 
-def end(tx: Tx, *, space: str, fact: Fact, at: datetime, by: str) -> None:
-    """Let a fact end at a time, as a new version that names what ends it."""
+def end(tx: Tx, *, space: str, fact: Fact, at: datetime, by: str | None) -> None:
+    """Let a fact end at a time, as a new version that names what ends it, if anything takes its place."""
     retire(tx, space=space, fact_id=fact.id, by=fact.id)
     last = tx.one("last_fact_version", space=space, id=fact.id)
     version = 1 if last is None else (last["version"] or 0) + 1
@@ -171,6 +191,8 @@ def _insert(
         happened_to=fact.happened_to,
         flags=canonical_json(fact.flags),
         ended_by=ended_by,
+        expires_at=fact.expires_at,
+        pinned_at=fact.pinned_at,
     )
     said = terms.fact_words(fact.content, fact.kind, fact.slot)
     terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, to_micros(tx.now), said)], space=space)
@@ -383,7 +405,7 @@ def _is_gone(row: Row, at: int) -> bool:
 
 
 def _has_ended(row: Row, now: int) -> bool:
-    return row["valid_to"] is not None and row["valid_to"] <= now
+    return any(end is not None and end <= now for end in (row["valid_to"], row["expires_at"]))
 
 
 def _as_standing(row: Row) -> Standing:
@@ -396,6 +418,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     tx.run("delete_fact_sources", space=space, id=fact_id)
     tx.run("delete_fact_quotes", space=space, id=fact_id)
     tx.run("forget_reviews_of_fact", space=space, fact=fact_id)
+    tx.run("delete_feedback", space=space, fact=fact_id)
     tx.forgets = True
 
 
@@ -416,7 +439,7 @@ def fact_of(row: Row) -> Fact:
         tags=tuple(json.loads(row["tags"])),
         metadata=json.loads(row["metadata"]),
         created_at=from_micros(row["created_at"]),
-        kind=FactKind(row["kind"]),
+        kind=kind_of(row["kind"]),
         origin=Origin(row["origin"]),
         entities=tuple(json.loads(row["entities"])),
         subject=row["subject"],
@@ -428,6 +451,8 @@ def fact_of(row: Row) -> Fact:
         speaker=row["speaker"],
         scope=row["scope"],
         flags=tuple(json.loads(row["flags"])),
+        expires_at=from_micros_or_none(row["expires_at"]),
+        pinned_at=from_micros_or_none(row["pinned_at"]) if row["unpinned_at"] is None else None,
         evidence=Evidence(row["evidence"]) if row["evidence"] else unmarked,
         recorded_at=from_micros_or_none(row["recorded_at"]),
         retired_at=from_micros_or_none(row["retired_at"]),

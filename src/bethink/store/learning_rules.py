@@ -24,6 +24,12 @@ def find(tx: Tx, *, space: str, agent: str | None) -> LearningRules:
     return LearningRules() if row is None else LearningRules(**json.loads(row["rules"]))
 
 
+def everyone(tx: Tx, *, space: str) -> dict[str | None, LearningRules]:
+    """Return all rules that are set in a space, by the name of the agent; None for the space."""
+    rows = tx.all("list_rules", space=space)
+    return {row["agent"] or None: LearningRules(**json.loads(row["rules"])) for row in rows}
+
+
 def of_agent(tx: Tx, *, space: str, agent_id: str) -> LearningRules:
     """Return the rules of an agent by its id."""
     row = tx.one("find_rules", space=space, agent=_SPACE, agent_id=agent_id)

@@ -18,13 +18,26 @@ from bethink.store.db import NO_LIMIT, Row, Tx
 _UNSTORED = ("recorded_at", "retired_at", "retired_by", "version")
 
 
-def put(tx: Tx, claim: ClaimedFact, *, space: str, status: ReviewStatus, reason: str, detail: str, effect: str) -> str:
-    """Keep a claim that was not believed, and return its id. Its effect key ensures that it is kept once."""
+def put(
+    tx: Tx,
+    claim: ClaimedFact,
+    *,
+    space: str,
+    status: ReviewStatus,
+    reason: str,
+    detail: str,
+    effect: str,
+    fact_id: str | None = None,
+) -> str:
+    """Keep a claim that was not believed, and return its id. Its effect key ensures that it is kept once.
+
+    `fact_id` is the fact that it was, if somebody said that this is wrong.
+    """
     review = new_id("rev")
     kept = tx.run(
         "insert_review",
         space=space, id=review, status=status, reason=reason, detail=detail, claim=claim_json(claim),
-        session=claim.fact.source, effect=effect, now=tx.now,
+        session=claim.fact.source, effect=effect, fact=fact_id, now=tx.now,
     )  # fmt: skip
     for quote in claim.quotes if kept else ():
         tx.run(

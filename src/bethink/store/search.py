@@ -220,6 +220,15 @@ def leading_facts(
     return [_fact(row) for row in rows]
 
 
+def pinned_facts(
+    tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
+) -> list[Text]:  # fmt: skip
+    """Return the facts that were pinned at a time, in the order they were pinned."""
+    now = tx.now if as_of is None else as_of
+    rows = tx.all("pinned_facts", only, space=space, at=until(as_of), now=now, limit=limit)
+    return [_fact(row) for row in rows]
+
+
 def leading_sessions(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:
@@ -315,10 +324,10 @@ class _Judge:
         self.now = to_micros(tx.now if as_of is None else as_of)
 
     def fate_of(self, ref: Ref, row: Row) -> tuple[Fate | None, Ref | None]:
-        retired_at, valid_to = row.get("retired_at"), row.get("valid_to")
+        retired_at, ends = row.get("retired_at"), (row.get("valid_to"), row.get("expires_at"))
         if retired_at is not None and retired_at <= self.at:
             return Fate.SUPERSEDED, successor(self._tx, space=self._space, ref=ref, by=row.get("retired_by"))
-        if valid_to is not None and valid_to <= self.now:
+        if any(end is not None and end <= self.now for end in ends):
             return Fate.ENDED, None
         return None, None
 

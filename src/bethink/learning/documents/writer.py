@@ -72,7 +72,7 @@ class Writer:
     @property
     def budget(self) -> int:
         """How many tokens the assignment and the results of calls may take."""
-        return prompt_budget(self.model, self.tokens, self.prompt)
+        return prompt_budget(self.model, self.tokens, prompt(self.prompt))
 
     async def _ask(self, turn: int, history: list[str], keep: Keep) -> str:
         call = ModelCall(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
@@ -16,11 +17,13 @@ from bethink.model.moments import to_micros
 from bethink.model.records import Evidence, Fact, FactKind, Maker, SessionMemory
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.rules import CONFIDENTIAL, QUIET_CHECK
+from bethink.model.steering import LearningRules
 from bethink.store import facts, jobs, learning, reviews
 from bethink.store.db import Tx
 from bethink.store.learning import Advanced
 
 _NO_PERSONS = frozenset({ClaimReason.ASSISTANT_ONLY, ClaimReason.NOT_A_PERSONS_WORD})
+DISPUTED = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS)
 _OWNERS = frozenset({"owner", "user", "the user"})
 
 
@@ -69,7 +72,7 @@ def _settle_all(
             learnt.refused[ClaimReason.NO_QUOTE] += 1
             continue
         effect = f"{claim.key}:{work.until}:{result.made_by.extractor}:{place}"
-        claimed = _claimed(each, work, claim, result.made_by)
+        claimed = claimed_fact(each, work, result.made_by, source=claim.key)
         problem = each.problem
         if problem is None and each.checked.claim.kind is None:
             stands.append(each)
@@ -80,9 +83,7 @@ def _settle_all(
                 learnt.settled[settlement] += 1
                 stands.append(each)
                 continue
-            problem = ClaimProblem(
-                ClaimReason.OUTRANKED, "what it would change was said by someone more trusted", Force.HOLDS
-            )
+            problem = DISPUTED
         if problem.reason not in _NO_PERSONS or not _proposed(tx, claimed, space=claim.space):
             _keep_for_review(tx, claim, claimed, problem, effect=effect, learnt=learnt)
     return stands
@@ -111,7 +112,8 @@ def _keep_for_review(
     )
 
 
-def _claimed(each: Judged, work: reading.ExtractionInput, claim: Claim, made_by: Maker) -> ClaimedFact:
+def claimed_fact(each: Judged, work: reading.ExtractionInput, made_by: Maker, *, source: str) -> ClaimedFact:
+    """Return a judged claim as the fact it would be, learnt from a session."""
     draft, checked = each.checked.claim, each.checked
     words = [quote.number for quote in checked.quotes if not quote.context]
     said = max((work.said_at(number) for number in words), default=work.updated_at)
@@ -119,7 +121,7 @@ def _claimed(each: Judged, work: reading.ExtractionInput, claim: Claim, made_by:
     fact = Fact(
         id=new_id("fct"),
         content=each.statement,
-        source=claim.key,
+        source=source,
         created_at=said,
         kind=draft.kind or FactKind.KNOWLEDGE,
         origin=checked.origin,
@@ -133,11 +135,17 @@ def _claimed(each: Judged, work: reading.ExtractionInput, claim: Claim, made_by:
         happened_to=happened_to,
         speaker=checked.speaker or None,
         scope=draft.scope,
+        expires_at=_expires(draft, work.rules, said),
         flags=() if draft.review is None else (draft.review,),
         evidence=each.evidence if each.problem is None else Evidence.QUOTED,
         made_by=made_by,
     )
     return ClaimedFact(fact=fact, quotes=checked.quotes, change=draft.change, known=draft.known)
+
+
+def _expires(draft: DraftClaim, rules: LearningRules, said: datetime) -> datetime | None:
+    days = None if draft.kind is None else rules.expires_after.get(draft.kind)
+    return None if days is None else said + timedelta(days=days)
 
 
 def _is_owner(draft: DraftClaim, work: reading.ExtractionInput) -> bool:

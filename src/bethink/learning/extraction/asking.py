@@ -1,4 +1,4 @@
-"""Ask a model about one session: a usable answer is recorded before it is used, and every call is charged."""
+"""Ask a model about one session: a usable answer is kept before it is used, and every call is charged."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,20 +11,18 @@ from anyio import CancelScope
 from bethink.errors import BadAnswer, Invalid, ModelError
 from bethink.extend import Model, Redactor
 from bethink.learning.extraction import claims, second
+from bethink.learning.extraction.accounts import Account, Answered
 from bethink.learning.extraction.answer import fields_of, loads
 from bethink.learning.extraction.gate import Gate
 from bethink.learning.extraction.request import short_id
 from bethink.learning.model_use import one_line, redacted
-from bethink.learning.prompts import prompt
+from bethink.learning.prompts import SystemPrompt, shipped
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.model.jobs import Claim, Usage
+from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
 from bethink.model.records import Fact
 from bethink.model.text import canonical_json
-from bethink.store import jobs, learning
-from bethink.store.db import Database, Tx
 
-_CLAIMS_PROMPT = "extract-2"
 _SECOND_PROMPT = "second-1"
 _ANSWER_TOKENS = 8_192
 _SECOND_TOKENS = 4_096
@@ -33,15 +31,15 @@ _NAMED = 10
 
 @dataclass(slots=True, kw_only=True)
 class Asker:
-    """Asks on behalf of one claimed job. What its calls cost is charged even if their answers cannot be used."""
+    """Asks about one session. What its calls cost is charged to an account even if their answers cannot be used."""
 
-    database: Database
     redactor: Redactor
     prices: Prices
-    claim: Claim
-    run: str
-    agent_id: str
-    slot: int = 0
+    account: Account
+    prompt: SystemPrompt
+    """What asks for claims."""
+    own_kinds: Sequence[str] = ()
+    """Kinds of facts that the space has besides those that everyone has."""
     _taken: Usage = field(default_factory=Usage, init=False)
 
     async def ask_claims(
@@ -52,33 +50,33 @@ class Asker:
         Claims with quotes that are not in their messages are asked for once more, naming these quotes.
         """
         call = ModelCall(
-            system=prompt(_CLAIMS_PROMPT),
+            system=self.prompt.text,
             prompt=redacted(self.redactor, text),
-            schema=claims.SCHEMA,
+            schema=claims.schema(*self.own_kinds),
             schema_name="claims",
             max_tokens=min(_ANSWER_TOKENS, model.window // 4),
         )
 
         async def ask() -> tuple[str, str]:
-            content, name = await self._usable(model, call, claims.parse)
+            content, name = await self._usable(model, call, self._parse)
             content = await self._quoted_again(model, call, content, gate)
             return canonical_json(_with_ids(loads(content), known)), name
 
         content, name = await self._charged(ask())
-        await self._record(content, name, _CLAIMS_PROMPT, position=0)
+        await self._keep(Answered(content=content, model=name, prompt=self.prompt.name, position=0))
         return content, name
 
     async def ask_verdicts(self, model: Model, text: str, count: int, *, closer: bool = False) -> str:
         """Ask for the second reading of some claims, or for a closer one of those that code doubts; record it."""
         call = ModelCall(
-            system=prompt(_SECOND_PROMPT),
+            system=shipped(_SECOND_PROMPT).text,
             prompt=redacted(self.redactor, text),
             schema=second.SCHEMA,
             schema_name="verdicts",
             max_tokens=min(_SECOND_TOKENS, model.window // 4),
         )
-        content, reader = await self._charged(self._usable(model, call, lambda text: second.parse(text, count)))
-        await self._record(content, reader, _SECOND_PROMPT, position=2 if closer else 1)
+        content, name = await self._charged(self._usable(model, call, lambda text: second.parse(text, count)))
+        await self._keep(Answered(content=content, model=name, prompt=_SECOND_PROMPT, position=2 if closer else 1))
         return content
 
     async def _usable(
@@ -100,11 +98,11 @@ class Asker:
     ) -> str:
         """Ask once more for the claims whose quotes are not in their messages, and put them in place of these."""
         tree = loads(content)
-        found = gate(claims.parse(content))
+        found = gate(self._parse(content))
         kept: list[object] = []
         missing: list[claims.DraftQuote] = []
         for entry in tree["claims"]:
-            draft = claims.draft(entry)
+            draft = claims.draft(entry, self.own_kinds)
             gone = [] if draft is None else found.missing(draft)
             missing += gone
             if not gone:
@@ -118,11 +116,14 @@ class Asker:
         )
         try:
             answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
-            again = loads(self._content(answer, claims.parse))["claims"]
+            again = loads(self._content(answer, self._parse))["claims"]
         except ModelError:
             return content  # the rest is paid for; the gate refuses these, and says why
         more = [entry for entry in again if entry not in kept]  # a model may repeat all of them
         return json.dumps({**tree, "claims": [*kept, *more]}, ensure_ascii=False)
+
+    def _parse(self, text: str) -> claims.Answer:
+        return claims.parse(text, self.own_kinds)
 
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)
@@ -142,19 +143,9 @@ class Asker:
         parse(content)
         return content
 
-    async def _record(self, content: str, model: str, name: str, *, position: int) -> None:
+    async def _keep(self, answer: Answered) -> None:
         taken, self._taken = self._taken, Usage()
-
-        def body(tx: Tx) -> None:
-            if not jobs.charge(tx, self.claim, taken, slot=self.slot):
-                return  # the usage counts for the day; applying the answer will fail, because the claim is lost
-            writer = learning.writer_for(tx, space=self.claim.space, agent_id=self.agent_id)
-            learning.record_answer(
-                tx, self.claim, run=self.run, content=content, agent_id=writer.id, model=model, prompt=name,
-                position=position,
-            )  # fmt: skip
-
-        await self.database.transact(body, space=self.claim.space)
+        await self.account.take(taken, answer)
 
     async def _charged(self, asking: Awaitable[tuple[str, str]]) -> tuple[str, str]:
         """Wait for answers; if they cannot be used, charge for the calls all the same."""
@@ -164,9 +155,7 @@ class Asker:
             taken, self._taken = self._taken, Usage()
             if taken.calls:
                 with CancelScope(shield=True):
-                    await self.database.transact(
-                        lambda tx: jobs.charge(tx, self.claim, taken, slot=self.slot), space=self.claim.space
-                    )
+                    await self.account.take(taken)
             raise
 
 

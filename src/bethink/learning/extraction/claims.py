@@ -1,13 +1,15 @@
 """Claims as a model states them: the shape is checked here, their quotes by the gate, their meaning by a reader."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import cast
 
 from bethink.errors import BadAnswer
 from bethink.learning.extraction.answer import fields_of, loads, moment, slugged, span
 from bethink.model.framing import tagged
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.reviews import ClaimChange
 from bethink.model.text import JsonObject
 from bethink.model.words import WORD
@@ -40,25 +42,35 @@ def _list(items: JsonObject) -> JsonObject:
     return {"type": "array", "items": items}
 
 
+def _claim(kinds: Sequence[str]) -> JsonObject:
+    return _object(
+        {
+            "quotes": _list(_QUOTE),
+            "statement": _TEXT,
+            "about": _TEXT,
+            "kind": {"enum": list(kinds)},
+            "stance": {"enum": list(STANCES)},
+            "scope": _NULLABLE,
+            "slot": _NULLABLE,
+            "happened": _NULLABLE,
+            "since": _NULLABLE,
+            "until": _NULLABLE,
+            "op": {"enum": [str(change) for change in ClaimChange]},
+            "known": _list(_TEXT),
+            "review": {"anyOf": [{"type": "null"}, {"enum": list(FLAGS)}]},
+        }
+    )
+
+
+@cache
+def schema(*own: str) -> JsonObject:
+    """Return the schema of an answer, for a space with kinds of its own: the same object every time."""
+    claim = _claim([*KINDS, *own])
+    return _object({"claims": _list(claim), "suspicious": _list({"type": "integer"}), "title": _NULLABLE})
+
+
 _QUOTE = _object({"message": {"type": "integer"}, "text": _TEXT, "as": {"enum": ["word", "context"]}})
-_CLAIM = _object(
-    {
-        "quotes": _list(_QUOTE),
-        "statement": _TEXT,
-        "about": _TEXT,
-        "kind": {"enum": list(KINDS)},
-        "stance": {"enum": list(STANCES)},
-        "scope": _NULLABLE,
-        "slot": _NULLABLE,
-        "happened": _NULLABLE,
-        "since": _NULLABLE,
-        "until": _NULLABLE,
-        "op": {"enum": [str(change) for change in ClaimChange]},
-        "known": _list(_TEXT),
-        "review": {"anyOf": [{"type": "null"}, {"enum": list(FLAGS)}]},
-    }
-)
-SCHEMA: JsonObject = _object({"claims": _list(_CLAIM), "suspicious": _list({"type": "integer"}), "title": _NULLABLE})
+SCHEMA: JsonObject = schema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +87,7 @@ class DraftClaim:
     """A claim with the right shape. `kind` is None for a note; `place` is where it stands in the answer."""
 
     statement: str
-    kind: FactKind | None
+    kind: Kind | None
     quotes: tuple[DraftQuote, ...]
     about: str = ""
     stance: str = "said"
@@ -106,8 +118,8 @@ class Answer:
     malformed: int = 0
 
 
-def parse(text: str) -> Answer:
-    """Parse an answer that is already redacted. Raises `BadAnswer`, which says what is wrong."""
+def parse(text: str, own: Collection[str] = ()) -> Answer:
+    """Parse an answer that is already redacted. `own` are kinds of the space. Raises `BadAnswer`: what is wrong."""
     tree = loads(text)
     claims, suspicious, title = tree.get("claims"), tree.get("suspicious", []), tree.get("title")
     if not isinstance(claims, list) or not isinstance(suspicious, list) or not isinstance(title, str | None):
@@ -115,7 +127,7 @@ def parse(text: str) -> Answer:
             "the answer must have claims, a list, suspicious, a list of numbers, and title, a text or null."
         )
     entries = cast("list[object]", claims)
-    drafts = [draft(entry) for entry in entries[:MAX_CLAIMS]]
+    drafts = [draft(entry, own) for entry in entries[:MAX_CLAIMS]]
     name = " ".join((title or "").split())
     return Answer(
         claims=tuple(replace(each, place=place) for place, each in enumerate(drafts) if each is not None),
@@ -126,11 +138,11 @@ def parse(text: str) -> Answer:
     )
 
 
-def draft(entry: object) -> DraftClaim | None:
+def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
     """Read one claim; None if it does not have the right shape."""
     fields = fields_of(entry)
     statement, kind, quotes = fields.get("statement"), fields.get("kind"), _quotes(fields.get("quotes"))
-    if not isinstance(statement, str) or kind not in KINDS or not quotes:
+    if not isinstance(statement, str) or (kind not in KINDS and kind not in own) or not quotes:
         return None
     said = " ".join(statement.split())
     if not said or len(said) > _MAX_STATEMENT or tagged(said):
@@ -141,7 +153,7 @@ def draft(entry: object) -> DraftClaim | None:
     change, known = fields.get("op"), _texts(fields.get("known"))[:_MAX_KNOWN]
     return DraftClaim(
         statement=said,
-        kind=None if kind == NOTE else FactKind(cast("str", kind)),
+        kind=None if kind == NOTE else kind_of(kind),
         quotes=quotes,
         about=_name(fields.get("about")),
         stance=cast("str", fields["stance"]) if fields.get("stance") in STANCES else "said",

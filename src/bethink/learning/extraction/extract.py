@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bethink.extend import Model, Redactor, Tokens
 from bethink.learning.extraction import claims, reading, second
+from bethink.learning.extraction.accounts import Account, JobAccount
 from bethink.learning.extraction.apply import Extracted, apply
 from bethink.learning.extraction.asking import Asker
 from bethink.learning.extraction.gate import Gate
@@ -14,6 +15,7 @@ from bethink.learning.extraction.idle import IdleRules, look
 from bethink.learning.extraction.judge import judge, readable
 from bethink.learning.extraction.notes import QUOTING, Notes, quoted
 from bethink.learning.model_use import one_line, prompt_budget, redacted
+from bethink.learning.prompts import SystemPrompt, shipped
 from bethink.logs import logger
 from bethink.model.jobs import Claim, JobStatus, Learnt
 from bethink.model.moments import EPOCH
@@ -56,6 +58,7 @@ class Extractor:
     post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
     """Called in the transaction that stores the result, to pass on the transcript."""
     slot: int = 0
+    prompt: SystemPrompt = field(default_factory=lambda: shipped(PROMPT))
 
     async def process(self, claim: Claim) -> Learnt:
         """Learn what is new in the claimed session.
@@ -68,15 +71,28 @@ class Extractor:
         if self.model is None:
             made_by = Maker(model="none", prompt=QUOTING, extractor=EXTRACTOR)
             return await self._apply(claim, work, Extracted(made_by=made_by, notes=self._quoted(work)))
-        first = await self._first(self.model, claim, work)
-        answer = claims.parse(first.content)
+        account = JobAccount(database=self.database, claim=claim, run=work.run, agent_id=work.agent_id, slot=self.slot)
+        return await self._apply(claim, work, await self.extract(self.model, work, account))
+
+    async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extracted:
+        """Ask for the claims of a session and for their second reading, and judge them. Raises `ModelError`."""
+        own = sorted(work.rules.kinds)
+        asker = Asker(
+            redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt, own_kinds=own
+        )  # fmt: skip
+        first = await self._first(model, asker, work)
+        answer = claims.parse(first.content, own)
         gate = _gate(work, answer)
         checked = [gate.check(each) for each in answer.claims]
-        verdicts = await self._verdicts(claim, work, readable(checked))
+        verdicts = await self._verdicts(asker, work, readable(checked))
         flags = self.held_flags if work.rules.held_flags is None else work.rules.held_flags
         judged = judge(checked, verdicts, gate, held_flags=flags, hold_kinds=work.rules.hold_kinds)
-        made_by = Maker(model=first.model, prompt=PROMPT, extractor=EXTRACTOR)
-        return await self._apply(claim, work, Extracted(made_by=made_by, judged=judged, answer=answer))
+        made_by = Maker(model=first.model, prompt=self.prompt.name, extractor=EXTRACTOR)
+        return Extracted(made_by=made_by, judged=judged, answer=answer)
+
+    def budget(self, model: Model) -> int:
+        """Return how many tokens a request may take."""
+        return prompt_budget(model, self.tokens, self.prompt.text)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         """Mark the session if it is idle and has something to learn; return whether it did."""
@@ -100,29 +116,28 @@ class Extractor:
         await self.database.transact(body, space=claim.space, repeatable=True)
 
     async def _begin(self, claim: Claim) -> reading.ExtractionInput:
-        budget = None if self.model is None else prompt_budget(self.model, self.tokens, PROMPT)
+        budget = None if self.model is None else self.budget(self.model)
         if self.model is not None:  # what was only quoted so far is learnt from with the rest
             await self.database.transact(
                 lambda tx: learning.start_over(tx, space=claim.space, session_id=claim.key), space=claim.space
             )
         return await self.database.transact(
             lambda tx: reading.begin(
-                tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{PROMPT}", zone=self.zone
+                tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{self.prompt.name}", zone=self.zone
             ),
             space=claim.space,
             read=True,
         )
 
-    async def _first(self, model: Model, claim: Claim, work: reading.ExtractionInput) -> _Answered:
+    async def _first(self, model: Model, asker: Asker, work: reading.ExtractionInput) -> _Answered:
         """Return the extraction: recorded before, or asked for now."""
         if work.recorded:
             return _Answered(work.recorded[0], work.model)
-        asker = self._asker(claim, work)
         content, name = await asker.ask_claims(model, work.prompt, lambda answer: _gate(work, answer), work.known)
         return _Answered(content, name)
 
     async def _verdicts(
-        self, claim: Claim, work: reading.ExtractionInput, read: Sequence[second.Checked]
+        self, asker: Asker, work: reading.ExtractionInput, read: Sequence[second.Checked]
     ) -> list[second.Verdict] | None:
         """Return what the second reading says about each claim, recorded before or asked for now; None for none."""
         if self.reader is None:
@@ -134,13 +149,13 @@ class Extractor:
             content = work.recorded[1]
         else:
             shown = second.request(read, work.numbered, work.scene)
-            content = await self._asker(claim, work).ask_verdicts(self.reader, shown, count)
-        return await self._closer(self.reader, claim, work, read, second.parse(content, count))
+            content = await asker.ask_verdicts(self.reader, shown, count)
+        return await self._closer(self.reader, asker, work, read, second.parse(content, count))
 
     async def _closer(
         self,
         reader: Model,
-        claim: Claim,
+        asker: Asker,
         work: reading.ExtractionInput,
         read: Sequence[second.Checked],
         verdicts: Sequence[second.Verdict],
@@ -153,15 +168,9 @@ class Extractor:
             content = work.recorded[2]
         else:
             shown = second.request(doubted, work.numbered, work.scene, doubts=True)
-            content = await self._asker(claim, work).ask_verdicts(reader, shown, len(verdicts), closer=True)
+            content = await asker.ask_verdicts(reader, shown, len(verdicts), closer=True)
         again = second.parse(content, len(verdicts))
         return second.closer(verdicts, {each.claim.place: again[each.claim.place] for each in doubted})
-
-    def _asker(self, claim: Claim, work: reading.ExtractionInput) -> Asker:
-        return Asker(
-            database=self.database, redactor=self.redactor, prices=self.prices, slot=self.slot,
-            claim=claim, run=work.run, agent_id=work.agent_id,
-        )  # fmt: skip
 
     async def _apply(self, claim: Claim, work: reading.ExtractionInput, result: Extracted) -> Learnt:
         def body(tx: Tx) -> Learnt:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from bethink.learning.extraction.claims import DraftClaim
 from bethink.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.learning.extraction.second import Verdict
-from bethink.model.records import Evidence, FactKind
+from bethink.model.kinds import Kind
+from bethink.model.records import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ def judge(
     gate: Gate,
     *,
     held_flags: Collection[str],
-    hold_kinds: Collection[FactKind] = (),
+    hold_kinds: Collection[Kind] = (),
 ) -> list[Judged]:
     """Decide about every claim. `verdicts` are by the claims' places; None if there was no second reading."""
     found: list[Judged] = []
@@ -45,7 +46,7 @@ def judge(
     return found
 
 
-def _held(claim: DraftClaim, flags: Collection[str], kinds: Collection[FactKind]) -> ClaimProblem | None:
+def _held(claim: DraftClaim, flags: Collection[str], kinds: Collection[Kind]) -> ClaimProblem | None:
     """Return why a person wants to see a claim first, whatever it says."""
     if claim.review in flags:
         return ClaimProblem(ClaimReason.FLAGGED, f"marked as {claim.review}", Force.HOLDS)

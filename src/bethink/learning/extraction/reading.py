@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from typing import NamedTuple
 
 from bethink.errors import Misconfigured
 from bethink.extend import Tokens
@@ -12,8 +13,8 @@ from bethink.learning.extraction.request import Scene
 from bethink.learning.steering import written
 from bethink.model.jobs import Claim
 from bethink.model.moments import EPOCH
-from bethink.model.records import Fact, FactKind, Record, Role, SessionInfo
-from bethink.model.rules import tells
+from bethink.model.records import Fact, FactKind, Message, Record, Role
+from bethink.model.rules import ends, tells
 from bethink.model.steering import LearningRules
 from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions
 from bethink.store.db import Tx
@@ -78,7 +79,8 @@ def begin(
         new, until = [record for record in new if record.number <= last], last
     earlier = _earlier(tx, claim, start)
     rules = learning_rules.of_agent(tx, space=claim.space, agent_id=session.agent_id)
-    scene = _scene(tx, session, [*earlier, *new], zone, rules)
+    key = sessions.key_of(tx, space=session.space, conversation=session.conversation_id)
+    scene = _scene(session.space, key or "", [*earlier, *new], zone, rules)
     share = None if budget is None else budget // 2 if earlier else budget
     if share is not None and not run:
         new, until = _first(new, until, share, tokens, scene)
@@ -98,6 +100,46 @@ def begin(
         model=model,
         numbered={record.number: record for record in (*earlier, *new)},
         shown=_shown(tx, claim),
+        known=known,
+        rules=rules,
+        scene=scene,
+    )
+
+
+class Unstored(NamedTuple):
+    """Messages that are in no log, and where they would belong."""
+
+    space: str
+    conversation: str
+    messages: Sequence[Message]
+    rules: LearningRules | None
+    """Rules to try, in place of those of the agent."""
+    agent: str
+
+
+def unstored(
+    tx: Tx, given: Unstored, *, start: int, budget: int, tokens: Tokens, zone: tzinfo
+) -> ExtractionInput:  # fmt: skip
+    """Take a snapshot of messages that are in no log, those after `start` as far as they fit into the budget."""
+    space = given.space
+    rules = given.rules or learning_rules.find(tx, space=space, agent=given.agent)
+    records = [
+        Record(session_id="", number=place, recorded_at=tx.now, message=message)
+        for place, message in enumerate(given.messages, 1)
+    ]
+    earlier = records[:start][-_TAIL:]
+    scene = _scene(space, given.conversation, records, zone, rules)
+    rest = records[start : start + _NEW]
+    new, until = _first(rest, rest[-1].number, budget // 2 if earlier else budget, tokens, scene)
+    known = _known(tx, space, new)
+    return ExtractionInput(
+        exists=True,
+        start=start,
+        until=until,
+        updated_at=new[-1].recorded_at,
+        prompt=_prompt(earlier, new, known, scene, rules=rules, budget=budget, tokens=tokens),
+        whole=[*earlier, *new],
+        numbered={record.number: record for record in (*earlier, *new)},
         known=known,
         rules=rules,
         scene=scene,
@@ -124,18 +166,17 @@ def _recorded(tx: Tx, claim: Claim, *, start: int, until: int, version: str) -> 
 
 
 def _scene(
-    tx: Tx, session: SessionInfo, records: Sequence[Record], zone: tzinfo, rules: LearningRules
+    space: str, conversation: str, records: Sequence[Record], zone: tzinfo, rules: LearningRules
 ) -> Scene:  # fmt: skip
     names = dict.fromkeys(
         record.message.name for record in records if record.message.role is Role.USER and record.message.name
     )
     # A space is often named after its owner; else the only person with a name is the one.
-    own = next((name for name in names if name and name.casefold() == session.space.casefold()), None)
+    own = next((name for name in names if name and name.casefold() == space.casefold()), None)
     owner = rules.owner or own or (next(iter(names)) if len(names) == 1 else None)
-    key = sessions.key_of(tx, space=session.space, conversation=session.conversation_id)
     with suppress(Misconfigured):  # another machine may have known the zone
         zone = zone if rules.time_zone is None else request.zone_of(rules.time_zone)
-    return Scene(owner=owner, conversation=key or "", zone=zone)
+    return Scene(owner=owner, conversation=conversation, zone=zone)
 
 
 def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
@@ -143,7 +184,7 @@ def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
     said = "\n".join(record.message.content[:500] for record in new if record.message.role is not Role.TOOL)
     wishes = facts.wishes(tx, space=space, kinds=_WISH_KINDS, limit=_WISHES)
     likely = facts.search(tx, space=space, question=said[:_LOOKED_UP].replace('"', " "), limit=_KNOWN)
-    current = [fact for fact in likely if fact.valid_to is None or fact.valid_to > tx.now]
+    current = [fact for fact in likely if (end := ends(fact)) is None or end > tx.now]
     found = {fact.id: fact for fact in (*current[: _KNOWN - len(wishes)], *wishes)}
     # What is said in another language shares no word with what it changes, and that is mostly an attribute.
     for fact in facts.attributes(tx, space=space, limit=_KNOWN):

@@ -23,10 +23,24 @@ def __getattr__(name: str) -> object:
         rules,
         service,
         sessions,
+        steering,
         tests,
         threads,
     )
 
-    modules = (memory, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, service)
+    modules = (
+        memory,
+        relearning,
+        steering,
+        sessions,
+        facts,
+        reviews,
+        rules,
+        documents,
+        threads,
+        tests,
+        changes,
+        service,
+    )
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 from bethink.model.access import Scope
-from bethink.model.checks import Length
+from bethink.model.checks import Length, tuple_from
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import Moment
@@ -160,6 +160,19 @@ class ChangeRequest(Request):
     """The run that made it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproveChangeRequest(ChangeRequest):
+    """A change set to apply, whole or in part."""
+
+    paths: tuple[str, ...] | None = None
+    """Only the changes of these documents; the others are discarded. All of them, if left out."""
+
+    def __post_init__(self) -> None:
+        if self.paths is not None:
+            object.__setattr__(self, "paths", tuple_from("paths", self.paths))
+        Request.__post_init__(self)
+
+
 _SPACE = "/spaces/{space}"
 _DOCUMENT = f"{_SPACE}/documents/{{document_id}}"
 _CHANGE = f"{_SPACE}/change_sets/{{run}}"
@@ -236,11 +249,11 @@ LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
     "documents.changes", ListChangesRequest, list[ChangeSet], f"GET {_SPACE}/change_sets", READ, Retry.SAFE,
     "List what consolidations changed, or propose to change, the newest first.",
 )  # fmt: skip
-APPROVE: Verb[ChangeRequest, None] = Verb(
-    "documents.approve", ChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
-    "Apply a change set that was held for review.",
+APPROVE: Verb[ApproveChangeRequest, None] = Verb(
+    "documents.approve", ApproveChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
+    "Apply a change set that was held for review, whole or in part.",
     status=204,
-    raises=f"{_UNHELD} Stale: if the tree has changed since.",
+    raises=f"{_UNHELD} Stale: if the tree has changed since. Invalid: if it does not have one of the paths.",
 )  # fmt: skip
 REJECT: Verb[ChangeRequest, None] = Verb(
     "documents.reject", ChangeRequest, None, f"POST {_CHANGE}/reject", STEER, Retry.ONCE,

@@ -112,9 +112,13 @@ class CorrectRequest(Request):
     """A fact or a document, in the version that you read: `kind:id:version`, as in results."""
     text: Annotated[str, Length(1, 1_000_000), Cleaned()]
     """The whole new text."""
+    expires_at: Moment | None = None
+    """From when on the fact is no longer recalled. As before, if left out."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
+        if self.expires_at is not None and self.ref.kind is not RefKind.FACT:
+            raise Invalid("only a fact expires.", hint="Leave out expires_at.")
         if self.ref.kind not in (RefKind.FACT, RefKind.DOCUMENT):
             hint = "Correct the fact or the document that was made of it, or forget it."
             raise Invalid(f"a {self.ref.kind.replace('_', ' ')} cannot be corrected.", hint=hint)

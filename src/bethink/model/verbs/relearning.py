@@ -1,12 +1,17 @@
 """The verbs of relearning: learn a space again beside what is known, look at the difference, apply it or undo it."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from bethink.model.access import Scope
+from bethink.model.checks import Cleaned, InvalidField, Length
 from bethink.model.relearning import Relearning
+from bethink.model.steering import Instructions
 from bethink.model.verbs.base import Name, Request, Retry, Verb
 
 STEER = Scope.STEER
+
+Prompt = Annotated[str, Length(0, 20_000), Cleaned()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +22,17 @@ class RelearnRequest(Request):
     """The model, as PROVIDER:NAME. The one that learns here, if left out."""
     second_model: str = ""
     """The model of the second reading. The same model, if left out."""
+    instructions: Instructions | None = None
+    """What to learn, in place of the instructions in the rules, of the space and of its agents; empty for none."""
+    prompt: Prompt = ""
+    """A system prompt for the model, in place of ours. The second reading keeps its own."""
     dry_run: bool = True
     """Only show what would change. Otherwise it is applied at once."""
+
+    def __post_init__(self) -> None:
+        Request.__post_init__(self)
+        if self.prompt and not self.prompt.strip():
+            raise InvalidField("prompt", "is blank.", hint="Write a prompt, or leave it out.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +48,9 @@ _RELEARNINGS = "/spaces/{space}/relearnings"
 RELEARN: Verb[RelearnRequest, Relearning] = Verb(
     "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", STEER, Retry.ONCE,
     "Learn from the whole log again, beside what is known, and return what would change.",
-    also_reads=True,
+    also_reads=True, timed=False,
     raises="Invalid: if there is no model to learn with. Conflict: if the daily spend cap is reached.",
+    details="It follows the rules of the space. Claims are checked as ever, whatever the prompt says.",
 )  # fmt: skip
 APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
     "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", STEER,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
-from bethink.model.checks import Cleaned, Length, any_of
+from bethink.model.checks import Cleaned, Length, any_of, tuple_from
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import FactKind
 from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
@@ -78,6 +78,20 @@ class RejectReviewRequest(ReviewRequest):
     """Why: kept with the decision."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecideReviewsRequest(Request):
+    """Some claims to decide about, all or none."""
+
+    review_ids: Annotated[tuple[Name, ...], Length(1, 1_000)]
+    """The claims, by the ids that the inbox lists."""
+    note: Note | None = None
+    """Why: kept with each decision."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "review_ids", tuple_from("review_ids", self.review_ids))
+        Request.__post_init__(self)
+
+
 _REVIEWS = "/spaces/{space}/reviews"
 _REVIEW = f"{_REVIEWS}/{{review_id}}"
 _MISSING = "NotFound: if the space has no such claim."
@@ -117,5 +131,21 @@ REJECT_REVIEW: Verb[RejectReviewRequest, Review] = Verb(
     also_reads=True,
     raises=_DECIDED,
 )  # fmt: skip
+APPROVE_REVIEWS: Verb[DecideReviewsRequest, list[Review]] = Verb(
+    "reviews.approve_all", DecideReviewsRequest, list[Review], "POST /spaces/{space}/approve_reviews", STEER,
+    Retry.ONCE,
+    "Believe some claims as they are, all or none.",
+    also_reads=True, operation=MemoryOperation.CREATE,
+    raises=f"{_DECIDED} Invalid: if one quotes no message.",
+)  # fmt: skip
+REJECT_REVIEWS: Verb[DecideReviewsRequest, list[Review]] = Verb(
+    "reviews.reject_all", DecideReviewsRequest, list[Review], "POST /spaces/{space}/reject_reviews", STEER, Retry.ONCE,
+    "Decide that some claims are not believed, all or none.",
+    also_reads=True,
+    raises=_DECIDED,
+)  # fmt: skip
 
-VERBS = (LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, PROPOSE_REVIEW, APPROVE_REVIEW, REJECT_REVIEW)
+VERBS = (
+    LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, PROPOSE_REVIEW, APPROVE_REVIEW, REJECT_REVIEW, APPROVE_REVIEWS,
+    REJECT_REVIEWS,
+)  # fmt: skip

@@ -1,16 +1,16 @@
 -- columns: fact
 id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
 created_at, recorded_at, retired_at, retired_by, model, prompt, extractor, evidence, speaker, scope, happened_from,
-happened_to, flags, ended_by;
+happened_to, flags, ended_by, expires_at, pinned_at, unpinned_at;
 
 -- name: insert_fact
 -- Insert a fact. A learnt fact has an effect key, which is refused a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
                    valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor,
-                   evidence, speaker, scope, happened_from, happened_to, flags, ended_by)
+                   evidence, speaker, scope, happened_from, happened_to, flags, ended_by, expires_at, pinned_at)
 VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
         :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor,
-        :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :ended_by);
+        :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :ended_by, :expires_at, :pinned_at);
 
 -- name: retire_fact
 -- Retire a fact: it can still be found as of an earlier time.
@@ -20,6 +20,21 @@ WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 -- name: mark_fact_stated
 -- A person approved what the current version of a fact says.
 UPDATE facts SET evidence = 'stated' WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
+-- name: renew_fact
+-- Let a fact that expires do so later, because it was said again.
+UPDATE facts SET expires_at = :at
+WHERE space_id = :space AND id = :id AND retired_at IS NULL AND expires_at < :at;
+
+-- name: pin_fact
+-- Pin the current version of a fact, unless it is pinned.
+UPDATE facts SET pinned_at = :now, unpinned_at = NULL
+WHERE space_id = :space AND id = :id AND retired_at IS NULL AND (pinned_at IS NULL OR unpinned_at IS NOT NULL);
+
+-- name: unpin_fact
+-- Take a pin back, and keep until when it was there.
+UPDATE facts SET unpinned_at = :now
+WHERE space_id = :space AND id = :id AND retired_at IS NULL AND pinned_at IS NOT NULL AND unpinned_at IS NULL;
 
 -- name: last_fact_version
 -- The newest version of a fact; removed ones that were shown count, so that their refs are not reused.
@@ -61,13 +76,15 @@ WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT 
 -- What holds now and can have only one value at a time, the newest first.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND slot IS NOT NULL AND retired_at IS NULL AND (valid_to IS NULL OR valid_to > :now)
+  AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: list_wishes
 -- What people want that holds at a time, the newest first.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND kind in_list(:kinds) AND origin = 'user' AND retired_at IS NULL
-  AND (valid_to IS NULL OR valid_to > :now) ORDER BY created_at DESC, id LIMIT :limit;
+  AND (valid_to IS NULL OR valid_to > :now) AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY created_at DESC, id LIMIT :limit;
 
 -- name: search_facts
 -- Some facts with their terms, if they were known at a time.
@@ -181,7 +198,7 @@ WITH RECURSIVE said AS (
     JOIN facts n ON n.space_id = :space AND n.id = CASE WHEN f.retired_at <= :at THEN f.retired_by ELSE f.ended_by END
         AND n.version = (SELECT max(version) FROM facts WHERE space_id = :space AND id = n.id AND recorded_at <= :at)
 )
-SELECT f.id, f.version, f.content, f.subject, f.slot, f.valid_to, f.created_at, f.retired_at, f.retired_by,
+SELECT f.id, f.version, f.content, f.subject, f.slot, f.valid_to, f.expires_at, f.created_at, f.retired_at, f.retired_by,
        f.ended_by, said.session_id, said.number
 FROM known JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
 LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
@@ -192,10 +209,12 @@ ORDER BY f.id, f.version, said.session_id, said.number;
 SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
 WHERE space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots) AND slot IS NOT NULL
   AND retired_at IS NULL AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
+  AND (expires_at IS NULL OR expires_at > :now)
 UNION ALL
 SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
 WHERE :at < :no_limit AND space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots)
   AND retired_at > :at AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
+  AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY recorded_at, id;
 
 -- name: insert_fact_quote

@@ -10,3 +10,7 @@ WHERE space_id = :space AND (agent = '' OR agent = :agent OR agent = (
     SELECT name FROM agents WHERE space_id = :space AND id = :agent_id
 ))
 ORDER BY agent DESC LIMIT 1;
+
+-- name: list_rules
+-- All rules of a space; those of the space itself come first.
+SELECT agent, rules FROM learning_rules WHERE space_id = :space ORDER BY agent;

@@ -3,8 +3,8 @@ id, status, reason, detail, claim, session_id, created_at, decided_at, decided_b
 
 -- name: insert_review
 -- Keep a claim that was not believed, once.
-INSERT INTO reviews (space_id, id, status, reason, detail, claim, session_id, created_at, effect)
-VALUES (:space, :id, :status, :reason, :detail, :claim, :session, :now, :effect)
+INSERT INTO reviews (space_id, id, status, reason, detail, claim, session_id, created_at, effect, fact_id)
+VALUES (:space, :id, :status, :reason, :detail, :claim, :session, :now, :effect, :fact)
 ON CONFLICT (space_id, effect) DO NOTHING;
 
 -- name: insert_review_source
@@ -28,7 +28,7 @@ ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: decide_review
 -- Record what was decided about a claim, unless it was decided before.
-UPDATE reviews SET status = :status, decided_at = :now, decided_by = :by, note = :note, fact_id = :fact
+UPDATE reviews SET status = :status, decided_at = :now, decided_by = :by, note = :note, fact_id = COALESCE(:fact, fact_id)
 WHERE space_id = :space AND id = :id AND decided_at IS NULL;
 
 -- name: forget_reviews_of_messages

@@ -10,10 +10,11 @@ ORDER BY t.doc;
 -- the day it happened, if that was before it was told.
 SELECT t.id, t.number, f.kind AS role, f.subject AS name, f.origin, t.length, 0 AS asks,
        CASE WHEN f.happened_from < f.created_at THEN f.happened_from ELSE f.created_at END AS at,
-       f.retired_at, f.retired_by, f.valid_to, packed(t.terms) AS terms, t.hits
+       f.retired_at, f.retired_by, f.valid_to, f.expires_at, packed(t.terms) AS terms, t.hits
 FROM terms t JOIN facts f ON f.space_id = :space AND f.id = t.id AND f.version = t.number
 WHERE t.doc in_list(:docs) AND f.recorded_at <= :at
-  AND (:past = 1 OR ((f.retired_at IS NULL OR f.retired_at > :at) AND (f.valid_to IS NULL OR f.valid_to > :now)))
+  AND (:past = 1 OR ((f.retired_at IS NULL OR f.retired_at > :at) AND (f.valid_to IS NULL OR f.valid_to > :now)
+                     AND (f.expires_at IS NULL OR f.expires_at > :now)))
 ORDER BY t.doc;
 
 -- name: match_session_memories
@@ -113,7 +114,7 @@ JOIN session_memories s ON s.space_id = :space AND s.session_id = pairs.id WHERE
 -- Those versions of facts that were not known at a time, no longer held, or had ended.
 SELECT f.id, f.version AS number FROM pairs(:ids, :numbers)
 JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = pairs.number
-WHERE f.recorded_at > :at OR f.retired_at <= :at OR f.valid_to <= :now;
+WHERE f.recorded_at > :at OR f.retired_at <= :at OR f.valid_to <= :now OR f.expires_at <= :now;
 
 -- name: gone_documents
 -- Those versions of documents that were not current at a time.
@@ -134,7 +135,8 @@ ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
 SELECT fact_columns(f) FROM facts f
 LEFT JOIN usage u ON u.space_id = f.space_id AND u.kind = 'fact' AND u.id = f.id AND u.number = f.version
 WHERE f.space_id = :space AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
-  AND (f.valid_to IS NULL OR f.valid_to > :now) AND f.origin in_list(:origins) /*only(fact f)*/
+  AND (f.valid_to IS NULL OR f.valid_to > :now) AND (f.expires_at IS NULL OR f.expires_at > :now)
+  AND f.origin in_list(:origins) /*only(fact f)*/
 ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0
               WHEN COALESCE(f.happened_from, f.valid_from) BETWEEN :now AND :soon THEN 1
               WHEN CAST(f.flags AS TEXT) LIKE :health AND f.kind <> 'event' THEN 1
@@ -143,6 +145,14 @@ ORDER BY CASE WHEN f.kind in_list(:directive) AND f.origin = 'user' THEN 0
               WHEN f.kind = 'event' THEN 5
               ELSE 3 END,
          COALESCE(u.usage_count, 0) DESC, f.recorded_at DESC, f.id LIMIT :limit;
+
+-- name: pinned_facts
+-- The facts that were pinned and valid at a time, in the order they were pinned.
+SELECT fact_columns(f) FROM facts f
+WHERE f.space_id = :space AND f.pinned_at <= :at AND (f.unpinned_at IS NULL OR f.unpinned_at > :at)
+  AND f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
+  AND (f.valid_to IS NULL OR f.valid_to > :now) AND (f.expires_at IS NULL OR f.expires_at > :now) /*only(fact f)*/
+ORDER BY f.pinned_at, f.id LIMIT :limit;
 
 -- name: session_memories_for_context
 -- Notes on sessions, the most used and newest first; those made without a model only quote.

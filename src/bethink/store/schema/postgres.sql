@@ -234,6 +234,9 @@ CREATE TABLE facts (
     happened_to bigint,
     flags json NOT NULL DEFAULT '[]',
     ended_by text COLLATE "C",
+    expires_at bigint,
+    pinned_at bigint,
+    unpinned_at bigint,
     PRIMARY KEY (space_id, id, version)
 ) PARTITION BY HASH (space_id);
 
@@ -241,6 +244,7 @@ CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NU
 CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
 
 -- Which messages a learnt fact rests on; a source cannot outlive its message.
 CREATE TABLE fact_sources (
@@ -272,6 +276,22 @@ CREATE TABLE fact_quotes (
 );
 
 CREATE INDEX fact_quotes_message ON fact_quotes (space_id, session_id, number);
+
+-- What people said about facts, with who and when. review_id: the claim under review that it made of the fact.
+CREATE TABLE feedback (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    fact_id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    verdict text COLLATE "C" NOT NULL,
+    note text,
+    given_by text COLLATE "C" NOT NULL,
+    given_at bigint NOT NULL,
+    review_id text COLLATE "C",
+    PRIMARY KEY (space_id, id)
+);
+
+CREATE INDEX feedback_fact ON feedback (space_id, fact_id, given_at);
 
 -- Claims that were not believed, with the reason: held until a person decides, or refused. claim: the claim as JSON.
 CREATE TABLE reviews (
@@ -819,7 +839,8 @@ BEGIN
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
         'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
-        'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes'
+        'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
+        'feedback'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

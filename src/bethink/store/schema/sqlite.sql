@@ -239,6 +239,9 @@ CREATE TABLE facts (
     happened_to INTEGER,
     flags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(flags)),
     ended_by TEXT,
+    expires_at INTEGER,
+    pinned_at INTEGER,
+    unpinned_at INTEGER,
     PRIMARY KEY (space_id, id, version)
 ) STRICT;
 
@@ -246,6 +249,7 @@ CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NU
 CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
 
 -- Which messages a learnt fact rests on; a source cannot outlive its message.
 CREATE TABLE fact_sources (
@@ -277,6 +281,22 @@ CREATE TABLE fact_quotes (
 ) STRICT;
 
 CREATE INDEX fact_quotes_message ON fact_quotes (space_id, session_id, number);
+
+-- What people said about facts, with who and when. review_id: the claim under review that it made of the fact.
+CREATE TABLE feedback (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    fact_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    verdict TEXT NOT NULL,
+    note TEXT,
+    given_by TEXT NOT NULL,
+    given_at INTEGER NOT NULL,
+    review_id TEXT,
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE INDEX feedback_fact ON feedback (space_id, fact_id, given_at);
 
 -- Claims that were not believed, with the reason: held until a person decides, or refused. claim: the claim as JSON.
 CREATE TABLE reviews (
