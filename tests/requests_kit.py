@@ -7,6 +7,7 @@ from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.memory_tests import MemoryTest
+from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.reviews import ReviewStatus
@@ -106,6 +107,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
     (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
     (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
+    (facts.PAGE_FACTS, facts.PageFactsRequest(
+        state=FactState.RETIRED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
+        order=Order.OLDEST, as_of=NOON, limit=3, after=cursor_of(1, "f1", 2))),
     (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
     (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
     (facts.COUNT_FACTS, Empty()),

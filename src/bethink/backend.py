@@ -339,6 +339,7 @@ def _facts(local: Local) -> Handlers:
     return (
         Handlers()
         .on(facts.LIST_FACTS, found.all)
+        .on(facts.PAGE_FACTS, found.page)
         .on(facts.SEARCH_FACTS, found.search)
         .on(facts.FACTS_BY_METADATA, found.by_metadata)
         .on(facts.COUNT_FACTS, found.count)

@@ -34,11 +34,13 @@ from bethink.model.jobs import Audit, Job, JobKind, RunReport
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
+from bethink.model.pages import FactPage, FactState, Order
 from bethink.model.prompts import Prompt
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     Fact,
+    FactKind,
     Forgotten,
     Message,
     Quote,
@@ -489,6 +491,49 @@ class Facts(Blocking[AsyncFacts]):
                 since=since,
                 until=until,
                 where=where,
+                as_of=as_of,
+                limit=limit,
+                after=after,
+            )
+        )
+
+    def page(
+        self,
+        *,
+        state: FactState | None = None,
+        subject: str | None = None,
+        slot: str | None = None,
+        kind: FactKind | None = None,
+        origin: str | None = None,
+        order: Order = Order.NEWEST,
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> FactPage:
+        """List facts by time, also those that were retired, each with what took its place.
+
+        Each version of a fact is one row. A page costs the same however many facts there are.
+
+        Args:
+            state: Only facts that hold, that ended, or versions that were retired; all of them, if left out.
+            subject: Only facts about this.
+            slot: Only facts about the value of this slot, such as `home`.
+            kind: Only facts of this kind.
+            origin: Only facts of this origin.
+            order: The newest or the oldest first: by when they were recorded, or retired ones alone by when they
+                were retired.
+            as_of: What was known at this time. A day means its end.
+            limit: How many facts to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(
+            lambda: self._inner.page(
+                state=state,
+                subject=subject,
+                slot=slot,
+                kind=kind,
+                origin=origin,
+                order=order,
                 as_of=as_of,
                 limit=limit,
                 after=after,
