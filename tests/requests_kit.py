@@ -129,6 +129,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
+    (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
+    (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(

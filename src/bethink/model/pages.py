@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import cast
 
 from bethink.model.checks import InvalidField
+from bethink.model.documents import DocumentEntry
 from bethink.model.enums import OpenEnum
 from bethink.model.recall import Ref
 from bethink.model.records import Fact
@@ -74,5 +75,32 @@ class FactPage:
     """A page of facts."""
 
     items: tuple[FactEntry, ...] = ()
+    next: str | None = None
+    """Pass it as `after` for the next page; None on the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineEntry:
+    """A document in an outline, without its text, and how many documents stand below it."""
+
+    document: DocumentEntry
+    children: int
+    """Counted up to 1,000."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlinePage:
+    """A page of the documents below one, ordered by name."""
+
+    items: tuple[OutlineEntry, ...] = ()
+    next: str | None = None
+    """Pass it as `after` for the next page; None on the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPage:
+    """A page of the versions of a document, without their texts, the newest first."""
+
+    items: tuple[DocumentEntry, ...] = ()
     next: str | None = None
     """Pass it as `after` for the next page; None on the last one."""
