@@ -776,7 +776,7 @@ class Documents(Blocking[AsyncDocuments]):
     def outline(
         self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
     ) -> OutlinePage:
-        """Return the children of a document, or the top of the tree, without their texts and with how many each has below.
+        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
 
         Args:
             document_id: The document; the top of the tree, if left out.
@@ -1738,16 +1738,19 @@ class Space(Blocking[AsyncSpace]):
             )
         )
 
-    def explain(self, ref: Ref | str) -> Lineage:
+    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
 
         Args:
             ref: The memory, named as in results: `kind:id:number`.
+            depth: With more than 1, also what lies up to so many steps before and after it.
 
         Raises:
             NotFound: if the space has no such memory.
         """
-        return self._run(lambda: self._inner.explain(ref))
+        return self._run(lambda: self._inner.explain(ref, depth=depth))
 
     def correct(self, ref: Ref | str, text: str) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.

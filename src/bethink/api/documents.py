@@ -100,7 +100,7 @@ class Documents(Handle):
     async def outline(
         self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
     ) -> OutlinePage:
-        """Return the children of a document, or the top of the tree, without their texts and with how many each has below.
+        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
 
         Args:
             document_id: The document; the top of the tree, if left out.

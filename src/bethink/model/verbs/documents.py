@@ -218,7 +218,7 @@ CHILDREN: Verb[ChildrenRequest, list[Document]] = Verb(
 )  # fmt: skip
 OUTLINE: Verb[OutlineRequest, OutlinePage] = Verb(
     "documents.outline", OutlineRequest, OutlinePage, f"GET {_SPACE}/outline", READ, Retry.SAFE,
-    "Return the children of a document, or the top of the tree, without their texts and with how many each has below.",
+    "Return the children of a document, or the top of the tree, without texts, each with how many stand below it.",
     positional=("document_id",),
 )  # fmt: skip
 GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
