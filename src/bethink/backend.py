@@ -279,6 +279,7 @@ def _sessions(local: Local) -> Handlers:
         .on(sessions.GET_SESSION, found.get)
         .on(sessions.APPEND, found.append)
         .on(sessions.READ_MESSAGES, found.read)
+        .on(sessions.TRANSCRIPT, found.transcript)
         .on(sessions.END_TURN, found.end_turn)
         .on(sessions.IDLE, found.idle)
         .on(sessions.RESET, found.reset)

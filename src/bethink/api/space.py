@@ -13,7 +13,7 @@ from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
-from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
@@ -494,6 +494,7 @@ class Space(SpaceHandle):
         where: Mapping[str, Any] | None = None,
         limit: int = 100,
         before: str = "",
+        state: SessionState | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -509,6 +510,7 @@ class Space(SpaceHandle):
                 9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
+            state: Only sessions that are open, marked, learnt, failed or ephemeral.
         """
         return await self._run(
             LIST_SESSIONS,
@@ -523,6 +525,7 @@ class Space(SpaceHandle):
                 where=where,
                 limit=limit,
                 before=before,
+                state=state,
             ),
         )
 

@@ -81,6 +81,8 @@ CREATE TABLE sessions (
 ) STRICT;
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
+CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten.
 CREATE TABLE messages (
@@ -143,6 +145,7 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
