@@ -12,11 +12,13 @@ from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
+from bethink.model.timeline import TimelineKind
 from bethink.model.verbs import (
     changes,
     documents,
     facts,
     memory,
+    pages,
     relearning,
     reviews,
     rules,
@@ -88,6 +90,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (pages.TIMELINE, pages.TimelineRequest(
+        kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (relearning.RELEARN, relearning.RelearnRequest(model="openai:a", second_model="openai:b", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),

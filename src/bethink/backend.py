@@ -304,6 +304,14 @@ def _recall(local: Local) -> Handlers:
     )
 
 
+def _pages(local: Local) -> Handlers:
+    from bethink.audit.pages import PageService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import pages  # noqa: PLC0415
+
+    found = PageService(local.parts.database)
+    return Handlers().on(pages.TIMELINE, found.timeline)
+
+
 def _forgetting(local: Local) -> Handlers:
     from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - see above
 
@@ -489,6 +497,7 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,
+    "space.timeline": _pages,
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

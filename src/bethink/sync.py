@@ -56,6 +56,7 @@ from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.transcripts import Transcript
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
@@ -1892,6 +1893,26 @@ class Space(Blocking[AsyncSpace]):
             only: Only these kinds of jobs.
         """
         return self._run(lambda: self._inner.learn(only=only))
+
+    def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
 
     def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.

@@ -15,6 +15,7 @@ from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
+from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
@@ -39,6 +40,7 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
+from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
@@ -408,6 +410,31 @@ class Space(SpaceHandle):
             only: Only these kinds of jobs.
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
+
+    async def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            TIMELINE,
+            TimelineRequest(
+                kinds=tuple_of(kinds), as_of=None if as_of is None else moment(as_of), limit=limit, after=after
+            ),
+        )
 
     async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
