@@ -5,7 +5,7 @@ from typing import Any
 
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.jobs import JobKind
+from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import Level, Ref, RefKind
@@ -18,6 +18,7 @@ from bethink.model.verbs import (
     documents,
     facts,
     memory,
+    operations,
     pages,
     relearning,
     reviews,
@@ -160,7 +161,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (threads.SET_MODE, threads.SetModeRequest(mode=Mode.STEPPING, **_THREAD)),
     (threads.QUEUE, threads.ThreadRequest(**_THREAD)),
     (threads.FAILED_EVENTS, threads.ThreadRequest(**_THREAD)),
-    (threads.STATES, threads.ThreadRequest(**_THREAD)),
+    (threads.STATES, threads.StatesRequest(after=3, limit=3, **_THREAD)),
     (threads.STATE, threads.StateRequest(number=3, **_THREAD)),
     (threads.DIFF_STATES, threads.DiffStatesRequest(before=1, after=2, **_THREAD)),
     (threads.PROMPT, threads.PromptRequest(budget=100, **_THREAD)),
@@ -180,6 +181,15 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (changes.LIST_WEBHOOKS, Empty()),
     (changes.DELETE_WEBHOOK, changes.WebhookRequest(webhook_id="whk_1")),
     (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
+    (operations.PAGE_JOBS, operations.PageJobsRequest(
+        status=JobStatus.FAILED, kind=JobKind.INDEX, limit=3, after=cursor_of(1, "index", "alice", "space"))),
+    (operations.SPENDING, operations.SpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
+    (operations.SETTINGS, Empty()),
+    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
+        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
+    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),

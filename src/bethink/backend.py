@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.recall.reindex import Vectors
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
+    from bethink.settings import Settings
     from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.memory import WorkingMemory
@@ -55,6 +56,8 @@ class Parts:
     files_folder: str = ""
     allow_private: bool = False
     """Whether webhooks may call addresses of a private network."""
+    settings: "Settings | None" = None
+    """What it was built from."""
 
 
 class Handlers(dict[str, Handler]):
@@ -305,11 +308,9 @@ def _recall(local: Local) -> Handlers:
 
 
 def _pages(local: Local) -> Handlers:
-    from bethink.audit.pages import PageService  # noqa: PLC0415 - see above
-    from bethink.model.verbs import pages  # noqa: PLC0415
+    from bethink.services import page_handlers  # noqa: PLC0415 - see above
 
-    found = PageService(local.parts.database)
-    return Handlers().on(pages.TIMELINE, found.timeline)
+    return Handlers(page_handlers(local.parts.database, local.parts.settings))
 
 
 def _forgetting(local: Local) -> Handlers:
@@ -414,28 +415,9 @@ def _documents(local: Local) -> Handlers:
 
 
 def _threads(local: Local) -> Handlers:
-    from bethink.model.verbs import threads  # noqa: PLC0415 - see above
-    from bethink.working.service import ThreadService  # noqa: PLC0415
+    from bethink.services import thread_handlers  # noqa: PLC0415 - see above
 
-    found = ThreadService(local.working)
-    return (
-        Handlers()
-        .on(threads.OPEN_THREAD, found.open)
-        .on(threads.LIST_THREADS, found.all)
-        .on(threads.GET_THREAD, found.get)
-        .on(threads.DISPATCH, found.dispatch)
-        .on(threads.STEP, found.step)
-        .on(threads.SET_MODE, found.set_mode)
-        .on(threads.QUEUE, found.queue)
-        .on(threads.FAILED_EVENTS, found.failed_events)
-        .on(threads.STATES, found.states)
-        .on(threads.STATE, found.state)
-        .on(threads.DIFF_STATES, found.diff)
-        .on(threads.PROMPT, found.prompt)
-        .on(threads.TOKEN_USAGE, found.usage)
-        .on(threads.FORK, found.fork)
-        .on(threads.REPLAY, found.replay)
-    )
+    return Handlers(thread_handlers(local.working))
 
 
 def _tests(local: Local) -> Handlers:
@@ -476,6 +458,10 @@ def _webhooks(local: Local) -> Handlers:
     )
 
 
+_PAGES = (
+    "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
+    "memory.spending", "memory.settings",
+)  # fmt: skip
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
@@ -497,7 +483,7 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,
-    "space.timeline": _pages,
+    **dict.fromkeys(_PAGES, _pages),
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

@@ -31,7 +31,7 @@ from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
-from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
@@ -54,6 +54,7 @@ from bethink.model.records import (
 )
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.setting_entries import SettingEntry
 from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.timeline import TimelineKind, TimelinePage
@@ -399,9 +400,9 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         """Forget the cached state; the next read comes from the database."""
         return self._inner.clear_state_cache(thread_id)
 
-    def history(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks."""
-        return self._run(lambda: self._inner.history(thread_id))
+    def history(self, thread_id: str, *, first: int = 0, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had from a number on, without the chunks."""
+        return self._run(lambda: self._inner.history(thread_id, first=first, limit=limit))
 
     def state_at(self, thread_id: str, number: int) -> State:
         """Return one state of a thread with its chunks."""
@@ -1050,16 +1051,18 @@ class Threads(Blocking[AsyncThreads]):
         """
         return self._run(lambda: self._inner.failed_events(thread_id))
 
-    def states(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks.
+    def states(self, thread_id: str, *, after: int | None = None, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had, in order and without the chunks.
 
         Args:
             thread_id: The thread.
+            after: Only states with a higher number.
+            limit: How many states to return at most; all of them, if left out.
 
         Raises:
             NotFound: if the space has no such thread.
         """
-        return self._run(lambda: self._inner.states(thread_id))
+        return self._run(lambda: self._inner.states(thread_id, after=after, limit=limit))
 
     def state(self, thread_id: str, number: int | None = None) -> State:
         """Return one state of a thread with its chunks.
@@ -2053,6 +2056,55 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.changes(after=after, limit=limit, wait=wait))
 
+    def page_jobs(
+        self, *, status: JobStatus | None = None, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of the space by status and kind, the last queued first.
+
+        Args:
+            status: Only jobs in this state.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
+
+    def job(self, kind: JobKind, key: str) -> JobDetail:
+        """Return a job with its failed attempts and what models answered.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.job(kind, key))
+
+    def retry_job(self, kind: JobKind, key: str) -> bool:
+        """Let a job of any kind that failed or was given up start over. Returns False if it did neither.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.retry_job(kind, key))
+
+    def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
+        """List what models cost for the space on each day.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+
+        Raises:
+            Invalid: for more than 366 days.
+        """
+        return self._run(lambda: self._inner.spending(since=since, until=until))
+
 
 class Spaces(Blocking[AsyncSpaces]):
     """Several spaces, asked together: one ranking, one budget."""
@@ -2267,6 +2319,41 @@ class Webhooks(Blocking[AsyncWebhooks]):
 
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+
+    def page_jobs(
+        self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of all spaces that are queued, running, failed or given up, the last queued first.
+
+        A page costs the same however many jobs there are.
+
+        Args:
+            status: Only jobs that are queued, running, failed, or dead, which were given up.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
+
+    def spending(
+        self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20
+    ) -> list[Spending]:
+        """List what models cost on each day, in all, by kind of work, by model, or by space.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+            by: List each day in all, by kind, by model, or by space: those that cost most.
+            limit: By space, how many of each day.
+
+        Raises:
+            Invalid: for more than 366 days, or 31 by space.
+        """
+        return self._run(lambda: self._inner.spending(since=since, until=until, by=by, limit=limit))
+
+    def settings(self) -> list[SettingEntry]:
+        """List the settings in force, each with its default and where it comes from. Secrets are masked."""
+        return self._run(lambda: self._inner.settings())
 
     def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.

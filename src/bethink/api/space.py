@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.changes import MemoryChange
-from bethink.model.jobs import Job, JobKind, RunReport
+from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
@@ -39,6 +39,15 @@ from bethink.model.verbs.memory import (
     RememberRequest,
     ShownRequest,
     UsedRequest,
+)
+from bethink.model.verbs.operations import (
+    GET_JOB,
+    PAGE_SPACE_JOBS,
+    RETRY_JOB,
+    SPACE_SPENDING,
+    JobRequest,
+    PageSpaceJobsRequest,
+    SpaceSpendingRequest,
 )
 from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
@@ -581,3 +590,59 @@ class Space(SpaceHandle):
             Stale: if changes after this number are no longer kept.
         """
         return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))
+
+    async def page_jobs(
+        self, *, status: JobStatus | None = None, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of the space by status and kind, the last queued first.
+
+        Args:
+            status: Only jobs in this state.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            PAGE_SPACE_JOBS, PageSpaceJobsRequest(status=status, kind=kind, limit=limit, after=after)
+        )
+
+    async def job(self, kind: JobKind, key: str) -> JobDetail:
+        """Return a job with its failed attempts and what models answered.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return await self._run(GET_JOB, JobRequest(kind=kind, key=key))
+
+    async def retry_job(self, kind: JobKind, key: str) -> bool:
+        """Let a job of any kind that failed or was given up start over. Returns False if it did neither.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return await self._run(RETRY_JOB, JobRequest(kind=kind, key=key))
+
+    async def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
+        """List what models cost for the space on each day.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+
+        Raises:
+            Invalid: for more than 366 days.
+        """
+        return await self._run(
+            SPACE_SPENDING,
+            SpaceSpendingRequest(
+                since=None if since is None else beginning(since), until=None if until is None else moment(until)
+            ),
+        )

@@ -58,6 +58,8 @@ class Asker:
     agent_id: str
     slot: int = 0
     _taken: Usage = field(default_factory=Usage, init=False)
+    _asked: str = field(default="unnamed", init=False)
+    """The model that answered last."""
 
     async def ask_claims(
         self, model: Model, text: str, gate: Callable[[claims.Answer], Gate], known: Sequence[Fact]
@@ -142,6 +144,7 @@ class Asker:
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)
         self._taken += self.prices.usage(call, answer)
+        self._asked = one_line(self.redactor, answer.model) or "unnamed"
         return answer
 
     def _content(self, answer: ModelAnswer, parse: Callable[[str], object]) -> str:
@@ -161,7 +164,7 @@ class Asker:
         taken, self._taken = self._taken, Usage()
 
         def body(tx: Tx) -> None:
-            if not jobs.charge(tx, self.claim, taken, slot=self.slot):
+            if not jobs.charge(tx, self.claim, taken, slot=self.slot, model=model):
                 return  # the usage counts for the day; applying the answer will fail, because the claim is lost
             writer = learning.writer_for(tx, space=self.claim.space, agent_id=self.agent_id)
             learning.record_answer(
@@ -180,7 +183,8 @@ class Asker:
             if taken.calls:
                 with CancelScope(shield=True):
                     await self.database.transact(
-                        lambda tx: jobs.charge(tx, self.claim, taken, slot=self.slot), space=self.claim.space
+                        lambda tx: jobs.charge(tx, self.claim, taken, slot=self.slot, model=self._asked),
+                        space=self.claim.space,
                     )
             raise
 

@@ -18,6 +18,7 @@ def __getattr__(name: str) -> object:
         documents,
         facts,
         memory,
+        operations,
         pages,
         relearning,
         reviews,
@@ -28,6 +29,9 @@ def __getattr__(name: str) -> object:
         threads,
     )
 
-    modules = (memory, pages, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, service)
+    modules = (
+        memory, pages, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, operations,
+        service,
+    )  # fmt: skip
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

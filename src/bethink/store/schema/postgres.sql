@@ -142,6 +142,9 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -153,6 +156,78 @@ CREATE TABLE spending (
     cost bigint NOT NULL,
     PRIMARY KEY (day, slot)
 ) WITH (fillfactor = 50);
+
+-- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- slot: the rows that concurrent transactions write to, so that they do not wait for each other.
+CREATE TABLE job_counts (
+    kind text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    count bigint NOT NULL,
+    PRIMARY KEY (kind, status, slot)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed text := CASE TG_OP
+        WHEN 'INSERT' THEN 'SELECT kind, status, 1 AS step FROM come'
+        WHEN 'DELETE' THEN 'SELECT kind, status, -1 AS step FROM gone'
+        ELSE 'SELECT kind, status, 1 AS step FROM come UNION ALL SELECT kind, status, -1 FROM gone'
+    END;
+BEGIN
+    EXECUTE 'INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, sum(step) FROM (' || changed || ') AS steps
+        GROUP BY kind, status HAVING sum(step) <> 0 ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count';
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs REFERENCING NEW TABLE AS come
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_au AFTER UPDATE ON jobs REFERENCING OLD TABLE AS gone NEW TABLE AS come
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+
+-- The last failed attempts of each job, and why they failed.
+CREATE TABLE attempts (
+    space_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    token bigint NOT NULL,
+    started_at bigint,
+    ended_at bigint NOT NULL,
+    error text,
+    PRIMARY KEY (space_id, kind, key, token),
+    FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
+);
+
+-- What models cost each day by what they were asked for, with a row for each worker.
+CREATE TABLE model_spending (
+    day bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (day, kind, model, slot)
+) WITH (fillfactor = 70);
+
+-- What models cost each day for each space.
+CREATE TABLE space_spending (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    day bigint NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (space_id, day)
+) WITH (fillfactor = 70);
+
+CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
 -- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (

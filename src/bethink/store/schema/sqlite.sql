@@ -147,6 +147,9 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
 CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -158,6 +161,70 @@ CREATE TABLE spending (
     cost INTEGER NOT NULL,
     PRIMARY KEY (day, slot)
 ) STRICT;
+
+-- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- slot: the rows that concurrent transactions write to.
+CREATE TABLE job_counts (
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (kind, status, slot)
+) STRICT;
+
+CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs BEGIN
+    INSERT INTO job_counts (kind, status, slot, count) VALUES (new.kind, new.status, 0, 1)
+    ON CONFLICT (kind, status, slot) DO UPDATE SET count = count + 1;
+END;
+
+CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs BEGIN
+    UPDATE job_counts SET count = count - 1 WHERE kind = old.kind AND status = old.status AND slot = 0;
+END;
+
+CREATE TRIGGER jobs_counts_au AFTER UPDATE OF status ON jobs WHEN old.status <> new.status BEGIN
+    UPDATE job_counts SET count = count - 1 WHERE kind = old.kind AND status = old.status AND slot = 0;
+    INSERT INTO job_counts (kind, status, slot, count) VALUES (new.kind, new.status, 0, 1)
+    ON CONFLICT (kind, status, slot) DO UPDATE SET count = count + 1;
+END;
+
+-- The last failed attempts of each job, and why they failed.
+CREATE TABLE attempts (
+    space_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER NOT NULL,
+    error TEXT,
+    PRIMARY KEY (space_id, kind, key, token),
+    FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
+) STRICT;
+
+-- What models cost each day by what they were asked for, with a row for each worker.
+CREATE TABLE model_spending (
+    day INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    model TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    PRIMARY KEY (day, kind, model, slot)
+) STRICT;
+
+-- What models cost each day for each space.
+CREATE TABLE space_spending (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    day INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    PRIMARY KEY (space_id, day)
+) STRICT;
+
+CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
 -- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (

@@ -1,0 +1,83 @@
+-- The timeline: what happened to a space, by time. Jobs of all spaces, counted and listed by state; what models cost.
+CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
+CREATE INDEX documents_written ON documents (space_id, valid_from, id, version);
+CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
+CREATE INDEX changes_forgotten ON changes (space_id, at, ref, number)
+WHERE kind IN ('session.forgotten', 'fact.forgotten', 'document.forgotten', 'space.forgotten');
+CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
+
+-- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- slot: the rows that concurrent transactions write to, so that they do not wait for each other.
+CREATE TABLE job_counts (
+    kind text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    count bigint NOT NULL,
+    PRIMARY KEY (kind, status, slot)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed text := CASE TG_OP
+        WHEN 'INSERT' THEN 'SELECT kind, status, 1 AS step FROM come'
+        WHEN 'DELETE' THEN 'SELECT kind, status, -1 AS step FROM gone'
+        ELSE 'SELECT kind, status, 1 AS step FROM come UNION ALL SELECT kind, status, -1 FROM gone'
+    END;
+BEGIN
+    EXECUTE 'INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, sum(step) FROM (' || changed || ') AS steps
+        GROUP BY kind, status HAVING sum(step) <> 0 ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count';
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs REFERENCING NEW TABLE AS come
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_au AFTER UPDATE ON jobs REFERENCING OLD TABLE AS gone NEW TABLE AS come
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+
+-- The last failed attempts of each job, and why they failed.
+CREATE TABLE attempts (
+    space_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    token bigint NOT NULL,
+    started_at bigint,
+    ended_at bigint NOT NULL,
+    error text,
+    PRIMARY KEY (space_id, kind, key, token),
+    FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
+);
+
+-- What models cost each day by what they were asked for, with a row for each worker.
+CREATE TABLE model_spending (
+    day bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (day, kind, model, slot)
+) WITH (fillfactor = 70);
+
+-- What models cost each day for each space.
+CREATE TABLE space_spending (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    day bigint NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (space_id, day)
+) WITH (fillfactor = 70);
+
+CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
+
+INSERT INTO job_counts (kind, status, slot, count) SELECT kind, status, 0, count(*) FROM jobs GROUP BY kind, status;
