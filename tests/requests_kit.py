@@ -5,6 +5,7 @@ from typing import Any
 
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.held import HeldKind
 from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
@@ -183,6 +184,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
     (operations.PAGE_JOBS, operations.PageJobsRequest(
         status=JobStatus.FAILED, kind=JobKind.INDEX, limit=3, after=cursor_of(1, "index", "alice", "space"))),
+    (operations.HELD, operations.HeldRequest(
+        kind=HeldKind.CLAIM, limit=3, after=cursor_of(1, "alice", "claim", "rev_1"))),
     (operations.SPENDING, operations.SpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
     (operations.SETTINGS, Empty()),
     (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(

@@ -460,7 +460,7 @@ def _webhooks(local: Local) -> Handlers:
 
 _PAGES = (
     "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
-    "memory.spending", "memory.settings",
+    "memory.spending", "memory.settings", "memory.held",
 )  # fmt: skip
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),

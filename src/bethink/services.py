@@ -51,6 +51,7 @@ def page_handlers(database: Database, settings: Settings | None) -> Handlers:
     return {
         pages.TIMELINE.name: found.timeline,
         operations.PAGE_JOBS.name: jobs.page_jobs,
+        operations.HELD.name: jobs.held,
         operations.PAGE_SPACE_JOBS.name: jobs.page_space_jobs,
         operations.GET_JOB.name: jobs.job,
         operations.RETRY_JOB.name: jobs.retry,

@@ -31,6 +31,7 @@ from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
+from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
@@ -2334,6 +2335,18 @@ class Memory(BlockingOwner[AsyncMemory]):
             after: Only what follows: the `next` of the previous page.
         """
         return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
+
+    def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
+        """List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.
+
+        What is decided while a page is read may be missing in it.
+
+        Args:
+            kind: Only claims, or only changes.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.held(kind=kind, limit=limit, after=after))
 
     def spending(
         self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20

@@ -6,11 +6,20 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable
 
 from bethink.handles import Handle, tuple_of
+from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.operations import PAGE_JOBS, SETTINGS, SPENDING, PageJobsRequest, SpendingRequest
+from bethink.model.verbs.operations import (
+    HELD,
+    PAGE_JOBS,
+    SETTINGS,
+    SPENDING,
+    HeldRequest,
+    PageJobsRequest,
+    SpendingRequest,
+)
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
 
 
@@ -31,6 +40,18 @@ class MemoryVerbs(Handle):
             after: Only what follows: the `next` of the previous page.
         """
         return await self._run(PAGE_JOBS, PageJobsRequest(status=status, kind=kind, limit=limit, after=after))
+
+    async def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
+        """List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.
+
+        What is decided while a page is read may be missing in it.
+
+        Args:
+            kind: Only claims, or only changes.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(HELD, HeldRequest(kind=kind, limit=limit, after=after))
 
     async def spending(
         self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20

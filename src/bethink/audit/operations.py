@@ -1,15 +1,19 @@
 """Carries out the verbs of those who run a memory."""
 
+from dataclasses import replace
+
 from bethink.errors import NotFound
+from bethink.model.held import HeldItem, HeldPage
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, Spending
 from bethink.model.verbs.operations import (
+    HeldRequest,
     JobRequest,
     PageJobsRequest,
     PageSpaceJobsRequest,
     SpaceSpendingRequest,
     SpendingRequest,
 )
-from bethink.store import job_pages, jobs
+from bethink.store import held, job_pages, jobs
 from bethink.store.db import Database, Tx
 
 
@@ -59,6 +63,22 @@ class OperationService:
             return jobs.retry(tx, space=space, kind=job.kind, key=job.key)
 
         return await self._database.transact(body, space=space, repeatable=True)
+
+    async def held(self, space: str, request: HeldRequest) -> HeldPage:
+        """List what waits for a person in all spaces."""
+        del space
+        page = await self._database.transact(
+            lambda tx: held.page(tx, kind=request.kind, after=request.after, limit=request.limit), read=True
+        )
+        # What it says is read space by space: no transaction sees the texts of two.
+        found: dict[str, HeldItem] = {}
+        for name in dict.fromkeys(item.space for item in page.items):
+            own = [item for item in page.items if item.space == name]
+            described = await self._database.transact(
+                lambda tx, own=own, name=name: held.described(tx, own, space=name), space=name, read=True
+            )
+            found |= {item.id: item for item in described}
+        return replace(page, items=tuple(found[item.id] for item in page.items if item.id in found))
 
     async def spending(self, space: str, request: SpendingRequest) -> list[Spending]:
         """List what models cost in all spaces."""

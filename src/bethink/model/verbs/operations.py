@@ -5,7 +5,8 @@ from datetime import date, timedelta
 from typing import Annotated
 
 from bethink.model.access import Scope
-from bethink.model.checks import InvalidField, KnownWord, any_of
+from bethink.model.checks import Between, InvalidField, KnownWord, any_of
+from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import JobDetail, JobKind, JobPage, JobStatus, Spending, SpendingBy
 from bethink.model.moments import Moment, Since
 from bethink.model.setting_entries import SettingEntry
@@ -114,6 +115,23 @@ class SpendingRequest(SpaceSpendingRequest):
         return _DAYS_BY_SPACE if self.by is SpendingBy.SPACE else _DAYS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRequest(Request):
+    """A page of what waits for a person."""
+
+    kind: Annotated[HeldKind, KnownWord()] | None = None
+    """Only claims, or only changes."""
+    limit: Annotated[int, Between(1, 100)] = 50
+    """How many items to return at most."""
+    after: Cursor = ""
+    """Only what follows: the `next` of the previous page."""
+
+    def __post_init__(self) -> None:
+        if self.kind is not None:
+            object.__setattr__(self, "kind", any_of("kind", (self.kind,), HeldKind)[0])
+        Request.__post_init__(self)
+
+
 _SPACE = "/spaces/{space}"
 _JOB = f"{_SPACE}/jobs/{{kind}}/{{key}}"
 _MISSING = "NotFound: if the space has no such job."
@@ -122,6 +140,11 @@ PAGE_JOBS: Verb[PageJobsRequest, JobPage] = Verb(
     "memory.page_jobs", PageJobsRequest, JobPage, "GET /jobs", ADMIN, Retry.SAFE,
     "List the jobs of all spaces that are queued, running, failed or given up, the last queued first.",
     details="A page costs the same however many jobs there are.",
+)  # fmt: skip
+HELD: Verb[HeldRequest, HeldPage] = Verb(
+    "memory.held", HeldRequest, HeldPage, "GET /held", ADMIN, Retry.SAFE,
+    "List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.",
+    details="What is decided while a page is read may be missing in it.",
 )  # fmt: skip
 SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
     "memory.spending", SpendingRequest, list[Spending], "GET /spending", ADMIN, Retry.SAFE,
@@ -152,4 +175,4 @@ SPACE_SPENDING: Verb[SpaceSpendingRequest, list[Spending]] = Verb(
     raises="Invalid: for more than 366 days.",
 )  # fmt: skip
 
-VERBS = (PAGE_JOBS, SPENDING, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SPACE_SPENDING)
+VERBS = (PAGE_JOBS, HELD, SPENDING, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SPACE_SPENDING)

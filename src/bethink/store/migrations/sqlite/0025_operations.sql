@@ -73,3 +73,41 @@ CREATE TABLE space_spending (
 CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
 INSERT INTO job_counts (kind, status, slot, count) SELECT kind, status, 0, count(*) FROM jobs GROUP BY kind, status;
+
+-- What waits for a person in any space: claims under review, and change sets. Ids and times, never a text.
+CREATE TABLE held (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, id)
+) STRICT;
+
+CREATE INDEX held_newest ON held (at, space_id, kind, id);
+
+CREATE TRIGGER reviews_held_ai AFTER INSERT ON reviews WHEN new.status = 'held' BEGIN
+    INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'claim', new.id, new.created_at);
+END;
+CREATE TRIGGER reviews_held_ad AFTER DELETE ON reviews BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'claim' AND id = old.id;
+END;
+CREATE TRIGGER reviews_held_au AFTER UPDATE OF status ON reviews WHEN old.status <> new.status BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'claim' AND id = old.id;
+    INSERT INTO held (space_id, kind, id, at)
+    SELECT new.space_id, 'claim', new.id, new.created_at WHERE new.status = 'held';
+END;
+CREATE TRIGGER change_sets_held_ai AFTER INSERT ON change_sets WHEN new.status = 'held' BEGIN
+    INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'changes', new.run, new.created_at);
+END;
+CREATE TRIGGER change_sets_held_ad AFTER DELETE ON change_sets BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'changes' AND id = old.run;
+END;
+CREATE TRIGGER change_sets_held_au AFTER UPDATE OF status ON change_sets
+WHEN old.status <> new.status OR old.created_at <> new.created_at BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'changes' AND id = old.run;
+    INSERT INTO held (space_id, kind, id, at)
+    SELECT new.space_id, 'changes', new.run, new.created_at WHERE new.status = 'held';
+END;
+
+INSERT INTO held (space_id, kind, id, at) SELECT space_id, 'claim', id, created_at FROM reviews WHERE status = 'held'
+UNION ALL SELECT space_id, 'changes', run, created_at FROM change_sets WHERE status = 'held';
