@@ -167,18 +167,22 @@ CREATE TABLE job_counts (
     PRIMARY KEY (kind, status, slot)
 ) WITH (fillfactor = 50);
 
+-- Of what is inserted or deleted, all rows of a statement at once; of what is updated, only rows whose state changes.
 CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    changed text := CASE TG_OP
-        WHEN 'INSERT' THEN 'SELECT kind, status, 1 AS step FROM come'
-        WHEN 'DELETE' THEN 'SELECT kind, status, -1 AS step FROM gone'
-        ELSE 'SELECT kind, status, 1 AS step FROM come UNION ALL SELECT kind, status, -1 FROM gone'
-    END;
 BEGIN
-    EXECUTE 'INSERT INTO job_counts AS c (kind, status, slot, count)
-        SELECT kind, status, txid_current() % 64, sum(step) FROM (' || changed || ') AS steps
-        GROUP BY kind, status HAVING sum(step) <> 0 ORDER BY kind, status
-        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count';
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, count(*) FROM come GROUP BY kind, status ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, -count(*) FROM gone GROUP BY kind, status ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    ELSE
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        VALUES (OLD.kind, OLD.status, txid_current() % 64, -1), (NEW.kind, NEW.status, txid_current() % 64, 1)
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -187,8 +191,8 @@ CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs REFERENCING NEW TABLE AS come
 FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
-CREATE TRIGGER jobs_counts_au AFTER UPDATE ON jobs REFERENCING OLD TABLE AS gone NEW TABLE AS come
-FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_au AFTER UPDATE OF status ON jobs
+FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION count_jobs();
 
 -- The last failed attempts of each job, and why they failed.
 CREATE TABLE attempts (
