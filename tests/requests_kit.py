@@ -5,18 +5,23 @@ from typing import Any
 
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.jobs import JobKind
+from bethink.model.held import HeldKind
+from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
+from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
-from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
+from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
+from bethink.model.timeline import TimelineKind
 from bethink.model.verbs import (
     changes,
     documents,
     facts,
     memory,
+    operations,
+    pages,
     relearning,
     reviews,
     rules,
@@ -83,8 +88,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         **NARROW,
         **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
-    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
+    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
@@ -94,6 +99,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (relearning.RELEARN, relearning.RelearnRequest(
         model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
+    (pages.TIMELINE, pages.TimelineRequest(
+        kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (steering.PREVIEW, steering.PreviewRequest(messages=TALK, rules=RULES, conversation="talk", agent="scout")),
@@ -105,10 +112,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
-    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(limit=3, before="ses_1", **NARROW)),
+    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(
+        limit=3, state=SessionState.FAILED, before="ses_1", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
     (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **NARROW, **_SESSION)),
+    (sessions.TRANSCRIPT, sessions.TranscriptRequest(around=17, limit=3, **_SESSION)),
     (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
     (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
     (sessions.RESET, sessions.ResetRequest(emergency=True, **_SESSION)),
@@ -118,6 +127,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
     (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
     (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
+    (facts.PAGE_FACTS, facts.PageFactsRequest(
+        state=FactState.RETIRED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
+        order=Order.OLDEST, as_of=NOON, limit=3, after=cursor_of(1, "f1", 2))),
     (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
     (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
     (facts.COUNT_FACTS, Empty()),
@@ -139,6 +151,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
@@ -146,6 +159,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(expected=1, **_DOCUMENT)),
     (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
     (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),
+    (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
+    (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.DIFF_DOCUMENT, documents.DiffDocumentRequest(before=0, after=1, **_DOCUMENT)),
     (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
     (documents.FILES, Empty()),
@@ -161,7 +176,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (threads.SET_MODE, threads.SetModeRequest(mode=Mode.STEPPING, **_THREAD)),
     (threads.QUEUE, threads.ThreadRequest(**_THREAD)),
     (threads.FAILED_EVENTS, threads.ThreadRequest(**_THREAD)),
-    (threads.STATES, threads.ThreadRequest(**_THREAD)),
+    (threads.STATES, threads.StatesRequest(after=3, limit=3, **_THREAD)),
     (threads.STATE, threads.StateRequest(number=3, **_THREAD)),
     (threads.DIFF_STATES, threads.DiffStatesRequest(before=1, after=2, **_THREAD)),
     (threads.PROMPT, threads.PromptRequest(budget=100, **_THREAD)),
@@ -181,6 +196,17 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (changes.LIST_WEBHOOKS, Empty()),
     (changes.DELETE_WEBHOOK, changes.WebhookRequest(webhook_id="whk_1")),
     (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
+    (operations.PAGE_JOBS, operations.PageJobsRequest(
+        status=JobStatus.FAILED, kind=JobKind.INDEX, limit=3, after=cursor_of(1, "index", "alice", "space"))),
+    (operations.HELD, operations.HeldRequest(
+        kind=HeldKind.CLAIM, limit=3, after=cursor_of(1, "alice", "claim", "rev_1"))),
+    (operations.SPENDING, operations.SpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
+    (operations.SETTINGS, Empty()),
+    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
+        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
+    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.recall.reindex import Vectors
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
+    from bethink.settings import Settings
     from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.memory import WorkingMemory
@@ -53,6 +54,8 @@ class Parts:
     files_folder: str = ""
     allow_private: bool = False
     """Whether webhooks may call addresses of a private network."""
+    settings: "Settings | None" = None
+    """What it was built from."""
 
 
 class Local(Backend):
@@ -268,6 +271,7 @@ def _sessions(local: Local) -> Handlers:
         .on(sessions.GET_SESSION, found.get)
         .on(sessions.APPEND, found.append)
         .on(sessions.READ_MESSAGES, found.read)
+        .on(sessions.TRANSCRIPT, found.transcript)
         .on(sessions.END_TURN, found.end_turn)
         .on(sessions.IDLE, found.idle)
         .on(sessions.RESET, found.reset)
@@ -290,6 +294,12 @@ def _recall(local: Local) -> Handlers:
         .on(memory.SHOWN, lambda space, request: made().shown(space, request))
         .on(sessions.CITED, lambda space, request: made().cited(space, request))
     )
+
+
+def _pages(local: Local) -> Handlers:
+    from bethink.services import page_handlers  # noqa: PLC0415 - see above
+
+    return Handlers(page_handlers(local.parts.database, local.parts.settings))
 
 
 def _forgetting(local: Local) -> Handlers:
@@ -343,6 +353,7 @@ def _facts(local: Local) -> Handlers:
     return (
         Handlers()
         .on(facts.LIST_FACTS, found.all)
+        .on(facts.PAGE_FACTS, found.page)
         .on(facts.SEARCH_FACTS, found.search)
         .on(facts.FACTS_BY_METADATA, found.by_metadata)
         .on(facts.COUNT_FACTS, found.count)
@@ -391,12 +402,15 @@ def _documents(local: Local) -> Handlers:
         .on(documents.SEARCH_DOCUMENTS, found.search)
         .on(documents.FIND_DOCUMENT, found.find)
         .on(documents.CHILDREN, found.children)
+        .on(documents.OUTLINE, found.outline)
         .on(documents.GET_DOCUMENT, found.get)
         .on(documents.CREATE_DOCUMENT, found.create)
         .on(documents.UPDATE_DOCUMENT, found.update)
         .on(documents.DELETE_DOCUMENT, found.delete)
         .on(documents.RESTORE_DOCUMENT, found.restore)
         .on(documents.DOCUMENT_VERSIONS, found.versions)
+        .on(documents.DOCUMENT_HISTORY, found.history)
+        .on(documents.BLAME, found.blame)
         .on(documents.DIFF_DOCUMENT, found.diff)
         .on(documents.DOCUMENT_SOURCES, found.sources)
         .on(documents.FILES, found.files)
@@ -408,28 +422,9 @@ def _documents(local: Local) -> Handlers:
 
 
 def _threads(local: Local) -> Handlers:
-    from bethink.model.verbs import threads  # noqa: PLC0415 - see above
-    from bethink.working.service import ThreadService  # noqa: PLC0415
+    from bethink.services import thread_handlers  # noqa: PLC0415 - see above
 
-    found = ThreadService(local.working)
-    return (
-        Handlers()
-        .on(threads.OPEN_THREAD, found.open)
-        .on(threads.LIST_THREADS, found.all)
-        .on(threads.GET_THREAD, found.get)
-        .on(threads.DISPATCH, found.dispatch)
-        .on(threads.STEP, found.step)
-        .on(threads.SET_MODE, found.set_mode)
-        .on(threads.QUEUE, found.queue)
-        .on(threads.FAILED_EVENTS, found.failed_events)
-        .on(threads.STATES, found.states)
-        .on(threads.STATE, found.state)
-        .on(threads.DIFF_STATES, found.diff)
-        .on(threads.PROMPT, found.prompt)
-        .on(threads.TOKEN_USAGE, found.usage)
-        .on(threads.FORK, found.fork)
-        .on(threads.REPLAY, found.replay)
-    )
+    return Handlers(thread_handlers(local.working))
 
 
 def _tests(local: Local) -> Handlers:
@@ -470,6 +465,10 @@ def _webhooks(local: Local) -> Handlers:
     )
 
 
+_PAGES = (
+    "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
+    "memory.spending", "memory.settings", "memory.held",
+)  # fmt: skip
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
@@ -492,6 +491,7 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,
+    **dict.fromkeys(_PAGES, _pages),
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

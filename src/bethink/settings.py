@@ -1,5 +1,6 @@
 """One frozen object of settings, read once: defaults, then a TOML file, then the environment, then arguments."""
 
+import json
 import os
 import re
 import sys
@@ -11,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.model.setting_entries import SettingEntry
 from bethink.setting_groups import (
     AgentSettings,
     ChangesSettings,
@@ -168,6 +170,39 @@ def flat_values(settings: Settings) -> dict[str, object]:
         name: getattr(getattr(settings, group) if group else settings, inner)
         for name, (group, inner) in _PLACES.items()
     }
+
+
+SECRETS = ("embedder_api_key", "key", "model_api_key", "redaction_key")
+_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
+_QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
+_PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
+
+
+def masked(value: str) -> str:
+    """Return an address without the passwords and keys in it."""
+    return _PASSWORD_WORD.sub(r"\1***", _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value)))
+
+
+def shown_values(settings: Settings) -> dict[str, object]:
+    """Return every setting by its flat name, with secrets masked."""
+    return {
+        name: "***" if value and name in SECRETS else masked(value) if isinstance(value, str) else value
+        for name, value in flat_values(settings).items()
+    }
+
+
+def setting_entries(settings: Settings) -> list[SettingEntry]:
+    """Return every setting with its origin and its default, with secrets masked."""
+    defaults = shown_values(Settings())
+    return [
+        SettingEntry(
+            name=name,
+            value=json.dumps(value, ensure_ascii=False),
+            default=json.dumps(defaults[name], ensure_ascii=False),
+            origin=settings.origins.get(name, "default"),
+        )
+        for name, value in shown_values(settings).items()
+    ]
 
 
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}

@@ -27,14 +27,17 @@ from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
-from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.held import HeldKind, HeldPage
+from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.kinds import FactKind
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
+from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import (
@@ -60,12 +63,16 @@ from bethink.model.records import (
     SessionEntry,
     SessionInfo,
     SessionMemory,
+    SessionState,
     SourceMessage,
 )
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
+from bethink.model.setting_entries import SettingEntry
 from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.timeline import TimelineKind, TimelinePage
+from bethink.model.transcripts import Transcript
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -407,9 +414,9 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         """Forget the cached state; the next read comes from the database."""
         return self._inner.clear_state_cache(thread_id)
 
-    def history(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks."""
-        return self._run(lambda: self._inner.history(thread_id))
+    def history(self, thread_id: str, *, first: int = 0, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had from a number on, without the chunks."""
+        return self._run(lambda: self._inner.history(thread_id, first=first, limit=limit))
 
     def state_at(self, thread_id: str, number: int) -> State:
         """Return one state of a thread with its chunks."""
@@ -503,6 +510,49 @@ class Facts(Blocking[AsyncFacts]):
                 since=since,
                 until=until,
                 where=where,
+                as_of=as_of,
+                limit=limit,
+                after=after,
+            )
+        )
+
+    def page(
+        self,
+        *,
+        state: FactState | None = None,
+        subject: str | None = None,
+        slot: str | None = None,
+        kind: FactKind | None = None,
+        origin: str | None = None,
+        order: Order = Order.NEWEST,
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> FactPage:
+        """List facts by time, also those that were retired, each with what took its place.
+
+        Each version of a fact is one row. A page costs the same however many facts there are.
+
+        Args:
+            state: Only facts that hold, that ended, or versions that were retired; all of them, if left out.
+            subject: Only facts about this.
+            slot: Only facts about the value of this slot, such as `home`.
+            kind: Only facts of this kind.
+            origin: Only facts of this origin.
+            order: The newest or the oldest first: by when they were recorded, or retired ones alone by when they
+                were retired.
+            as_of: What was known at this time. A day means its end.
+            limit: How many facts to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(
+            lambda: self._inner.page(
+                state=state,
+                subject=subject,
+                slot=slot,
+                kind=kind,
+                origin=origin,
+                order=order,
                 as_of=as_of,
                 limit=limit,
                 after=after,
@@ -784,6 +834,19 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.children(document_id, as_of=as_of))
 
+    def outline(
+        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+    ) -> OutlinePage:
+        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
+
+        Args:
+            document_id: The document; the top of the tree, if left out.
+            as_of: The tree as it stood at this time. A day means its end.
+            limit: How many documents to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.outline(document_id, as_of=as_of, limit=limit, after=after))
+
     def get(self, document_id: str, *, as_of: When | None = None) -> Document:
         """Return a document.
 
@@ -861,6 +924,30 @@ class Documents(Blocking[AsyncDocuments]):
             document_id: The document.
         """
         return self._run(lambda: self._inner.versions(document_id))
+
+    def history(self, document_id: str, *, limit: int = 50, after: str = "") -> HistoryPage:
+        """List the versions of a document without their texts, the newest first: when, by whom, and why.
+
+        Args:
+            document_id: The document.
+            limit: How many versions to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.history(document_id, limit=limit, after=after))
+
+    def blame(self, document_id: str, *, version: int | None = None) -> Blame:
+        """Return each line of a document with the version that brought it, and its author and sources.
+
+        Up to 200 versions are compared; what is older counts as brought by the last of them.
+
+        Args:
+            document_id: The document.
+            version: The version; the newest, if left out.
+
+        Raises:
+            NotFound: if the space has no such document.
+        """
+        return self._run(lambda: self._inner.blame(document_id, version=version))
 
     def diff(self, document_id: str, before: int, after: int) -> str:
         """Compare two versions of a document, line by line.
@@ -1023,16 +1110,18 @@ class Threads(Blocking[AsyncThreads]):
         """
         return self._run(lambda: self._inner.failed_events(thread_id))
 
-    def states(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks.
+    def states(self, thread_id: str, *, after: int | None = None, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had, in order and without the chunks.
 
         Args:
             thread_id: The thread.
+            after: Only states with a higher number.
+            limit: How many states to return at most; all of them, if left out.
 
         Raises:
             NotFound: if the space has no such thread.
         """
-        return self._run(lambda: self._inner.states(thread_id))
+        return self._run(lambda: self._inner.states(thread_id, after=after, limit=limit))
 
     def state(self, thread_id: str, number: int | None = None) -> State:
         """Return one state of a thread with its chunks.
@@ -1274,6 +1363,20 @@ class Session(Blocking[AsyncSession]):
                 limit=limit,
             )
         )
+
+    def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
+        """Return the messages around one, each with the facts, documents and claims made of it.
+
+        It takes the same few queries however long the session is.
+
+        Args:
+            around: The number of the message in the middle; the last ones, if left out.
+            limit: How many messages to return at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.transcript(around=around, limit=limit))
 
     def end_turn(self) -> bool:
         """Signal the end of a turn. Returns whether the session was marked to be learnt from.
@@ -1714,16 +1817,19 @@ class Space(Blocking[AsyncSpace]):
             )
         )
 
-    def explain(self, ref: Ref | str) -> Lineage:
+    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
 
         Args:
             ref: The memory, named as in results: `kind:id:number`.
+            depth: With more than 1, also what lies up to so many steps before and after it.
 
         Raises:
             NotFound: if the space has no such memory.
         """
-        return self._run(lambda: self._inner.explain(ref))
+        return self._run(lambda: self._inner.explain(ref, depth=depth))
 
     def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
@@ -1850,6 +1956,26 @@ class Space(Blocking[AsyncSpace]):
             only: Only these kinds of jobs.
         """
         return self._run(lambda: self._inner.learn(only=only))
+
+    def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
 
     def relearn(
         self,
@@ -2023,6 +2149,7 @@ class Space(Blocking[AsyncSpace]):
         where: Mapping[str, Any] | None = None,
         limit: int = 100,
         before: str = "",
+        state: SessionState | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -2038,6 +2165,7 @@ class Space(Blocking[AsyncSpace]):
                 9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
+            state: Only sessions that are open, marked, learnt, failed or ephemeral.
         """
         return self._run(
             lambda: self._inner.sessions(
@@ -2051,6 +2179,7 @@ class Space(Blocking[AsyncSpace]):
                 where=where,
                 limit=limit,
                 before=before,
+                state=state,
             )
         )
 
@@ -2079,6 +2208,55 @@ class Space(Blocking[AsyncSpace]):
             Stale: if changes after this number are no longer kept.
         """
         return self._run(lambda: self._inner.changes(after=after, limit=limit, wait=wait))
+
+    def page_jobs(
+        self, *, status: JobStatus | None = None, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of the space by status and kind, the last queued first.
+
+        Args:
+            status: Only jobs in this state.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
+
+    def job(self, kind: JobKind, key: str) -> JobDetail:
+        """Return a job with its failed attempts and what models answered.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.job(kind, key))
+
+    def retry_job(self, kind: JobKind, key: str) -> bool:
+        """Let a job of any kind that failed or was given up start over. Returns False if it did neither.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.retry_job(kind, key))
+
+    def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
+        """List what models cost for the space on each day.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+
+        Raises:
+            Invalid: for more than 366 days.
+        """
+        return self._run(lambda: self._inner.spending(since=since, until=until))
 
 
 class Spaces(Blocking[AsyncSpaces]):
@@ -2294,6 +2472,53 @@ class Webhooks(Blocking[AsyncWebhooks]):
 
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+
+    def page_jobs(
+        self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of all spaces that are queued, running, failed or given up, the last queued first.
+
+        A page costs the same however many jobs there are.
+
+        Args:
+            status: Only jobs that are queued, running, failed, or dead, which were given up.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
+
+    def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
+        """List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.
+
+        What is decided while a page is read may be missing in it.
+
+        Args:
+            kind: Only claims, or only changes.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.held(kind=kind, limit=limit, after=after))
+
+    def spending(
+        self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20
+    ) -> list[Spending]:
+        """List what models cost on each day, in all, by kind of work, by model, or by space.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+            by: List each day in all, by kind, by model, or by space: those that cost most.
+            limit: By space, how many of each day.
+
+        Raises:
+            Invalid: for more than 366 days, or 31 by space.
+        """
+        return self._run(lambda: self._inner.spending(since=since, until=until, by=by, limit=limit))
+
+    def settings(self) -> list[SettingEntry]:
+        """List the settings in force, each with its default and where it comes from. Secrets are masked."""
+        return self._run(lambda: self._inner.settings())
 
     def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.

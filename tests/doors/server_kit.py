@@ -90,6 +90,8 @@ class Things:
             "review_id": self.review_id,
             "ref": self.ref,
             "run": "run_1",
+            "kind": "index",
+            "key": "space",
             "prefix": "000000000000",
             "webhook_id": "whk_1",
             "relearning_id": "rlr_1",

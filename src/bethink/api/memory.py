@@ -6,13 +6,80 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable
 
 from bethink.handles import Handle, tuple_of
-from bethink.model.jobs import Audit, JobKind, RunReport
+from bethink.model.held import HeldKind, HeldPage
+from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
+from bethink.model.moments import When, beginning, moment
+from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.operations import (
+    HELD,
+    PAGE_JOBS,
+    SETTINGS,
+    SPENDING,
+    HeldRequest,
+    PageJobsRequest,
+    SpendingRequest,
+)
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
 
 
 class MemoryVerbs(Handle):
     """What can be asked of a memory as a whole."""
+
+    async def page_jobs(
+        self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of all spaces that are queued, running, failed or given up, the last queued first.
+
+        A page costs the same however many jobs there are.
+
+        Args:
+            status: Only jobs that are queued, running, failed, or dead, which were given up.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(PAGE_JOBS, PageJobsRequest(status=status, kind=kind, limit=limit, after=after))
+
+    async def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
+        """List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.
+
+        What is decided while a page is read may be missing in it.
+
+        Args:
+            kind: Only claims, or only changes.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(HELD, HeldRequest(kind=kind, limit=limit, after=after))
+
+    async def spending(
+        self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20
+    ) -> list[Spending]:
+        """List what models cost on each day, in all, by kind of work, by model, or by space.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+            by: List each day in all, by kind, by model, or by space: those that cost most.
+            limit: By space, how many of each day.
+
+        Raises:
+            Invalid: for more than 366 days, or 31 by space.
+        """
+        return await self._run(
+            SPENDING,
+            SpendingRequest(
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                by=by,
+                limit=limit,
+            ),
+        )
+
+    async def settings(self) -> list[SettingEntry]:
+        """List the settings in force, each with its default and where it comes from. Secrets are masked."""
+        return await self._run(SETTINGS, Empty())
 
     async def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.

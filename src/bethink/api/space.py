@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.changes import MemoryChange
-from bethink.model.jobs import Job, JobKind, RunReport
+from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.preview import Preview
@@ -26,9 +26,10 @@ from bethink.model.recall import (
     Remembered,
     Showing,
 )
-from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry
+from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
 from bethink.model.steering import LearningRules
+from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
@@ -53,6 +54,16 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
+from bethink.model.verbs.operations import (
+    GET_JOB,
+    PAGE_SPACE_JOBS,
+    RETRY_JOB,
+    SPACE_SPENDING,
+    JobRequest,
+    PageSpaceJobsRequest,
+    SpaceSpendingRequest,
+)
+from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
@@ -290,16 +301,19 @@ class Space(SpaceHandle):
             ),
         )
 
-    async def explain(self, ref: Ref | str) -> Lineage:
+    async def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
 
         Args:
             ref: The memory, named as in results: `kind:id:number`.
+            depth: With more than 1, also what lies up to so many steps before and after it.
 
         Raises:
             NotFound: if the space has no such memory.
         """
-        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
+        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref), depth=depth))
 
     async def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
@@ -434,6 +448,31 @@ class Space(SpaceHandle):
             only: Only these kinds of jobs.
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
+
+    async def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            TIMELINE,
+            TimelineRequest(
+                kinds=tuple_of(kinds), as_of=None if as_of is None else moment(as_of), limit=limit, after=after
+            ),
+        )
 
     async def relearn(
         self,
@@ -619,6 +658,7 @@ class Space(SpaceHandle):
         where: Mapping[str, Any] | None = None,
         limit: int = 100,
         before: str = "",
+        state: SessionState | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -634,6 +674,7 @@ class Space(SpaceHandle):
                 9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
+            state: Only sessions that are open, marked, learnt, failed or ephemeral.
         """
         return await self._run(
             LIST_SESSIONS,
@@ -648,6 +689,7 @@ class Space(SpaceHandle):
                 where=where,
                 limit=limit,
                 before=before,
+                state=state,
             ),
         )
 
@@ -676,3 +718,59 @@ class Space(SpaceHandle):
             Stale: if changes after this number are no longer kept.
         """
         return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))
+
+    async def page_jobs(
+        self, *, status: JobStatus | None = None, kind: JobKind | None = None, limit: int = 50, after: str = ""
+    ) -> JobPage:
+        """List the jobs of the space by status and kind, the last queued first.
+
+        Args:
+            status: Only jobs in this state.
+            kind: Only jobs of this kind.
+            limit: How many jobs to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            PAGE_SPACE_JOBS, PageSpaceJobsRequest(status=status, kind=kind, limit=limit, after=after)
+        )
+
+    async def job(self, kind: JobKind, key: str) -> JobDetail:
+        """Return a job with its failed attempts and what models answered.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return await self._run(GET_JOB, JobRequest(kind=kind, key=key))
+
+    async def retry_job(self, kind: JobKind, key: str) -> bool:
+        """Let a job of any kind that failed or was given up start over. Returns False if it did neither.
+
+        Args:
+            kind: What it does.
+            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
+
+        Raises:
+            NotFound: if the space has no such job.
+        """
+        return await self._run(RETRY_JOB, JobRequest(kind=kind, key=key))
+
+    async def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
+        """List what models cost for the space on each day.
+
+        Args:
+            since: The first day; 30 days before the last, if left out.
+            until: The last day; today, if left out.
+
+        Raises:
+            Invalid: for more than 366 days.
+        """
+        return await self._run(
+            SPACE_SPENDING,
+            SpaceSpendingRequest(
+                since=None if since is None else beginning(since), until=None if until is None else moment(until)
+            ),
+        )

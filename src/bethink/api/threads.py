@@ -30,6 +30,7 @@ from bethink.model.verbs.threads import (
     PromptRequest,
     SetModeRequest,
     StateRequest,
+    StatesRequest,
     ThreadRequest,
 )
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
@@ -125,16 +126,18 @@ class Threads(Handle):
         """
         return await self._run(FAILED_EVENTS, ThreadRequest(thread_id=thread_id))
 
-    async def states(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks.
+    async def states(self, thread_id: str, *, after: int | None = None, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had, in order and without the chunks.
 
         Args:
             thread_id: The thread.
+            after: Only states with a higher number.
+            limit: How many states to return at most; all of them, if left out.
 
         Raises:
             NotFound: if the space has no such thread.
         """
-        return await self._run(STATES, ThreadRequest(thread_id=thread_id))
+        return await self._run(STATES, StatesRequest(thread_id=thread_id, after=after, limit=limit))
 
     async def state(self, thread_id: str, number: int | None = None) -> State:
         """Return one state of a thread with its chunks.

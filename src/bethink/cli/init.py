@@ -3,16 +3,13 @@
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, command
 from bethink.cli.terminal import OutputLine, columns
 from bethink.errors import Conflict, Misconfigured
-
-if TYPE_CHECKING:
-    from bethink.settings import Settings
 
 app = typer.Typer()
 config = typer.Typer(help="Show the settings.")
@@ -116,8 +113,10 @@ async def show_config(
     origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False,
 ) -> Result:
     """Show the settings in force. Secrets are masked."""
+    from bethink.settings import shown_values  # noqa: PLC0415 - other commands need none of it
+
     settings = ctx.target.settings
-    values = _values(settings)
+    values = shown_values(settings)
     data = {
         name: {"value": value, "origin": settings.origins[name]} if origin else value for name, value in values.items()
     }
@@ -133,17 +132,6 @@ app.add_typer(config, name="config")
 
 def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _values(settings: "Settings") -> dict[str, object]:
-    from bethink.cli.target import SECRETS, masked  # noqa: PLC0415
-    from bethink.settings import flat_values  # noqa: PLC0415
-
-    found: dict[str, object] = {}
-    for name, value in flat_values(settings).items():
-        text = masked(value) if isinstance(value, str) else value
-        found[name] = "***" if value and name in SECRETS else text
-    return found
 
 
 @command(app, opens=False, local=True, without=(*NO_SPACE, "config", "database"))

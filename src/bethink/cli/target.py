@@ -1,7 +1,6 @@
 """Finds the settings and the database or server of a command, and connects to it."""
 
 import os
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -9,16 +8,12 @@ from typing import TYPE_CHECKING
 
 from bethink.cli.command import is_server
 from bethink.errors import Misconfigured, NotFound
-from bethink.settings import Settings, config_folder, data_folder, load_settings, settings_of
+from bethink.settings import Settings, config_folder, data_folder, load_settings, masked, settings_of
 
 if TYPE_CHECKING:
     from bethink.memory import Memory
 
-SECRETS = ("embedder_api_key", "key", "model_api_key", "redaction_key")
 _DEFAULT = "the default"
-_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
-_QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
-_PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +111,3 @@ def check_folder(folder: Path) -> None:
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         hint = "Set HOME to a folder you can write to, or choose a database with --database."
         raise Misconfigured(f"cannot create the default folder {folder}.", hint=hint)
-
-
-def masked(value: str) -> str:
-    """Return an address without the passwords and keys in it."""
-    return _PASSWORD_WORD.sub(r"\1***", _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value)))

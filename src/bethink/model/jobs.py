@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from bethink.model.enums import OpenEnum
@@ -102,6 +102,66 @@ class Job:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPage:
+    """A page of jobs, the last queued first."""
+
+    items: tuple[Job, ...] = ()
+    next: str | None = None
+    """Pass it as `after` for the next page; None on the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAnswer:
+    """The answer of a model for a job; `run` identifies the question."""
+
+    run: str
+    position: int
+    content: str
+    agent_id: str
+    model: str
+    prompt: str
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAttempt:
+    """An attempt at a job that failed, and why."""
+
+    started_at: datetime | None
+    ended_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDetail:
+    """A job with its failed attempts and what models answered for it, each the newest first."""
+
+    job: Job
+    failures: tuple[FailedAttempt, ...] = ()
+    answers: tuple[RecordedAnswer, ...] = ()
+
+
+class SpendingBy(OpenEnum):
+    """What spending is listed by, for each day."""
+
+    DAY = "day"
+    KIND = "kind"
+    """What it was spent on: a kind of job, or other."""
+    MODEL = "model"
+    SPACE = "space"
+    """The spaces that cost most on each day."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What was spent on a day, in all or under one name: a kind of job, a model or a space."""
+
+    day: date
+    name: str
+    usage: Usage
+
+
 @dataclass(slots=True, kw_only=True)
 class RunReport:
     """What one run did. `held` says why nothing was claimed, if something prevented it."""
@@ -134,7 +194,7 @@ class Audit:
     """How learning stands: what waits, what was given up, what was spent, and what must never be.
 
     `counts` has the jobs of each kind by status, except those that are done: it costs the same however many there
-    were. `violations` must be 0; `overdue` is small as long as a worker runs.
+    are. `violations` must be 0; `overdue` is small as long as a worker runs, and counted up to 1,000 of each kind.
     """
 
     counts: Mapping[JobKind, Mapping[JobStatus, int]]

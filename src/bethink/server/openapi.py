@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse, Response
 from bethink import codec
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
-from bethink.model.verbs.memory import LEARN_SPACE
 from bethink.server import problems
 from bethink.server.auth import scopes_of
 
@@ -116,9 +115,15 @@ def described(verb: Verb[Any, Any]) -> dict[str, Any]:
     }
 
 
+@cache
+def _of_all_spaces() -> frozenset[str]:
+    return frozenset(verb.method_name for verb in VERBS if verb.handle == "memory")
+
+
 def operation_id(verb: Verb[Any, Any]) -> str:
     """Return the name of a verb in the OpenAPI document."""
-    alone = verb.handle in ("space", "memory") and verb.name != LEARN_SPACE.name  # `learn` is that of all spaces
+    # Of a verb that there is for all spaces and for one, the plain name is that of all spaces.
+    alone = verb.handle == "memory" or (verb.handle == "space" and verb.method_name not in _of_all_spaces())
     return verb.method_name if alone else verb.name.replace(".", "_")
 
 

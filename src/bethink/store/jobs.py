@@ -14,7 +14,13 @@ from bethink.store.db import Row, Tx
 
 SPACE_KEY = "space"
 """The key of jobs that exist once per space."""
+OTHER, UNNAMED = "other", "unnamed"
+"""What is charged that is no job, and by a model that does not say its name."""
 _LEARNT = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
+_ATTEMPTS = 20
+"""How many failed attempts of a job are kept."""
+_LATE = 1_000
+"""Up to how many overdue jobs of each kind are counted."""
 _TAKEN = tuple(field.name for field in fields(Usage))
 
 
@@ -101,14 +107,20 @@ def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
-def spend(tx: Tx, usage: Usage, *, slot: int) -> None:
-    """Record the cost of model calls for the day."""
-    tx.run("spend", day=day_of(tx.now), slot=slot, **asdict(usage))
+def spend(
+    tx: Tx, usage: Usage, *, slot: int, kind: str = OTHER, model: str = UNNAMED, space: str | None = None
+) -> None:
+    """Record the cost of model calls for the day: in all, for what and by which model, and for which space."""
+    day, taken = day_of(tx.now), asdict(usage)
+    tx.run("spend", day=day, slot=slot, **taken)
+    tx.run("spend_on_model", day=day, slot=slot, kind=kind, model=model, **taken)
+    if space is not None:
+        tx.run("spend_on_space", day=day, space=space, **taken)
 
 
-def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int) -> bool:
+def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int, model: str = UNNAMED) -> bool:
     """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
-    spend(tx, usage, slot=slot)
+    spend(tx, usage, slot=slot, kind=held.kind, model=model, space=held.space)
     return tx.run("charge_job", **_held(held), **asdict(usage)) == 1
 
 
@@ -140,6 +152,9 @@ def finish(
         )
         == 1
     )
+    if finished and outcome is Outcome.FAILED:
+        tx.run("record_attempt", **_held(held), error=error, now=tx.now)
+        tx.run("prune_attempts", **_held(held), kept=_ATTEMPTS)
     if finished and held.kind is JobKind.EXTRACT and outcome in _LEARNT:
         changes.record_learnt(tx, space=held.space, session_id=held.key)
     return finished
@@ -220,13 +235,13 @@ def take_quoted(tx: Tx, *, space: str, session_id: str) -> int | None:
 
 def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:
     """Return the jobs of a space, the newest first."""
-    return [_job(row) for row in tx.all("list_jobs", space=space, limit=limit)]
+    return [job_of(row) for row in tx.all("list_jobs", space=space, limit=limit)]
 
 
 def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
     """Return one job, if it exists."""
     row = tx.one("find_job", space=space, kind=kind, key=key)
-    return None if row is None else _job(row)
+    return None if row is None else job_of(row)
 
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
@@ -244,8 +259,8 @@ def counts(tx: Tx) -> dict[JobKind, dict[JobStatus, int]]:
 
 
 def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:
-    """Count the jobs that were due before a time and are not claimed, and those whose lease ran out before it."""
-    row = tx.one("count_overdue", kind=kind, before=before)
+    """Count the jobs that were due before a time and are not claimed, and expired leases: up to 1,000 of a kind."""
+    row = tx.one("count_overdue", kind=kind, before=before, limit=_LATE)
     return (0, 0) if row is None else (row["count"], row["abandoned"])
 
 
@@ -269,7 +284,8 @@ def _held(held: Claim) -> dict[str, object]:
     return {"space": held.space, "kind": held.kind, "key": held.key, "token": held.token}
 
 
-def _job(row: Row) -> Job:
+def job_of(row: Row) -> Job:
+    """Read a job from its row."""
     return Job(
         space=row["space_id"],
         kind=JobKind(row["kind"]),

@@ -1,28 +1,14 @@
 """What was learnt from a session, the model answers behind it, and how far learning has come."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from bethink.model.jobs import Claim, JobKind
+from bethink.model.jobs import Claim, JobKind, RecordedAnswer
 from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Agent, AgentKind, Maker, SessionInfo, SessionMemory, Trigger
 from bethink.store import jobs, sessions, terms
 from bethink.store.db import NO_LIMIT, Row, Tx
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedAnswer:
-    """The answer of a model for a job; `run` identifies the question."""
-
-    run: str
-    position: int
-    content: str
-    agent_id: str
-    model: str
-    prompt: str
-    recorded_at: datetime
 
 
 class Advanced(NamedTuple):

@@ -276,10 +276,13 @@ class WorkingMemory:
         """Forget the cached state; the next read comes from the database."""
         self._runner.drop_state(thread_id)
 
-    async def history(self, thread_id: str) -> list[StateInfo]:
-        """Return every state that a thread has had, without the chunks."""
+    async def history(self, thread_id: str, *, first: int = 0, limit: int | None = None) -> list[StateInfo]:
+        """Return the states that a thread has had from a number on, without the chunks."""
+        most = {} if limit is None else {"limit": limit}
         return await self._runner.read(
-            lambda tx: states.infos(tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id))
+            lambda tx: states.infos(
+                tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id), first=first, **most
+            )
         )
 
     async def state_at(self, thread_id: str, number: int) -> State:

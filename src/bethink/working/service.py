@@ -13,6 +13,7 @@ from bethink.model.verbs.threads import (
     PromptRequest,
     SetModeRequest,
     StateRequest,
+    StatesRequest,
     ThreadRequest,
 )
 from bethink.model.working import Chunk, FailedEvent, QueuedEvent, State, StateInfo, Thread
@@ -61,9 +62,10 @@ class ThreadService:
         await self.get(space, request)
         return await self._working(space).failed_events(request.thread_id)
 
-    async def states(self, space: str, request: ThreadRequest) -> list[StateInfo]:
-        """Return every state that a thread has had."""
-        return await self._working(space).history(request.thread_id)
+    async def states(self, space: str, request: StatesRequest) -> list[StateInfo]:
+        """Return the states that a thread has had."""
+        first = 0 if request.after is None else request.after + 1
+        return await self._working(space).history(request.thread_id, first=first, limit=request.limit)
 
     async def state(self, space: str, request: StateRequest) -> State:
         """Return one state with its chunks."""

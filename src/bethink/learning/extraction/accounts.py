@@ -21,8 +21,8 @@ class Answered:
 class Account(Protocol):
     """Takes what calls of a model cost, with an answer that can be used or without."""
 
-    async def take(self, taken: Usage, answer: Answered | None = None) -> None:
-        """Charge for calls, and keep their answer."""
+    async def take(self, taken: Usage, model: str, answer: Answered | None = None) -> None:
+        """Charge for calls of a model, and keep their answer."""
         ...
 
 
@@ -36,11 +36,11 @@ class JobAccount:
     agent_id: str
     slot: int = 0
 
-    async def take(self, taken: Usage, answer: Answered | None = None) -> None:
+    async def take(self, taken: Usage, model: str, answer: Answered | None = None) -> None:
         """Charge the job and the day, and record the answer."""
 
         def body(tx: Tx) -> None:
-            if not jobs.charge(tx, self.claim, taken, slot=self.slot) or answer is None:
+            if not jobs.charge(tx, self.claim, taken, slot=self.slot, model=model) or answer is None:
                 return  # the usage counts for the day; applying the answer will fail, because the claim is lost
             writer = learning.writer_for(tx, space=self.claim.space, agent_id=self.agent_id)
             learning.record_answer(
@@ -59,8 +59,8 @@ class DayAccount:
     slot: int = 0
     usage: Usage = field(default_factory=Usage)
 
-    async def take(self, taken: Usage, answer: Answered | None = None) -> None:
+    async def take(self, taken: Usage, model: str, answer: Answered | None = None) -> None:
         """Charge the day."""
         del answer
         self.usage += taken
-        await self.database.transact(lambda tx: jobs.spend(tx, taken, slot=self.slot))
+        await self.database.transact(lambda tx: jobs.spend(tx, taken, slot=self.slot, model=model))

@@ -41,6 +41,8 @@ class Asker:
     own_kinds: Sequence[str] = ()
     """Kinds of facts that the space has besides those that everyone has."""
     _taken: Usage = field(default_factory=Usage, init=False)
+    _asked: str = field(default="unnamed", init=False)
+    """The model that answered last."""
 
     async def ask_claims(
         self, model: Model, text: str, gate: Callable[[claims.Answer], Gate], known: Sequence[Fact]
@@ -128,6 +130,7 @@ class Asker:
     async def _answer(self, model: Model, call: ModelCall) -> ModelAnswer:
         answer = await model.answer(call)
         self._taken += self.prices.usage(call, answer)
+        self._asked = one_line(self.redactor, answer.model) or "unnamed"
         return answer
 
     def _content(self, answer: ModelAnswer, parse: Callable[[str], object]) -> str:
@@ -145,7 +148,7 @@ class Asker:
 
     async def _keep(self, answer: Answered) -> None:
         taken, self._taken = self._taken, Usage()
-        await self.account.take(taken, answer)
+        await self.account.take(taken, self._asked, answer)
 
     async def _charged(self, asking: Awaitable[tuple[str, str]]) -> tuple[str, str]:
         """Wait for answers; if they cannot be used, charge for the calls all the same."""
@@ -155,7 +158,7 @@ class Asker:
             taken, self._taken = self._taken, Usage()
             if taken.calls:
                 with CancelScope(shield=True):
-                    await self.account.take(taken)
+                    await self.account.take(taken, self._asked)
             raise
 
 

@@ -18,6 +18,8 @@ def __getattr__(name: str) -> object:
         documents,
         facts,
         memory,
+        operations,
+        pages,
         relearning,
         reviews,
         rules,
@@ -30,6 +32,7 @@ def __getattr__(name: str) -> object:
 
     modules = (
         memory,
+        pages,
         relearning,
         steering,
         sessions,
@@ -40,6 +43,7 @@ def __getattr__(name: str) -> object:
         threads,
         tests,
         changes,
+        operations,
         service,
     )
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)

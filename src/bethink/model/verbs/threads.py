@@ -77,6 +77,16 @@ class SetModeRequest(ThreadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatesRequest(ThreadRequest):
+    """Which states of a thread to list."""
+
+    after: Number | None = None
+    """Only states with a higher number."""
+    limit: Limit | None = None
+    """How many states to return at most; all of them, if left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateRequest(ThreadRequest):
     """One state of a thread."""
 
@@ -159,9 +169,9 @@ FAILED_EVENTS: Verb[ThreadRequest, list[FailedEvent]] = Verb(
     "Return the events that could not be processed and were set aside, with the reason.",
     raises=_MISSING,
 )  # fmt: skip
-STATES: Verb[ThreadRequest, list[StateInfo]] = Verb(
-    "threads.states", ThreadRequest, list[StateInfo], f"GET {_THREAD}/states", READ, Retry.SAFE,
-    "Return every state that a thread has had, without the chunks.",
+STATES: Verb[StatesRequest, list[StateInfo]] = Verb(
+    "threads.states", StatesRequest, list[StateInfo], f"GET {_THREAD}/states", READ, Retry.SAFE,
+    "Return the states that a thread has had, in order and without the chunks.",
     raises=_MISSING,
 )  # fmt: skip
 STATE: Verb[StateRequest, State] = Verb(

@@ -96,6 +96,17 @@ UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error 
     queued_at = CASE WHEN :status = 'queued' THEN :now ELSE queued_at END
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
+-- name: record_attempt
+-- Keep why an attempt failed.
+INSERT INTO attempts (space_id, kind, key, token, started_at, ended_at, error)
+SELECT space_id, kind, key, token, started_at, :now, :error FROM jobs
+WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token
+ON CONFLICT (space_id, kind, key, token) DO NOTHING;
+
+-- name: prune_attempts
+-- Keep the last attempts of a job only.
+DELETE FROM attempts WHERE space_id = :space AND kind = :kind AND key = :key AND token <= :token - :kept;
+
 -- name: cancel_job
 -- Cancel a job that was done otherwise; a claim on it is lost.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1, quoted_from = NULL
@@ -166,18 +177,15 @@ UPDATE jobs SET status = 'queued', due_at = :now, attempts = 0
 WHERE space_id = :space AND kind = :kind AND key = :key AND status IN ('failed', 'dead');
 
 -- name: count_jobs
--- How many jobs there are in each state but done. Those that are done grow without end and are never looked at here:
--- jobs_marked and jobs_quiet hold the others, each with its condition.
-SELECT kind, status, count(*) AS count FROM jobs
-WHERE status IN ('queued', 'running', 'failed', 'dead') GROUP BY kind, status
-UNION ALL
-SELECT kind, 'waiting', count(*) FROM jobs WHERE status = 'waiting' AND due_at IS NOT NULL GROUP BY kind
-ORDER BY kind, status;
+-- How many jobs there are in each state but done: kept by triggers, never counted.
+SELECT kind, status, CAST(SUM(count) AS bigint) AS count FROM job_counts WHERE status <> 'done'
+GROUP BY kind, status HAVING SUM(count) > 0 ORDER BY kind, status;
 
 -- name: count_overdue
--- The number of jobs that were due before a time, and of leases that expired before it.
-SELECT count(*) AS count, COALESCE(SUM(CASE WHEN status = 'running' THEN 1 ELSE 0 END), 0) AS abandoned
-FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting';
+-- The number of jobs that were due before a time, and of leases that expired before it, up to a limit.
+SELECT count(*) AS count, COALESCE(SUM(CASE WHEN status = 'running' THEN 1 ELSE 0 END), 0) AS abandoned FROM (
+    SELECT status FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting' LIMIT :limit
+) AS late;
 
 -- name: sample_spaces
 -- A few spaces in use: some with an open session, some with jobs to do.
@@ -198,6 +206,24 @@ VALUES (:day, :slot, :calls, :input_tokens, :output_tokens, :cost)
 ON CONFLICT (day, slot) DO UPDATE SET
     calls = spending.calls + excluded.calls, input_tokens = spending.input_tokens + excluded.input_tokens,
     output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost;
+
+-- name: spend_on_model
+-- Add to what a kind of work has cost today with a model, in this worker's own row.
+INSERT INTO model_spending (day, kind, model, slot, calls, input_tokens, output_tokens, cost)
+VALUES (:day, :kind, :model, :slot, :calls, :input_tokens, :output_tokens, :cost)
+ON CONFLICT (day, kind, model, slot) DO UPDATE SET calls = model_spending.calls + excluded.calls,
+    input_tokens = model_spending.input_tokens + excluded.input_tokens,
+    output_tokens = model_spending.output_tokens + excluded.output_tokens,
+    cost = model_spending.cost + excluded.cost;
+
+-- name: spend_on_space
+-- Add to what a space has cost today, unless it was forgotten.
+INSERT INTO space_spending (space_id, day, calls, input_tokens, output_tokens, cost)
+SELECT id, :day, :calls, :input_tokens, :output_tokens, :cost FROM spaces WHERE id = :space
+ON CONFLICT (space_id, day) DO UPDATE SET calls = space_spending.calls + excluded.calls,
+    input_tokens = space_spending.input_tokens + excluded.input_tokens,
+    output_tokens = space_spending.output_tokens + excluded.output_tokens,
+    cost = space_spending.cost + excluded.cost;
 
 -- name: spent
 -- The spending of a day.

@@ -76,6 +76,8 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 70);
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
+CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten.
 CREATE TABLE messages (
@@ -101,6 +103,7 @@ CREATE TABLE messages (
 
 CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
+CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
 
 -- ---------------------------------------- work
 
@@ -138,6 +141,10 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -149,6 +156,82 @@ CREATE TABLE spending (
     cost bigint NOT NULL,
     PRIMARY KEY (day, slot)
 ) WITH (fillfactor = 50);
+
+-- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- slot: the rows that concurrent transactions write to, so that they do not wait for each other.
+CREATE TABLE job_counts (
+    kind text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    count bigint NOT NULL,
+    PRIMARY KEY (kind, status, slot)
+) WITH (fillfactor = 50);
+
+-- Of what is inserted or deleted, all rows of a statement at once; of what is updated, only rows whose state changes.
+CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, count(*) FROM come GROUP BY kind, status ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        SELECT kind, status, txid_current() % 64, -count(*) FROM gone GROUP BY kind, status ORDER BY kind, status
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    ELSE
+        INSERT INTO job_counts AS c (kind, status, slot, count)
+        VALUES (OLD.kind, OLD.status, txid_current() % 64, -1), (NEW.kind, NEW.status, txid_current() % 64, 1)
+        ON CONFLICT (kind, status, slot) DO UPDATE SET count = c.count + excluded.count;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs REFERENCING NEW TABLE AS come
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER jobs_counts_au AFTER UPDATE OF status ON jobs
+FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION count_jobs();
+
+-- The last failed attempts of each job, and why they failed.
+CREATE TABLE attempts (
+    space_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    token bigint NOT NULL,
+    started_at bigint,
+    ended_at bigint NOT NULL,
+    error text,
+    PRIMARY KEY (space_id, kind, key, token),
+    FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
+);
+
+-- What models cost each day by what they were asked for, with a row for each worker.
+CREATE TABLE model_spending (
+    day bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (day, kind, model, slot)
+) WITH (fillfactor = 70);
+
+-- What models cost each day for each space.
+CREATE TABLE space_spending (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    day bigint NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost bigint NOT NULL,
+    PRIMARY KEY (space_id, day)
+) WITH (fillfactor = 70);
+
+CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
 -- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
@@ -245,6 +328,12 @@ CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
+-- Pages list versions by time, also those that were retired.
+CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
+CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
+CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
+CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
+CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
 
 -- Which messages a learnt fact rests on; a source cannot outlive its message.
 CREATE TABLE fact_sources (
@@ -387,6 +476,7 @@ CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHE
 CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
 CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
+CREATE INDEX documents_written ON documents (space_id, valid_from, id, version);
 
 -- A reference belongs to one version of its source and points at a document, not at a version of it.
 CREATE TABLE document_references (
@@ -429,6 +519,38 @@ CREATE TABLE change_sets (
     settled_at bigint,
     PRIMARY KEY (space_id, run)
 );
+
+-- What waits for a person in any space: claims under review, and change sets. Ids and times, never a text.
+CREATE TABLE held (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    PRIMARY KEY (space_id, kind, id)
+);
+
+CREATE INDEX held_newest ON held (at, space_id, kind, id);
+
+CREATE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    was jsonb := to_jsonb(OLD);
+    now jsonb := to_jsonb(NEW);
+BEGIN
+    IF was IS NOT NULL THEN
+        DELETE FROM held WHERE space_id = was ->> 'space_id' AND kind = TG_ARGV[0] AND id = was ->> TG_ARGV[1];
+    END IF;
+    IF now ->> 'status' = 'held' THEN
+        INSERT INTO held (space_id, kind, id, at)
+        VALUES (now ->> 'space_id', TG_ARGV[0], now ->> TG_ARGV[1], (now ->> 'created_at')::bigint);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER reviews_held AFTER INSERT OR DELETE OR UPDATE OF status ON reviews
+FOR EACH ROW EXECUTE FUNCTION note_held('claim', 'id');
+CREATE TRIGGER change_sets_held AFTER INSERT OR DELETE OR UPDATE OF status ON change_sets
+FOR EACH ROW EXECUTE FUNCTION note_held('changes', 'run');
 
 -- ---------------------------------------- working memory
 
@@ -547,6 +669,7 @@ CREATE TABLE ledger (
 );
 
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
+CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
 
 -- The memories of one showing, in order.
 CREATE TABLE ledger_items (
@@ -742,6 +865,8 @@ CREATE TABLE changes (
 );
 
 CREATE INDEX changes_session ON changes (space_id, session_id, number) WHERE session_id IS NOT NULL;
+CREATE INDEX changes_forgotten ON changes (space_id, at, ref, number)
+WHERE kind IN ('session.forgotten', 'fact.forgotten', 'document.forgotten', 'space.forgotten');
 
 -- Where changes are sent. A webhook's secret is made from its id and a key of the deployment, and stored nowhere.
 -- only_space: the space whose changes it gets; NULL for all of them.

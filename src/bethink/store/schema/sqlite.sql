@@ -81,6 +81,8 @@ CREATE TABLE sessions (
 ) STRICT;
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
+CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten.
 CREATE TABLE messages (
@@ -106,6 +108,7 @@ CREATE TABLE messages (
 
 CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
+CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
 
 -- ---------------------------------------- work
 
@@ -143,6 +146,10 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
+WHERE status IN ('queued', 'running', 'failed', 'dead');
+CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -154,6 +161,70 @@ CREATE TABLE spending (
     cost INTEGER NOT NULL,
     PRIMARY KEY (day, slot)
 ) STRICT;
+
+-- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- slot: the rows that concurrent transactions write to.
+CREATE TABLE job_counts (
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (kind, status, slot)
+) STRICT;
+
+CREATE TRIGGER jobs_counts_ai AFTER INSERT ON jobs BEGIN
+    INSERT INTO job_counts (kind, status, slot, count) VALUES (new.kind, new.status, 0, 1)
+    ON CONFLICT (kind, status, slot) DO UPDATE SET count = count + 1;
+END;
+
+CREATE TRIGGER jobs_counts_ad AFTER DELETE ON jobs BEGIN
+    UPDATE job_counts SET count = count - 1 WHERE kind = old.kind AND status = old.status AND slot = 0;
+END;
+
+CREATE TRIGGER jobs_counts_au AFTER UPDATE OF status ON jobs WHEN old.status <> new.status BEGIN
+    UPDATE job_counts SET count = count - 1 WHERE kind = old.kind AND status = old.status AND slot = 0;
+    INSERT INTO job_counts (kind, status, slot, count) VALUES (new.kind, new.status, 0, 1)
+    ON CONFLICT (kind, status, slot) DO UPDATE SET count = count + 1;
+END;
+
+-- The last failed attempts of each job, and why they failed.
+CREATE TABLE attempts (
+    space_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER NOT NULL,
+    error TEXT,
+    PRIMARY KEY (space_id, kind, key, token),
+    FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
+) STRICT;
+
+-- What models cost each day by what they were asked for, with a row for each worker.
+CREATE TABLE model_spending (
+    day INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    model TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    PRIMARY KEY (day, kind, model, slot)
+) STRICT;
+
+-- What models cost each day for each space.
+CREATE TABLE space_spending (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    day INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    PRIMARY KEY (space_id, day)
+) STRICT;
+
+CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
 -- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
@@ -250,6 +321,12 @@ CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
+-- Pages list versions by time, also those that were retired.
+CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
+CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
+CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
+CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
+CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
 
 -- Which messages a learnt fact rests on; a source cannot outlive its message.
 CREATE TABLE fact_sources (
@@ -392,6 +469,7 @@ CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHE
 CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
 CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
+CREATE INDEX documents_written ON documents (space_id, valid_from, id, version);
 
 -- A reference belongs to one version of its source and points at a document, not at a version of it.
 CREATE TABLE document_references (
@@ -434,6 +512,41 @@ CREATE TABLE change_sets (
     settled_at INTEGER,
     PRIMARY KEY (space_id, run)
 ) STRICT;
+
+-- What waits for a person in any space: claims under review, and change sets. Ids and times, never a text.
+CREATE TABLE held (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, id)
+) STRICT;
+
+CREATE INDEX held_newest ON held (at, space_id, kind, id);
+
+CREATE TRIGGER reviews_held_ai AFTER INSERT ON reviews WHEN new.status = 'held' BEGIN
+    INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'claim', new.id, new.created_at);
+END;
+CREATE TRIGGER reviews_held_ad AFTER DELETE ON reviews BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'claim' AND id = old.id;
+END;
+CREATE TRIGGER reviews_held_au AFTER UPDATE OF status ON reviews WHEN old.status <> new.status BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'claim' AND id = old.id;
+    INSERT INTO held (space_id, kind, id, at)
+    SELECT new.space_id, 'claim', new.id, new.created_at WHERE new.status = 'held';
+END;
+CREATE TRIGGER change_sets_held_ai AFTER INSERT ON change_sets WHEN new.status = 'held' BEGIN
+    INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'changes', new.run, new.created_at);
+END;
+CREATE TRIGGER change_sets_held_ad AFTER DELETE ON change_sets BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'changes' AND id = old.run;
+END;
+CREATE TRIGGER change_sets_held_au AFTER UPDATE OF status ON change_sets
+WHEN old.status <> new.status OR old.created_at <> new.created_at BEGIN
+    DELETE FROM held WHERE space_id = old.space_id AND kind = 'changes' AND id = old.run;
+    INSERT INTO held (space_id, kind, id, at)
+    SELECT new.space_id, 'changes', new.run, new.created_at WHERE new.status = 'held';
+END;
 
 -- ---------------------------------------- working memory
 
@@ -552,6 +665,7 @@ CREATE TABLE ledger (
 ) STRICT;
 
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
+CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
 
 -- The memories of one showing, in order.
 CREATE TABLE ledger_items (
@@ -627,6 +741,8 @@ CREATE TABLE changes (
 ) STRICT;
 
 CREATE INDEX changes_session ON changes (space_id, session_id, number) WHERE session_id IS NOT NULL;
+CREATE INDEX changes_forgotten ON changes (space_id, at, ref, number)
+WHERE kind IN ('session.forgotten', 'fact.forgotten', 'document.forgotten', 'space.forgotten');
 
 -- Where changes are sent. A webhook's secret is made from its id and a key of the deployment, and stored nowhere.
 -- only_space: the space whose changes it gets; NULL for all of them.

@@ -1,0 +1,61 @@
+"""Which functions carry out the verbs of threads and of pages. A process that needs none of them never loads this."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from bethink.audit.operations import OperationService
+from bethink.audit.pages import PageService
+from bethink.model.setting_entries import SettingEntry
+from bethink.model.verbs import operations, pages, threads
+from bethink.model.verbs.base import Empty
+from bethink.settings import Settings, setting_entries
+from bethink.store.db import Database
+from bethink.working.service import ThreadService
+
+if TYPE_CHECKING:
+    from bethink.working.memory import WorkingMemory
+
+Handlers = dict[str, Callable[[str, Any], Awaitable[Any]]]
+
+
+def thread_handlers(working: "Callable[[str], WorkingMemory]") -> Handlers:
+    """Return the functions of threads, by the verb's name."""
+    found = ThreadService(working)
+    return {
+        threads.OPEN_THREAD.name: found.open,
+        threads.LIST_THREADS.name: found.all,
+        threads.GET_THREAD.name: found.get,
+        threads.DISPATCH.name: found.dispatch,
+        threads.STEP.name: found.step,
+        threads.SET_MODE.name: found.set_mode,
+        threads.QUEUE.name: found.queue,
+        threads.FAILED_EVENTS.name: found.failed_events,
+        threads.STATES.name: found.states,
+        threads.STATE.name: found.state,
+        threads.DIFF_STATES.name: found.diff,
+        threads.PROMPT.name: found.prompt,
+        threads.TOKEN_USAGE.name: found.usage,
+        threads.FORK.name: found.fork,
+        threads.REPLAY.name: found.replay,
+    }
+
+
+def page_handlers(database: Database, settings: Settings | None) -> Handlers:
+    """Return the functions of timelines, jobs, spending and settings, by the verb's name."""
+    found, jobs = PageService(database), OperationService(database)
+
+    async def listed(space: str, request: Empty) -> list[SettingEntry]:
+        del space, request
+        return setting_entries(settings or Settings())
+
+    return {
+        pages.TIMELINE.name: found.timeline,
+        operations.PAGE_JOBS.name: jobs.page_jobs,
+        operations.HELD.name: jobs.held,
+        operations.PAGE_SPACE_JOBS.name: jobs.page_space_jobs,
+        operations.GET_JOB.name: jobs.job,
+        operations.RETRY_JOB.name: jobs.retry,
+        operations.SPENDING.name: jobs.spending,
+        operations.SPACE_SPENDING.name: jobs.space_spending,
+        operations.SETTINGS.name: listed,
+    }
