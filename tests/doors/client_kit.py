@@ -15,7 +15,7 @@ import uvicorn
 import bethink
 from bethink.client.remote import Remote
 from bethink.model.access import Scope
-from bethink.server.app import create_app
+from bethink.server.app import Door, create_app
 from tests.conftest import Quiet
 
 KEY = "bt_0123456789ab.secret"
@@ -35,10 +35,10 @@ class Served:
 
 
 @contextmanager
-def serving(target: str) -> Generator[Served]:
+def serving(target: str, *, doors: Sequence[Door] = ()) -> Generator[Served]:
     """Serve a database for real, on a thread, until the block ends."""
     key = anyio.run(_new_key, target)
-    app = create_app(connected(target))
+    app = create_app(connected(target), doors=doors)
     with socket.create_server(("127.0.0.1", 0)) as listener:  # who connects before it is up waits in the queue
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)

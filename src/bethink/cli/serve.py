@@ -1,13 +1,18 @@
 """Commands that serve memory to other programs: serve and mcp."""
 
 import signal
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, command
 from bethink.errors import Misconfigured, Unavailable
+
+if TYPE_CHECKING:
+    from bethink.server.app import Door
+    from bethink.settings import Settings
 
 app = typer.Typer()
 
@@ -23,22 +28,45 @@ def serve(
 ) -> Result:
     """Run the HTTP server until stopped."""
     try:
-        from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+        import bethink.server.app  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise _missing("server", error) from error
+        raise missing_extra("server", error) from error
+    _ = bethink.server.app
     given: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
     server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
+    doors = window_doors()
+    beside = " (window: /ui)" if doors else ""
+    return run_server(
+        replace(settings, server=server),
+        ready=lambda address: ctx.note(f"serving at {address}{beside}; stop with Ctrl-C"),
+        doors=doors,
+    )
+
+
+def run_server(settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = ()) -> Result:
+    """Run the HTTP server until stopped. `ready` is called with the address when it listens."""
+    from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(
-            replace(settings, server=server), ready=lambda address: ctx.note(f"serving at {address}; stop with Ctrl-C")
-        )
+        serve_http(settings, ready=ready, doors=doors)
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
     return Result()
+
+
+def window_doors() -> "Sequence[Door]":
+    """Return the web window as a door of the server; nothing where the extra is not installed."""
+    try:
+        from bethink.web import add_window  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "bethink":
+            raise
+        return ()
+    return (add_window,)
 
 
 def _exit(number: int, frame: object) -> None:
@@ -62,7 +90,7 @@ async def mcp(
         import bethink.mcp.server  # noqa: PLC0415 - an extra
         from bethink.mcp.stdio import run_stdio  # noqa: PLC0415
     except ImportError as error:
-        raise _missing("mcp", error) from error
+        raise missing_extra("mcp", error) from error
     _ = bethink.mcp.server
     memory = ctx.target.make(stays=True)
     allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase)}
@@ -70,7 +98,9 @@ async def mcp(
     return Result()
 
 
-def _missing(extra: str, error: ImportError) -> Misconfigured:
-    ours = not error.name or error.name.startswith("bethink")
-    what = f"this command needs the extra {extra!r}{'' if ours else f': {error.name} is not installed'}."
+def missing_extra(extra: str, error: ImportError | None = None) -> Misconfigured:
+    """Return the error for a command whose extra is not installed."""
+    name = "" if error is None else error.name or ""
+    ours = not name or name.startswith("bethink")
+    what = f"this command needs the extra {extra!r}{'' if ours else f': {name} is not installed'}."
     return Misconfigured(what, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")
