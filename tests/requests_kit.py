@@ -7,6 +7,7 @@ from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.memory_tests import MemoryTest
+from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
 from bethink.model.reviews import ReviewStatus
@@ -78,7 +79,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         **NARROW,
         **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
-    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7))),
+    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.")),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
@@ -106,6 +107,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
     (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
     (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
+    (facts.PAGE_FACTS, facts.PageFactsRequest(
+        state=FactState.RETIRED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
+        order=Order.OLDEST, as_of=NOON, limit=3, after=cursor_of(1, "f1", 2))),
     (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
     (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
     (facts.COUNT_FACTS, Empty()),
@@ -125,6 +129,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
+    (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
+    (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(

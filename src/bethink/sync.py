@@ -27,6 +27,7 @@ from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
 from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
@@ -34,11 +35,13 @@ from bethink.model.jobs import Audit, Job, JobKind, RunReport
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
+from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
 from bethink.model.prompts import Prompt
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import (
     AgentKind,
     Fact,
+    FactKind,
     Forgotten,
     Message,
     Quote,
@@ -495,6 +498,49 @@ class Facts(Blocking[AsyncFacts]):
             )
         )
 
+    def page(
+        self,
+        *,
+        state: FactState | None = None,
+        subject: str | None = None,
+        slot: str | None = None,
+        kind: FactKind | None = None,
+        origin: str | None = None,
+        order: Order = Order.NEWEST,
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> FactPage:
+        """List facts by time, also those that were retired, each with what took its place.
+
+        Each version of a fact is one row. A page costs the same however many facts there are.
+
+        Args:
+            state: Only facts that hold, that ended, or versions that were retired; all of them, if left out.
+            subject: Only facts about this.
+            slot: Only facts about the value of this slot, such as `home`.
+            kind: Only facts of this kind.
+            origin: Only facts of this origin.
+            order: The newest or the oldest first: by when they were recorded, or retired ones alone by when they
+                were retired.
+            as_of: What was known at this time. A day means its end.
+            limit: How many facts to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(
+            lambda: self._inner.page(
+                state=state,
+                subject=subject,
+                slot=slot,
+                kind=kind,
+                origin=origin,
+                order=order,
+                as_of=as_of,
+                limit=limit,
+                after=after,
+            )
+        )
+
     def search(
         self,
         query: str,
@@ -727,6 +773,19 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.children(document_id, as_of=as_of))
 
+    def outline(
+        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+    ) -> OutlinePage:
+        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
+
+        Args:
+            document_id: The document; the top of the tree, if left out.
+            as_of: The tree as it stood at this time. A day means its end.
+            limit: How many documents to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.outline(document_id, as_of=as_of, limit=limit, after=after))
+
     def get(self, document_id: str, *, as_of: When | None = None) -> Document:
         """Return a document.
 
@@ -804,6 +863,30 @@ class Documents(Blocking[AsyncDocuments]):
             document_id: The document.
         """
         return self._run(lambda: self._inner.versions(document_id))
+
+    def history(self, document_id: str, *, limit: int = 50, after: str = "") -> HistoryPage:
+        """List the versions of a document without their texts, the newest first: when, by whom, and why.
+
+        Args:
+            document_id: The document.
+            limit: How many versions to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.history(document_id, limit=limit, after=after))
+
+    def blame(self, document_id: str, *, version: int | None = None) -> Blame:
+        """Return each line of a document with the version that brought it, and its author and sources.
+
+        Up to 200 versions are compared; what is older counts as brought by the last of them.
+
+        Args:
+            document_id: The document.
+            version: The version; the newest, if left out.
+
+        Raises:
+            NotFound: if the space has no such document.
+        """
+        return self._run(lambda: self._inner.blame(document_id, version=version))
 
     def diff(self, document_id: str, before: int, after: int) -> str:
         """Compare two versions of a document, line by line.
@@ -1655,16 +1738,19 @@ class Space(Blocking[AsyncSpace]):
             )
         )
 
-    def explain(self, ref: Ref | str) -> Lineage:
+    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
 
         Args:
             ref: The memory, named as in results: `kind:id:number`.
+            depth: With more than 1, also what lies up to so many steps before and after it.
 
         Raises:
             NotFound: if the space has no such memory.
         """
-        return self._run(lambda: self._inner.explain(ref))
+        return self._run(lambda: self._inner.explain(ref, depth=depth))
 
     def correct(self, ref: Ref | str, text: str) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.

@@ -4,38 +4,46 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 """
 
 from bethink.handles import Handle
+from bethink.model.blame import Blame
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import When, moment
+from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.documents import (
     APPROVE,
+    BLAME,
     CHILDREN,
     CREATE_DOCUMENT,
     DELETE_DOCUMENT,
     DIFF_DOCUMENT,
+    DOCUMENT_HISTORY,
     DOCUMENT_SOURCES,
     DOCUMENT_VERSIONS,
     FILES,
     FIND_DOCUMENT,
     GET_DOCUMENT,
     LIST_CHANGES,
+    OUTLINE,
     REJECT,
     RESTORE_DOCUMENT,
     SEARCH_DOCUMENTS,
     TREE,
     UNDO,
     UPDATE_DOCUMENT,
+    BlameRequest,
     ChangeRequest,
     ChildrenRequest,
     CreateDocumentRequest,
     DeleteDocumentRequest,
     DiffDocumentRequest,
+    DocumentHistoryRequest,
     DocumentRequest,
     DocumentSourcesRequest,
     FindDocumentRequest,
     GetDocumentRequest,
     ListChangesRequest,
+    OutlineRequest,
     RestoreDocumentRequest,
     SearchDocumentsRequest,
     TreeRequest,
@@ -87,6 +95,24 @@ class Documents(Handle):
         """
         return await self._run(
             CHILDREN, ChildrenRequest(as_of=None if as_of is None else moment(as_of), document_id=document_id)
+        )
+
+    async def outline(
+        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+    ) -> OutlinePage:
+        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
+
+        Args:
+            document_id: The document; the top of the tree, if left out.
+            as_of: The tree as it stood at this time. A day means its end.
+            limit: How many documents to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            OUTLINE,
+            OutlineRequest(
+                as_of=None if as_of is None else moment(as_of), document_id=document_id, limit=limit, after=after
+            ),
         )
 
     async def get(self, document_id: str, *, as_of: When | None = None) -> Document:
@@ -175,6 +201,32 @@ class Documents(Handle):
             document_id: The document.
         """
         return await self._run(DOCUMENT_VERSIONS, DocumentRequest(document_id=document_id))
+
+    async def history(self, document_id: str, *, limit: int = 50, after: str = "") -> HistoryPage:
+        """List the versions of a document without their texts, the newest first: when, by whom, and why.
+
+        Args:
+            document_id: The document.
+            limit: How many versions to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            DOCUMENT_HISTORY, DocumentHistoryRequest(document_id=document_id, limit=limit, after=after)
+        )
+
+    async def blame(self, document_id: str, *, version: int | None = None) -> Blame:
+        """Return each line of a document with the version that brought it, and its author and sources.
+
+        Up to 200 versions are compared; what is older counts as brought by the last of them.
+
+        Args:
+            document_id: The document.
+            version: The version; the newest, if left out.
+
+        Raises:
+            NotFound: if the space has no such document.
+        """
+        return await self._run(BLAME, BlameRequest(document_id=document_id, version=version))
 
     async def diff(self, document_id: str, before: int, after: int) -> str:
         """Compare two versions of a document, line by line.

@@ -8,7 +8,8 @@ from typing import Any
 
 from bethink.handles import Handle, tuple_of
 from bethink.model.moments import When, beginning, moment
-from bethink.model.records import Fact, Quote, SourceMessage
+from bethink.model.pages import FactPage, FactState, Order
+from bethink.model.records import Fact, FactKind, Quote, SourceMessage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
     COUNT_FACTS,
@@ -18,11 +19,13 @@ from bethink.model.verbs.facts import (
     FACTS_BY_METADATA,
     GET_FACT,
     LIST_FACTS,
+    PAGE_FACTS,
     SAVE_FACT,
     SEARCH_FACTS,
     FactRequest,
     FactsByMetadataRequest,
     ListFactsRequest,
+    PageFactsRequest,
     SaveFactRequest,
     SearchFactsRequest,
 )
@@ -73,6 +76,50 @@ class Facts(Handle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
+                as_of=None if as_of is None else moment(as_of),
+                limit=limit,
+                after=after,
+            ),
+        )
+
+    async def page(
+        self,
+        *,
+        state: FactState | None = None,
+        subject: str | None = None,
+        slot: str | None = None,
+        kind: FactKind | None = None,
+        origin: str | None = None,
+        order: Order = Order.NEWEST,
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> FactPage:
+        """List facts by time, also those that were retired, each with what took its place.
+
+        Each version of a fact is one row. A page costs the same however many facts there are.
+
+        Args:
+            state: Only facts that hold, that ended, or versions that were retired; all of them, if left out.
+            subject: Only facts about this.
+            slot: Only facts about the value of this slot, such as `home`.
+            kind: Only facts of this kind.
+            origin: Only facts of this origin.
+            order: The newest or the oldest first: by when they were recorded, or retired ones alone by when they
+                were retired.
+            as_of: What was known at this time. A day means its end.
+            limit: How many facts to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            PAGE_FACTS,
+            PageFactsRequest(
+                state=state,
+                subject=subject,
+                slot=slot,
+                kind=kind,
+                origin=origin,
+                order=order,
                 as_of=None if as_of is None else moment(as_of),
                 limit=limit,
                 after=after,

@@ -265,16 +265,19 @@ class Space(SpaceHandle):
             ),
         )
 
-    async def explain(self, ref: Ref | str) -> Lineage:
+    async def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
         """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
+
+        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
 
         Args:
             ref: The memory, named as in results: `kind:id:number`.
+            depth: With more than 1, also what lies up to so many steps before and after it.
 
         Raises:
             NotFound: if the space has no such memory.
         """
-        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref)))
+        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.read(ref), depth=depth))
 
     async def correct(self, ref: Ref | str, text: str) -> Corrected:
         """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.

@@ -8,33 +8,39 @@ from typing import TypeVar
 from anyio import to_thread
 
 from bethink.documents import changes, files, tree
+from bethink.documents.blame import blame
 from bethink.errors import Conflict, NotFound, Stale
 from bethink.extend import Redactor
+from bethink.model.blame import Blame
 from bethink.model.consolidation import ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
+from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import checked_name
 from bethink.model.rules import lowest
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.documents import (
+    BlameRequest,
     ChangeRequest,
     ChildrenRequest,
     CreateDocumentRequest,
     DeleteDocumentRequest,
     DiffDocumentRequest,
+    DocumentHistoryRequest,
     DocumentRequest,
     DocumentSourcesRequest,
     FindDocumentRequest,
     GetDocumentRequest,
     ListChangesRequest,
+    OutlineRequest,
     RestoreDocumentRequest,
     SearchDocumentsRequest,
     TreeRequest,
     UpdateDocumentRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
-from bethink.store import consolidation, documents, facts
+from bethink.store import consolidation, document_pages, documents, facts
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -144,13 +150,44 @@ class DocumentService:
 
     async def diff(self, space: str, request: DiffDocumentRequest) -> str:
         """Compare two versions, line by line."""
-        found = await self.versions(space, DocumentRequest(document_id=request.document_id))
-        versions = {each.version: each for each in found}
-        for version in (request.before, request.after):
-            if version and version not in versions:
-                raise NotFound(f"document {request.document_id!r} has no version {version}.")
+        asked = {request.before, request.after} - {0}
+        versions = await self._read(
+            space,
+            lambda tx: document_pages.some_versions(tx, space=space, document_id=request.document_id, versions=asked),
+        )
+        for version in sorted(asked - set(versions)):
+            raise NotFound(f"document {request.document_id!r} has no version {version}.")
         # On a thread: comparing long texts takes a while, and must not block the event loop.
         return await to_thread.run_sync(diff_of, versions.get(request.before), versions.get(request.after))
+
+    async def outline(self, space: str, request: OutlineRequest) -> OutlinePage:
+        """Return a page of the documents below one, without their texts."""
+        return await self._read(
+            space,
+            lambda tx: document_pages.outline(
+                tx,
+                space=space,
+                parent=request.document_id,
+                as_of=request.as_of,
+                after=request.after,
+                limit=request.limit,
+            ),
+        )
+
+    async def history(self, space: str, request: DocumentHistoryRequest) -> HistoryPage:
+        """Return a page of the versions of a document, without their texts."""
+        return await self._read(
+            space,
+            lambda tx: document_pages.history(
+                tx, space=space, document_id=request.document_id, after=request.after, limit=request.limit
+            ),
+        )
+
+    async def blame(self, space: str, request: BlameRequest) -> Blame:
+        """Explain each line by the version that brought it."""
+        return await self._read(
+            space, lambda tx: blame(tx, space=space, document_id=request.document_id, version=request.version)
+        )
 
     async def sources(self, space: str, request: DocumentSourcesRequest) -> list[DocumentSource]:
         """Return what a version rests on."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.framing import unframed
+from bethink.model.pages import FactPage
 from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import Evidence, Fact, Quote, SourceMessage, checked_name
 from bethink.model.text import canonical_json, clean
@@ -16,11 +17,12 @@ from bethink.model.verbs.facts import (
     FactRequest,
     FactsByMetadataRequest,
     ListFactsRequest,
+    PageFactsRequest,
     SaveFactRequest,
     SearchFactsRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
-from bethink.store import facts
+from bethink.store import fact_pages, facts
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -39,6 +41,23 @@ class FactService:
             space,
             lambda tx: facts.page(
                 tx, space=space, as_of=request.as_of, limit=request.limit, after=request.after, only=request.only
+            ),
+        )
+
+    async def page(self, space: str, request: PageFactsRequest) -> FactPage:
+        """List facts by time, also those that were retired."""
+        wanted = fact_pages.Wanted(
+            state=request.state,
+            subject=request.subject,
+            slot=request.slot,
+            kind=request.kind,
+            origin=request.origin,
+            order=request.order,
+        )
+        return await self._read(
+            space,
+            lambda tx: fact_pages.page(
+                tx, wanted, space=space, as_of=request.as_of, after=request.after, limit=request.limit
             ),
         )
 

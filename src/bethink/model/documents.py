@@ -176,20 +176,20 @@ def diff_of(before: Document | None, after: Document | None) -> str:
         f"{before.slug}@{before.version}" if before else "nothing",
         f"{after.slug}@{after.version}" if after else "nothing",
     )
-    if _effort(old, new) > _MAX_EFFORT:
+    if effort_of(old, new) > _MAX_EFFORT:
         return "\n".join(_one_change(old, new, *titles))
     return "\n".join(difflib.unified_diff(old, new, *titles, lineterm=""))
 
 
-def _effort(old: list[str], new: list[str]) -> int:
+def effort_of(old: list[str], new: list[str]) -> int:
     """Return an upper bound on the steps of a comparison: for every line both may share, a pass over all matches."""
     index: dict[str, list[int]] = cast("Any", difflib.SequenceMatcher(None, old, new)).b2j
     return min(len(old), len(new)) * (len(old) + sum(len(index.get(line, ())) for line in old))
 
 
 def _one_change(old: list[str], new: list[str], was: str, now: str) -> list[str]:
-    head = _shared(old, new)
-    tail = _shared(old[head:][::-1], new[head:][::-1])
+    head = shared_lines(old, new)
+    tail = shared_lines(old[head:][::-1], new[head:][::-1])
     if head == len(old) == len(new):
         return []
     start, end = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
@@ -207,7 +207,7 @@ def _one_change(old: list[str], new: list[str], was: str, now: str) -> list[str]
     ]
 
 
-def _shared(old: list[str], new: list[str]) -> int:
+def shared_lines(old: list[str], new: list[str]) -> int:
     """Count the lines that both have in common at the beginning."""
     pairs = zip(old, new, strict=False)
     return next((number for number, (was, now) in enumerate(pairs) if was != now), min(len(old), len(new)))

@@ -316,6 +316,30 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineageStep:
+    """A memory near another: `step` is negative for what it rests on, positive for what was made of it.
+
+    `text` is the beginning of it, None if it was erased; `beside` is the memory that led to it.
+    """
+
+    ref: Ref
+    step: int
+    beside: Ref
+    text: str | None
+    origin: Origin | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageWalk:
+    """What lies some steps before and after a memory, the nearest first: up to 200 of them."""
+
+    steps: tuple[LineageStep, ...] = ()
+    beyond: int = 0
+    """How many more there are, at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
@@ -339,3 +363,5 @@ class Lineage:
     usage: Use | None = None
     fact: Fact | None = None
     quotes: tuple[Quote, ...] = ()
+    walk: LineageWalk | None = None
+    """What lies further away, if more than one step was asked for."""

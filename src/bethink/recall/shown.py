@@ -1,8 +1,10 @@
 """What was shown and what was of use: recording it in the ledger, and reading it back."""
 
 import hashlib
+from dataclasses import replace
 
 from bethink.audit.lineage import trace
+from bethink.audit.walk import walk
 from bethink.log.succession import get_session
 from bethink.model.framing import cited as citations
 from bethink.model.recall import Block, Lineage, Purpose, Recall, Showing
@@ -42,7 +44,14 @@ async def record(database: Database, block: Block, purpose: Purpose, *, space: s
 
 async def explain(database: Database, space: str, request: ExplainRequest) -> Lineage:
     """Trace a memory back to its messages, and forward to where it was shown."""
-    return await database.transact(lambda tx: trace(tx, space=space, ref=request.ref), space=space, read=True)
+
+    def body(tx: Tx) -> Lineage:
+        found = trace(tx, space=space, ref=request.ref)
+        if request.depth == 1:
+            return found
+        return replace(found, walk=walk(tx, space=space, ref=request.ref, depth=request.depth))
+
+    return await database.transact(body, space=space, read=True)
 
 
 async def used(database: Database, space: str, request: UsedRequest) -> int:

@@ -18,7 +18,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.store.filters import narrowed
-from bethink.store.sql import Dialect, Query, queries
+from bethink.store.sql import Dialect, Query, queries, with_given
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -95,6 +95,9 @@ class Tx(ABC):
     def all(self, name: str, only: Filter | None = None, /, **parameters: object) -> list[Row]:
         """Return every row, or up to the `limit` among the parameters; with `only`, of those that fit a filter."""
         query = self._queries[name]
+        if query.optional:
+            given = frozenset(each for each in query.optional if parameters.get(each) is not None)
+            query = with_given(query, given, self.dialect)
         if only is not None:
             query, values = narrowed(query, only, self.dialect)
             parameters |= values

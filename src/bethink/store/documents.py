@@ -103,35 +103,35 @@ def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
 def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
     """Return a document as it is now, or was at a time."""
     row = tx.one("find_document", space=space, id=document_id, at=until(as_of))
-    return None if row is None else _documents(tx, space, [row])[0]
+    return None if row is None else documents_of(tx, space, [row])[0]
 
 
 def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
     """Return the document with a slug below a parent."""
     row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
-    return None if row is None else _documents(tx, space, [row])[0]
+    return None if row is None else documents_of(tx, space, [row])[0]
 
 
 def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:
     """Return the children of a document, or the documents at the top, by name."""
     rows = tx.all("list_children", space=space, parent=parent or _TOP, at=until(as_of))
-    return _documents(tx, space, rows)
+    return documents_of(tx, space, rows)
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return every document of a space, as it was at a time."""
-    return _documents(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
+    return documents_of(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
 
 
 def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[DocumentEntry]:
     """Return every document of a space, as it was at a time, without its text."""
     rows = tx.all("list_document_entries", space=space, at=until(as_of))
-    return [DocumentEntry(**_described(row)) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
 def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
     """Return every version of a document, oldest first."""
-    return _documents(tx, space, tx.all("document_versions", space=space, id=document_id))
+    return documents_of(tx, space, tx.all("document_versions", space=space, id=document_id))
 
 
 def versions_after(tx: Tx, *, space: str, refs: Sequence[Ref], as_of: datetime | None) -> dict[Ref, Ref]:
@@ -144,12 +144,12 @@ def versions_after(tx: Tx, *, space: str, refs: Sequence[Ref], as_of: datetime |
 
 def written_by(tx: Tx, *, space: str, run: str) -> list[Document]:
     """Return every version that a run wrote."""
-    return _documents(tx, space, tx.all("run_documents", space=space, run=run))
+    return documents_of(tx, space, tx.all("run_documents", space=space, run=run))
 
 
 def deleted_by(tx: Tx, *, space: str, run: str) -> list[Document]:
     """Return the last versions of the documents that a run deleted."""
-    return _documents(tx, space, tx.all("deleted_documents", space=space, run=run))
+    return documents_of(tx, space, tx.all("deleted_documents", space=space, run=run))
 
 
 def referrers(tx: Tx, *, space: str, document_id: str) -> list[tuple[str, ReferenceKind]]:
@@ -215,10 +215,10 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
     if not checked_limit(limit):
         return []
     rows = ranked(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, as_of=as_of)
-    return _documents(tx, space, rows[:limit])
+    return documents_of(tx, space, rows[:limit])
 
 
-def _documents(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
+def documents_of(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
     """Read documents from their rows, with one query for all their references."""
     if not rows:
         return []
@@ -227,6 +227,11 @@ def _documents(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
     for each in tx.all("references_of_versions", space=space, ids=ids, numbers=numbers):
         pointed.setdefault((each["id"], each["version"]), []).append(each)
     return [_document(row, pointed.get((row["id"], row["version"]), ())) for row in rows]
+
+
+def entry_of(row: Row) -> DocumentEntry:
+    """Read a version of a document from its row, without its text."""
+    return DocumentEntry(**_described(row))
 
 
 def _document(row: Row, pointed: Sequence[Row]) -> Document:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
@@ -12,6 +12,7 @@ _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
 _COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
+_GIVEN = re.compile(r"/\*given (\w+)\*/(.*?)(?:/\*else\*/(.*?))?/\*end\*/", re.DOTALL)
 _PACKED = re.compile(r"packed\((\w+(?:\.\w+)?)\)")
 _PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)(?P<join>\s+JOIN\b)?")
 _PAIRS_IN = {
@@ -37,6 +38,8 @@ class Query:
     parameters: tuple[str, ...]
     source: str = field(default="", repr=False)
     """The text as it stands in the file: filters are put into it before it is spelt for the driver."""
+    optional: frozenset[str] = frozenset()
+    """What its text asks for with `/*given NAME*/ … /*else*/ … /*end*/`: the part stands only if NAME has a value."""
 
 
 @cache
@@ -89,9 +92,17 @@ def _pairs(found: re.Match[str], dialect: Dialect) -> str:
     return found.expand(_PAIRS_IN[dialect]) + join
 
 
+@lru_cache(maxsize=1_000)
+def with_given(query: Query, given: frozenset[str], dialect: Dialect) -> Query:
+    """Return a query with the parts for what is given, so that each database plans for these conditions alone."""
+    text = _GIVEN.sub(lambda found: found[2] if found[1] in given else (found[3] or ""), query.source)
+    return spelt(query.name, text, dialect)
+
+
 def spelt(name: str, source: str, dialect: Dialect) -> Query:
     """Spell a query for a driver: the short forms written out, and the parameters by number."""
-    text = source
+    optional = frozenset(found[1] for found in _GIVEN.finditer(source))
+    text = _GIVEN.sub(lambda found: found[3] or "", source)
     if dialect is Dialect.POSTGRES:
         text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR NO KEY UPDATE")
         text = text.replace("/*skip_locked*/", "FOR UPDATE SKIP LOCKED")
@@ -112,4 +123,5 @@ def spelt(name: str, source: str, dialect: Dialect) -> Query:
             names.append(parameter)
         return f"{mark}{names.index(parameter) + 1}"
 
-    return Query(name=name, text=_TOKEN.sub(place, text).strip(), parameters=tuple(names), source=source)
+    spelling = _TOKEN.sub(place, text).strip()
+    return Query(name=name, text=spelling, parameters=tuple(names), source=source, optional=optional)

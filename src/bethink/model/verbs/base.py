@@ -20,6 +20,8 @@ Question = Annotated[str, Length(0, 1_000_000), Cleaned()]
 """Long enough for a user's entire message with a page pasted into it. It is sent in the body."""
 Query = Annotated[str, Length(0, 10_000), Cleaned()]
 """Short enough for a URL."""
+Cursor = Annotated[str, Length(0, 2_000), Printable()]
+"""Where a page ended, as it was returned."""
 Limit = Annotated[int, Between(1, 1_000)]
 Number = Annotated[int, Between(0, BIGGEST)]
 Budget = Annotated[int, Between(1, 10_000_000)]

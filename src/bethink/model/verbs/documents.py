@@ -4,11 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 from bethink.model.access import Scope
+from bethink.model.blame import Blame
 from bethink.model.checks import Length
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import Moment
+from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.verbs.base import (
+    Cursor,
     Empty,
     Limit,
     LocalOnly,
@@ -64,6 +67,34 @@ class DocumentRequest(Request):
 
     document_id: Name
     """The document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineRequest(ChildrenRequest):
+    """A page of the documents below one."""
+
+    limit: Limit = 50
+    """How many documents to return at most."""
+    after: Cursor = ""
+    """Only what follows: the `next` of the previous page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentHistoryRequest(DocumentRequest):
+    """A page of the versions of a document."""
+
+    limit: Limit = 50
+    """How many versions to return at most."""
+    after: Cursor = ""
+    """Only what follows: the `next` of the previous page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlameRequest(DocumentRequest):
+    """A document whose lines to explain."""
+
+    version: Number | None = None
+    """The version; the newest, if left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +216,11 @@ CHILDREN: Verb[ChildrenRequest, list[Document]] = Verb(
     "Return the children of a document, or the top of the tree, ordered by name.",
     positional=("document_id",),
 )  # fmt: skip
+OUTLINE: Verb[OutlineRequest, OutlinePage] = Verb(
+    "documents.outline", OutlineRequest, OutlinePage, f"GET {_SPACE}/outline", READ, Retry.SAFE,
+    "Return the children of a document, or the top of the tree, without texts, each with how many stand below it.",
+    positional=("document_id",),
+)  # fmt: skip
 GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
     "documents.get", GetDocumentRequest, Document, f"GET {_DOCUMENT}", READ, Retry.SAFE,
     "Return a document.",
@@ -218,6 +254,16 @@ RESTORE_DOCUMENT: Verb[RestoreDocumentRequest, Document] = Verb(
 DOCUMENT_VERSIONS: Verb[DocumentRequest, list[Document]] = Verb(
     "documents.versions", DocumentRequest, list[Document], f"GET {_DOCUMENT}/versions", READ, Retry.SAFE,
     "Return every version of a document, the oldest first: what it said, who wrote it, and why.",
+)  # fmt: skip
+DOCUMENT_HISTORY: Verb[DocumentHistoryRequest, HistoryPage] = Verb(
+    "documents.history", DocumentHistoryRequest, HistoryPage, f"GET {_DOCUMENT}/history", READ, Retry.SAFE,
+    "List the versions of a document without their texts, the newest first: when, by whom, and why.",
+)  # fmt: skip
+BLAME: Verb[BlameRequest, Blame] = Verb(
+    "documents.blame", BlameRequest, Blame, f"GET {_DOCUMENT}/blame", READ, Retry.SAFE,
+    "Return each line of a document with the version that brought it, and its author and sources.",
+    raises=_MISSING,
+    details="Up to 200 versions are compared; what is older counts as brought by the last of them.",
 )  # fmt: skip
 DIFF_DOCUMENT: Verb[DiffDocumentRequest, str] = Verb(
     "documents.diff", DiffDocumentRequest, str, f"GET {_DOCUMENT}/diff", READ, Retry.SAFE,
@@ -256,6 +302,7 @@ UNDO: Verb[ChangeRequest, None] = Verb(
 )  # fmt: skip
 
 VERBS = (
-    TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT, DELETE_DOCUMENT,
-    RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DIFF_DOCUMENT, DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
+    TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT,
+    DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT, DOCUMENT_SOURCES,
+    FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
 )  # fmt: skip

@@ -1,12 +1,14 @@
 """The verbs of facts: list, search, save, and follow them through their versions."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Annotated, Self
 
 from bethink.model.access import Scope
+from bethink.model.checks import KnownWord, any_of
 from bethink.model.moments import Moment
-from bethink.model.records import Evidence, Fact, Origin, Quote, SourceMessage
-from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
+from bethink.model.pages import FactPage, FactState, Order
+from bethink.model.records import Evidence, Fact, FactKind, Origin, Quote, SourceMessage
+from bethink.model.verbs.base import Cursor, Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
 from bethink.model.verbs.narrowing import Narrowed
 
 READ, WRITE = Scope.READ, Scope.WRITE
@@ -23,6 +25,38 @@ class ListFactsRequest(Narrowed):
     """How many facts to return at most."""
     after: str = ""
     """Only facts that follow this one: the last id of the previous page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFactsRequest(Request):
+    """Which facts to list, retired ones too."""
+
+    state: Annotated[FactState, KnownWord()] | None = None
+    """Only facts that hold, that ended, or versions that were retired; all of them, if left out."""
+    subject: Name | None = None
+    """Only facts about this."""
+    slot: Name | None = None
+    """Only facts about the value of this slot, such as `home`."""
+    kind: FactKind | None = None
+    """Only facts of this kind."""
+    origin: Name | None = None
+    """Only facts of this origin."""
+    order: Order = Order.NEWEST
+    """The newest or the oldest first: by when they were recorded, or retired ones alone by when they were retired."""
+    as_of: Moment | None = None
+    """What was known at this time. A day means its end."""
+    limit: Limit = 50
+    """How many facts to return at most."""
+    after: Cursor = ""
+    """Only what follows: the `next` of the previous page."""
+
+    def __post_init__(self) -> None:
+        if self.state is not None:
+            object.__setattr__(self, "state", any_of("state", (self.state,), FactState)[0])
+        if self.kind is not None:
+            object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
+        object.__setattr__(self, "order", any_of("order", (self.order,), Order)[0])
+        Request.__post_init__(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +109,11 @@ LIST_FACTS: Verb[ListFactsRequest, list[Fact]] = Verb(
     "facts.all", ListFactsRequest, list[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
     "List facts, ordered by id.",
 )  # fmt: skip
+PAGE_FACTS: Verb[PageFactsRequest, FactPage] = Verb(
+    "facts.page", PageFactsRequest, FactPage, "GET /spaces/{space}/fact_page", READ, Retry.SAFE,
+    "List facts by time, also those that were retired, each with what took its place.",
+    details="Each version of a fact is one row. A page costs the same however many facts there are.",
+)  # fmt: skip
 SEARCH_FACTS: Verb[SearchFactsRequest, list[Fact]] = Verb(
     "facts.search", SearchFactsRequest, list[Fact], f"POST {_FACTS}/search", READ, Retry.SAFE,
     "Return the facts that share words with a query, the best match first.",
@@ -114,6 +153,6 @@ FACT_QUOTES: Verb[FactRequest, list[Quote]] = Verb(
 )  # fmt: skip
 
 VERBS = (
-    LIST_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS, FACT_SOURCES,
-    FACT_QUOTES,
+    LIST_FACTS, PAGE_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS,
+    FACT_SOURCES, FACT_QUOTES,
 )  # fmt: skip

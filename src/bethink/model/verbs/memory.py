@@ -5,7 +5,7 @@ from typing import Annotated
 
 from bethink.errors import Invalid
 from bethink.model.access import Scope
-from bethink.model.checks import Cleaned, Length, any_of
+from bethink.model.checks import Between, Cleaned, Length, any_of
 from bethink.model.filters import Filter
 from bethink.model.jobs import Job, RunReport
 from bethink.model.messages import Messages
@@ -102,6 +102,8 @@ class ExplainRequest(Request):
 
     ref: Ref
     """The memory, named as in results: `kind:id:number`."""
+    depth: Annotated[int, Between(1, 10)] = 1
+    """With more than 1, also what lies up to so many steps before and after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +227,7 @@ EXPLAIN: Verb[ExplainRequest, Lineage] = Verb(
     "space.explain", ExplainRequest, Lineage, f"GET {_SPACE}/memories/{{ref}}", READ, Retry.SAFE,
     "Follow a memory to its messages, job, model and prompt, and on to where it was shown.",
     raises="NotFound: if the space has no such memory.",
+    details="With a `depth`, `walk` has up to 200 memories near it, and counts the others.",
 )  # fmt: skip
 CORRECT: Verb[CorrectRequest, Corrected] = Verb(
     "space.correct", CorrectRequest, Corrected, f"POST {_SPACE}/correct", WRITE, Retry.ONCE,

@@ -241,6 +241,12 @@ CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NU
 CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+-- Pages list versions by time, also those that were retired.
+CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
+CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
+CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
+CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
+CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
 
 -- Which messages a learnt fact rests on; a source cannot outlive its message.
 CREATE TABLE fact_sources (

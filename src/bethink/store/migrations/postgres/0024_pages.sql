@@ -1,0 +1,6 @@
+-- Pages of a memory: facts by time.
+CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
+CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
+CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
+CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
+CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
