@@ -198,6 +198,7 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "transcript": f"{here}/sessions/{story.session}?at=2",
         "facts": f"{here}/facts",
         "fact": f"{here}/facts/{story.fact}",
+        "lineage": f"{here}/memories/fact:{story.fact}:1",
         "documents": f"{here}/documents/{story.document}",
         "documents-lines": f"{here}/documents/{story.document}?view=lines",
         "documents-sources": f"{here}/documents/{story.document}?view=sources",

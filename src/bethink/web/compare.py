@@ -1,4 +1,4 @@
-"""Two texts line by line, and within a line word by word; and which version wrote each line."""
+"""Two texts line by line, and within a line word by word."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -92,19 +92,3 @@ def _words(one: str, other: str) -> tuple[list[Part], list[Part]]:
         if m > k:
             now.append((kind != "equal", "".join(right[k:m])))
     return was, now
-
-
-def blame(bodies: Sequence[tuple[int, str]]) -> list[tuple[str, int]]:
-    """Return every line of the last of some versions, with the number of the version that wrote it."""
-    lines: list[tuple[str, int]] = []
-    for number, body in bodies:
-        new = body.splitlines()
-        old = [text for text, _ in lines]
-        if len(old) + len(new) > _MOST_LINES:
-            lines = [(text, number) for text in new]
-            continue
-        kept: list[tuple[str, int]] = [(text, number) for text in new]
-        for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-            kept[block.b : block.b + block.size] = lines[block.a : block.a + block.size]
-        lines = kept
-    return lines

@@ -30,9 +30,9 @@ class Chain(NamedTuple):
     more: int
 
 
-async def chain_of(visit: Visit, ref: Ref) -> Chain:
-    """Follow a memory both ways."""
-    line = await visit.run(EXPLAIN, ExplainRequest(ref=ref))
+async def chain_of(visit: Visit, ref: Ref, *, depth: int = 1) -> Chain:
+    """Follow a memory both ways. With a depth, `walk` has what lies further away."""
+    line = await visit.run(EXPLAIN, ExplainRequest(ref=ref, depth=depth))
     newest: dict[tuple[RefKind, str], list[Ref]] = {}
     for each in line.used_in:
         newest.setdefault((each.kind, each.id), []).append(each)

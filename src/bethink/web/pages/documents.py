@@ -2,108 +2,157 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from bethink.errors import NotFound
 from bethink.model.documents import Document, DocumentEntry, SourceKind
 from bethink.model.recall import Lineage, Ref, RefKind
 from bethink.model.verbs.documents import (
+    BLAME,
+    DOCUMENT_HISTORY,
     DOCUMENT_SOURCES,
-    DOCUMENT_VERSIONS,
+    GET_DOCUMENT,
+    OUTLINE,
     RESTORE_DOCUMENT,
-    TREE,
     UPDATE_DOCUMENT,
-    DocumentRequest,
+    BlameRequest,
+    DocumentHistoryRequest,
     DocumentSourcesRequest,
+    GetDocumentRequest,
+    OutlineRequest,
     RestoreDocumentRequest,
-    TreeRequest,
     UpdateDocumentRequest,
 )
 from bethink.model.verbs.memory import EXPLAIN, ExplainRequest
 from bethink.web import draw
-from bethink.web.compare import blame, compare
+from bethink.web.compare import compare
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
 
 _SHOWN_VERSIONS = 8
+_HISTORY = 200
+_DEEPEST = 8
 _MOST_SOURCES = 20
 _VIEWS = ("changes", "lines", "sources")
+_KINDS = {
+    SourceKind.FACT: RefKind.FACT,
+    SourceKind.MESSAGE: RefKind.MESSAGE,
+    SourceKind.SESSION_MEMORY: RefKind.SESSION_MEMORY,
+}
 
 
-def _tree(visit: Visit) -> Twin:
-    return TREE, TreeRequest(as_of=visit.moment)
+class Node(NamedTuple):
+    """A line of the tree. `more` leads to the rest of its siblings, if there are many."""
+
+    depth: int
+    entry: DocumentEntry
+    children: int
+    more: bool = False
+
+
+def _top(visit: Visit) -> Twin:
+    return OUTLINE, OutlineRequest(as_of=visit.moment)
 
 
 async def documents(visit: Visit) -> Page | Goto:
-    """Show the tree, and lead to the document that was changed last."""
-    nodes = await visit.run(*_tree(visit))
-    newest = max(nodes.values(), key=lambda each: (each.parent is not None, each.valid_from), default=None)
-    if newest is not None:
-        return Goto(visit.link("documents", newest.id))
-    return Page(template="documents.html", values={"nodes": [], "document": None})
+    """Lead to the first document below the top of the tree that says something."""
+    top = await visit.run(*_top(visit))
+    if not top.items:
+        return Page(template="documents.html", values={"document": None})
+    first = top.items[0].document
+    below = await visit.run(OUTLINE, OutlineRequest(document_id=first.id, as_of=visit.moment))
+    newest = max((each.document for each in below.items), key=lambda each: each.valid_from, default=first)
+    return Goto(visit.link("documents", newest.id))
 
 
-def _versions(visit: Visit) -> Twin:
-    return DOCUMENT_VERSIONS, DocumentRequest(document_id=visit.names["document"])
+def _history(visit: Visit) -> Twin:
+    return DOCUMENT_HISTORY, DocumentHistoryRequest(document_id=visit.names["document"], limit=_HISTORY)
 
 
 async def document(visit: Visit) -> Page:
     """Show one document: two of its versions compared, its lines with their versions, or its sources."""
     name = visit.names["document"]
-    nodes = await visit.run(*_tree(visit))
-    versions = await _known(visit, name)
-    newest = versions[-1].version
-    after = _numbered(versions, visit.number("version", newest))
-    before = _numbered(versions, visit.number("before", 0)) or _previous(versions, after)
+    history = await _known(visit)
+    newest = history[-1]
+    chosen = _numbered(history, visit.number("version", newest.version)) or newest
+    previous = _numbered(history, visit.number("before", chosen.version - 1))
+    after = await _at(visit, name, chosen.valid_from)
+    before = await _at(visit, name, previous.valid_from) if previous else None
     view = visit.ask("view") if visit.ask("view") in _VIEWS else "changes"
     lines = compare(before.body if before else "", after.body)
+    nodes, path = await _tree(visit, newest)
+    place = history.index(chosen)
+    first = min(max(place - _SHOWN_VERSIONS + 2, 0), max(len(history) - _SHOWN_VERSIONS, 0))
+    shown = history[first : first + _SHOWN_VERSIONS]
+    gone = newest.valid_to is not None and not visit.as_of
     values: dict[str, Any] = {
-        "nodes": _outline(nodes),
+        "nodes": nodes,
+        "path": "" if gone else path,
         "document": after,
-        "path": next((path for path, each in nodes.items() if each.id == name), ""),
         "before": before,
-        "newest": newest,
-        "gone": versions[-1].valid_to is not None and not visit.as_of,
-        "versions": versions[-_SHOWN_VERSIONS:],
-        "earlier": max(0, len(versions) - _SHOWN_VERSIONS),
-        "ribbon": _ribbon(versions[-_SHOWN_VERSIONS:], after, before),
+        "newest": newest.version,
+        "gone": gone,
+        "versions": shown,
+        "earlier": first,
+        "later": len(history) - first - len(shown),
+        "ribbon": _ribbon(shown, after, before),
         "view": view,
         "lines": lines,
         "plus": sum(each.kind == "new" for each in lines),
         "minus": sum(each.kind == "gone" for each in lines),
-        "blamed": _blamed(versions, after) if view == "lines" else [],
-        "by": {each.version: each for each in versions},
+        "blame": await _blame(visit, name, after.version) if view == "lines" else None,
         "sources": await _sources(visit, name, after.version) if view == "sources" else [],
-        "may_edit": visit.may_change(UPDATE_DOCUMENT) and after.version == newest and after.valid_to is None,
+        "may_edit": visit.may_change(UPDATE_DOCUMENT) and after.version == newest.version and not gone,
         "may_restore": visit.may_change(RESTORE_DOCUMENT),
         "link": lambda **query: visit.link("documents", name, **({"view": view if view != "changes" else ""} | query)),
     }
     return Page(template="documents.html", values=values)
 
 
-async def _known(visit: Visit, name: str) -> list[Document]:
-    versions = await visit.run(*_versions(visit))
-    if visit.moment is not None:
-        versions = [each for each in versions if each.valid_from <= visit.moment]
-    if not versions:
-        raise NotFound(f"no document {name[:50]!r} here.", hint="Choose one from the tree.")
-    return versions
+async def _known(visit: Visit) -> list[DocumentEntry]:
+    """Return the versions that there were at the moment looked from, the oldest first."""
+    page = await visit.run(*_history(visit))
+    moment = visit.moment
+    found = [each for each in reversed(page.items) if moment is None or each.valid_from <= moment]
+    if not found:
+        raise NotFound("no such document here.", hint="Choose one from the tree.")
+    return found
 
 
-def _numbered(versions: Sequence[Document], number: int) -> Any:
-    return next((each for each in versions if each.version == number), versions[-1] if number else None)
+def _numbered(history: Sequence[DocumentEntry], number: int) -> DocumentEntry | None:
+    return next((each for each in history if each.version == number), None)
 
 
-def _previous(versions: Sequence[Document], after: Document) -> Document | None:
-    return next((each for each in versions if each.version == after.version - 1), None)
+async def _at(visit: Visit, name: str, moment: datetime) -> Document:
+    return await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=name, as_of=moment))
 
 
-def _outline(nodes: dict[str, DocumentEntry]) -> list[tuple[int, DocumentEntry]]:
-    ordered = sorted(nodes.items(), key=lambda pair: pair[0].casefold().split("/"))
-    return [(path.count("/") - 1, each) for path, each in ordered]
+async def _tree(visit: Visit, chosen: DocumentEntry) -> tuple[list[Node], str]:
+    """Return the tree, open along the way to one document, and the path of that."""
+    way: list[DocumentEntry] = [chosen]
+    while way[0].parent is not None and len(way) < _DEEPEST:
+        request = GetDocumentRequest(document_id=way[0].parent, as_of=visit.moment)
+        try:
+            way.insert(0, await visit.run(GET_DOCUMENT, request))
+        except NotFound:
+            break
+    is_open = {each.id for each in way}
+
+    async def below(parent: str | None, depth: int) -> list[Node]:
+        page = await visit.run(OUTLINE, OutlineRequest(document_id=parent, as_of=visit.moment))
+        found: list[Node] = []
+        for each in page.items:
+            found.append(Node(depth, each.document, each.children, more=False))
+            if each.document.id in is_open and each.children and depth < _DEEPEST:
+                found += await below(each.document.id, depth + 1)
+        if page.next is not None and found:
+            found[-1] = found[-1]._replace(more=True)
+        return found
+
+    return await below(None, 0), "~/" + "/".join(each.slug for each in way)
 
 
-def _ribbon(versions: Sequence[Document], after: Document, before: Document | None) -> Any:
+def _ribbon(versions: Sequence[DocumentEntry], after: Document, before: Document | None) -> Any:
     # Each version has the same width, as its label does: how long it held is said in words.
     chosen = {after.version: "after"} | ({before.version: "before"} if before else {})
     width = 1 / len(versions)
@@ -112,20 +161,16 @@ def _ribbon(versions: Sequence[Document], after: Document, before: Document | No
     )
 
 
-def _blamed(versions: Sequence[Document], after: Document) -> list[tuple[str, int]]:
-    return blame([(each.version, each.body) for each in versions if each.version <= after.version])
+async def _blame(visit: Visit, name: str, version: int) -> Any:
+    found = await visit.run(BLAME, BlameRequest(document_id=name, version=version))
+    return {"lines": found.lines, "by": {each.version: each for each in found.versions}}
 
 
 async def _sources(visit: Visit, name: str, version: int) -> list[Lineage]:
     found = await visit.run(DOCUMENT_SOURCES, DocumentSourcesRequest(document_id=name, version=version))
-    kinds = {
-        SourceKind.FACT: RefKind.FACT,
-        SourceKind.MESSAGE: RefKind.MESSAGE,
-        SourceKind.SESSION_MEMORY: RefKind.SESSION_MEMORY,
-    }
     lines: list[Lineage] = []
     for each in found[:_MOST_SOURCES]:
-        ref = Ref(kinds[each.kind], each.id, each.number)
+        ref = Ref(_KINDS[each.kind], each.id, each.number)
         try:
             lines.append(await visit.run(EXPLAIN, ExplainRequest(ref=ref)))
         except NotFound:
@@ -135,29 +180,23 @@ async def _sources(visit: Visit, name: str, version: int) -> list[Lineage]:
 
 async def edit(visit: Visit) -> Page:
     """Show a document as a form."""
-    versions = await _known(visit, visit.names["document"])
-    return Page(template="edit.html", values={"document": versions[-1], "now": datetime.now(UTC)})
+    found = await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=visit.names["document"]))
+    return Page(template="edit.html", values={"document": found})
 
 
 async def save(visit: Visit) -> Goto:
     """Write the next version of a document."""
     name = visit.names["document"]
-    versions = await visit.run(*_versions(visit))
-    if not versions:
-        raise NotFound(f"no document {name[:50]!r}.", hint="Choose one from the tree.")
+    found = await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=name))
     draft = replace(
-        versions[-1].draft(),
+        found.draft(),
         title=visit.filled("title").strip(),
         description=visit.filled("description").strip(),
         body=visit.filled("body"),
     )
-    expected = visit.filled_number("expected") or 0
-    made = await visit.run(
-        UPDATE_DOCUMENT,
-        UpdateDocumentRequest(
-            document_id=name, draft=draft, expected=expected, reason=visit.filled("reason").strip()[:200]
-        ),
-    )
+    expected, reason = visit.filled_number("expected") or 0, visit.filled("reason").strip()[:200]
+    request = UpdateDocumentRequest(document_id=name, draft=draft, expected=expected, reason=reason)
+    made = await visit.run(UPDATE_DOCUMENT, request)
     return Goto(visit.link("documents", name, version=made.version))
 
 
@@ -171,8 +210,8 @@ async def restore(visit: Visit) -> Goto:
 
 
 ROUTES = (
-    PageRoute(path="/s/{space}/documents", handler=documents, twin=_tree),
-    PageRoute(path="/s/{space}/documents/{document}", handler=document, twin=_versions),
+    PageRoute(path="/s/{space}/documents", handler=documents, twin=_top),
+    PageRoute(path="/s/{space}/documents/{document}", handler=document, twin=_history),
     PageRoute(path="/s/{space}/documents/{document}/edit", handler=edit),
     PageRoute(path="/s/{space}/documents/{document}/save", handler=save, method="POST"),
     PageRoute(path="/s/{space}/documents/{document}/restore", handler=restore, method="POST"),

@@ -7,12 +7,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bethink.model.pages import FactEntry, FactState
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact
-from bethink.model.verbs.facts import FACT_VERSIONS, LIST_FACTS, FactRequest, ListFactsRequest
+from bethink.model.verbs.facts import FACT_VERSIONS, PAGE_FACTS, FactRequest, PageFactsRequest
 from bethink.model.verbs.memory import CORRECT, FORGET, CorrectRequest
 from bethink.web import draw
-from bethink.web.lineage import chain_of
+from bethink.web.lineage import chain_of, link_of
 from bethink.web.text import day
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
 
@@ -32,23 +33,39 @@ class Row:
 
 
 def _listed(visit: Visit) -> Twin:
-    return LIST_FACTS, ListFactsRequest(limit=_PAGE, after=visit.ask("after"), as_of=visit.moment)
+    state = visit.ask("state")
+    return PAGE_FACTS, PageFactsRequest(
+        state=FactState(state) if state in set(FactState) else None,
+        subject=visit.ask("subject") or None,
+        slot=visit.ask("slot") or None,
+        as_of=visit.moment,
+        limit=_PAGE,
+        after=visit.ask("after"),
+    )
 
 
 async def facts(visit: Visit) -> Page:
     """List facts, each with a bar on one axis of time."""
-    found = await visit.run(*_listed(visit))
-    rows = _rows([(each, None, None) for each in found], visit.moment or datetime.now(UTC))
-    more = visit.link("facts", after=found[-1].id) if len(found) == _PAGE else ""
-    values: dict[str, Any] = {"rows": rows[0], "axis": draw.axis(rows[1]), "more": more}
+    verb, request = _listed(visit)
+    found = await visit.run(verb, request)
+    rows, months = _rows(visit, found.items, visit.moment or datetime.now(UTC))
+    chosen = {"state": request.state, "subject": request.subject, "slot": request.slot}
+    values: dict[str, Any] = {
+        "rows": rows,
+        "axis": draw.axis(months),
+        "more": visit.link("facts", **chosen, after=found.next) if found.next else "",
+        "chosen": chosen,
+        "states": tuple(FactState),
+        "holding": sum(each.state is FactState.HOLDS for each in found.items),
+        "narrow": lambda **query: visit.link("facts", **(chosen | query)),
+    }
     return Page(template="facts.html", values=values)
 
 
-def _rows(
-    found: Sequence[tuple[Fact, str | None, Ref | None]], now: datetime
-) -> tuple[list[Row], list[tuple[str, float]]]:
-    begins = [each.valid_from or each.happened_from or each.recorded_at or now for each, _, _ in found]
-    learnt = [each.recorded_at or now for each, _, _ in found]
+def _rows(visit: Visit, found: Sequence[FactEntry], now: datetime) -> tuple[list[Row], list[tuple[str, float]]]:
+    """Return the rows of a page by subject, on one axis of time, and where its months begin."""
+    begins = [_begin(each.fact, now) for each in found]
+    learnt = [each.fact.recorded_at or now for each in found]
     first = min([*begins, *learnt, now])
     whole = max((now - first).total_seconds(), 86_400.0)
 
@@ -56,14 +73,20 @@ def _rows(
         return min(max((at - first).total_seconds() / whole, 0.0), 1.0)
 
     rows: list[Row] = []
-    for (fact, text, _), begin in zip(found, begins, strict=True):
-        end = fact.retired_at or fact.valid_to
-        ended = end is not None and end <= now
-        label = f"{fact.content} Held from {day(begin)} to {day(end) if ended else 'today'}."
-        until = place(end) if end is not None and ended else 1.0
-        bar = draw.held(place(begin), until, place(fact.recorded_at or begin), ended=ended, label=label)
-        rows.append(Row(fact, begin, end if ended else None, bar, text))
+    order = {subject: place for place, subject in enumerate(dict.fromkeys(each.fact.subject for each in found))}
+    for each in sorted(found, key=lambda each: (order[each.fact.subject], _begin(each.fact, now))):
+        fact, begin = each.fact, _begin(each.fact, now)
+        end = None if each.state is FactState.HOLDS else min(fact.retired_at or now, fact.valid_to or now)
+        label = f"{fact.content} Held from {day(begin)} to {day(end) if end else 'today'}."
+        until, known = place(end) if end else 1.0, place(fact.recorded_at or begin)
+        bar = draw.held(min(place(begin), until), until, known, ended=end is not None, label=label)
+        link = link_of(visit, each.successor) if each.successor else ""
+        rows.append(Row(fact, begin, end, bar, each.successor_text, link))
     return rows, _months(first, now, place)
+
+
+def _begin(fact: Fact, now: datetime) -> datetime:
+    return fact.valid_from or fact.happened_from or fact.recorded_at or now
 
 
 def _months(first: datetime, now: datetime, place: Any) -> list[tuple[str, float]]:

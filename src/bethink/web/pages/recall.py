@@ -17,6 +17,7 @@ from bethink.web.visit import Page, PageRoute, Twin, Visit
 _STRIP = 200
 """How many sessions and facts the strip of time shows: the newest, so that it costs the same in any space."""
 _COLUMNS = 120
+_DEPTH = 5
 _DAY = timedelta(days=1)
 
 REASONS: Mapping[Fate, str] = {
@@ -165,12 +166,12 @@ async def strip_of(visit: Visit) -> Strip | None:
 
 async def lineage(visit: Visit) -> Page:
     """Show one memory with its whole lineage."""
-    chain = await chain_of(visit, Ref.read(visit.names["ref"]))
+    chain = await chain_of(visit, Ref.read(visit.names["ref"]), depth=_DEPTH)
     return Page(template="lineage.html", values={"chain": chain, "place": link_of(visit, chain.line.ref)})
 
 
 def _lineage_twin(visit: Visit) -> Twin:
-    return EXPLAIN, ExplainRequest(ref=Ref.read(visit.names["ref"]))
+    return EXPLAIN, ExplainRequest(ref=Ref.read(visit.names["ref"]), depth=_DEPTH)
 
 
 ROUTES = (

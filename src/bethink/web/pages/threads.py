@@ -47,6 +47,7 @@ _TYPES = {
     ChunkType.DELEGATION: "delegation",
     ChunkType.ENVIRONMENT: "injected",
     ChunkType.OUTPUT: "output",
+    ChunkType.WORKING_FLOW: "todo",
 }
 _EVENTS = {
     EventType.USER_MESSAGE: "user",
@@ -66,8 +67,7 @@ _EVENTS = {
 
 def chunk_kind(chunk: Chunk) -> str:
     """Return the word for what a chunk is."""
-    if "todo" in chunk.content or "todos" in chunk.content:
-        return "todo"
+    # In the flow of work, only what is to be done has no subtype.
     return _CHUNKS.get(chunk.subtype, "note") if chunk.subtype else _TYPES.get(chunk.type, "note")
 
 

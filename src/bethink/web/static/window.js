@@ -10,7 +10,7 @@ customElements.define("w-asof", class extends HTMLElement {
     const choose = () => {
       const day = new Date(first + 864e5 * range.value)
       const now = Number(range.value) >= days
-      at.value = now ? "" : day.toISOString().slice(0, 10) + "T23:59"
+      at.value = now ? "" : day.toISOString().slice(0, 10) + " 23:59"
       const text = day.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
       out.textContent = now ? "until now" : "on " + text
       range.setAttribute("aria-valuetext", now ? "now" : text)
