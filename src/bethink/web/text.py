@@ -92,10 +92,10 @@ def ago(at: datetime | None) -> str:
 
 
 def short(ref: object) -> str:
-    """Return a ref that is short enough to read: `fact:fct_…zk28nc:1`."""
+    """Return a ref that is short enough to read: `fct_…zk28nc:1`. An id of ours begins with its kind."""
     found = Ref.read(str(ref))
     name = found.id if len(found.id) < 16 else f"{found.id[:4]}…{found.id[-6:]}"
-    return f"{kind_name(found.kind)}:{name}" + (f":{found.number}" if found.number else "")
+    return name + (f":{found.number}" if found.number else "")
 
 
 def short_id(name: str | None) -> str:

@@ -78,13 +78,17 @@ class Visit:
             return False
         return True
 
+    def require(self, verb: Verb[Any, Any]) -> None:
+        """Refuse, as `/v1` would, what the key does not allow here."""
+        authorise(self.key, verb, space=self.space if verb.in_space else None)
+
     def may_change(self, verb: Verb[Any, Any]) -> bool:
         """Return whether a button exists: the key allows it, and the page shows memory as it is now."""
         return not self.as_of and self.may(verb)
 
     async def run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
         """Carry out a verb with the rights of the key, as `/v1` would."""
-        authorise(self.key, verb, space=self.space if verb.in_space else None)
+        self.require(verb)
         return await self.context.backend.run(verb, self.space if verb.in_space else "", request)
 
     def link(self, *steps: str, **query: object) -> str:

@@ -180,6 +180,7 @@ async def _sources(visit: Visit, name: str, version: int) -> list[Lineage]:
 
 async def edit(visit: Visit) -> Page:
     """Show a document as a form."""
+    visit.require(UPDATE_DOCUMENT)
     found = await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=visit.names["document"]))
     return Page(template="edit.html", values={"document": found})
 

@@ -73,8 +73,7 @@ def _rows(visit: Visit, found: Sequence[FactEntry], now: datetime) -> tuple[list
         return min(max((at - first).total_seconds() / whole, 0.0), 1.0)
 
     rows: list[Row] = []
-    order = {subject: place for place, subject in enumerate(dict.fromkeys(each.fact.subject for each in found))}
-    for each in sorted(found, key=lambda each: (order[each.fact.subject], _begin(each.fact, now))):
+    for each in _grouped(found, now):
         fact, begin = each.fact, _begin(each.fact, now)
         end = None if each.state is FactState.HOLDS else min(fact.retired_at or now, fact.valid_to or now)
         label = f"{fact.content} Held from {day(begin)} to {day(end) if end else 'today'}."
@@ -83,6 +82,21 @@ def _rows(visit: Visit, found: Sequence[FactEntry], now: datetime) -> tuple[list
         link = link_of(visit, each.successor) if each.successor else ""
         rows.append(Row(fact, begin, end, bar, each.successor_text, link))
     return rows, _months(first, now, place)
+
+
+def _grouped(found: Sequence[FactEntry], now: datetime) -> list[FactEntry]:
+    """Order facts by subject as they come, within one by slot, and within that by time."""
+    subjects = {subject: place for place, subject in enumerate(dict.fromkeys(each.fact.subject for each in found))}
+    slots: dict[object, datetime] = {}
+    for each in found:
+        slot, begin = (each.fact.subject, each.fact.slot or each.fact.id), _begin(each.fact, now)
+        slots[slot] = min(slots.get(slot, begin), begin)
+
+    def order(each: FactEntry) -> tuple[int, datetime, str, datetime]:
+        slot = each.fact.slot or each.fact.id
+        return subjects[each.fact.subject], slots[each.fact.subject, slot], slot, _begin(each.fact, now)
+
+    return sorted(found, key=order)
 
 
 def _begin(fact: Fact, now: datetime) -> datetime:

@@ -85,9 +85,11 @@ document.addEventListener("click", event => { if (event.target.closest(".help"))
 const ready = () => { for (const each of document.querySelectorAll(".help")) each.hidden = false }
 ready()
 
-// After a line was chosen, go on reading at where it comes from.
-document.addEventListener("htmx:after:swap", event => {
+// After a line was chosen, go on reading at where it comes from. What was chosen is replaced, so it hears of no swap.
+let next = ""
+document.addEventListener("htmx:before:swap", event => { next = event.detail?.ctx?.sourceElement?.dataset?.focus || "" })
+new MutationObserver(() => {
   ready()
-  const source = event.detail?.ctx?.sourceElement
-  if (source?.dataset?.focus) document.querySelector(source.dataset.focus)?.focus({ preventScroll: innerWidth > 760 })
-})
+  if (next) document.querySelector(next)?.focus({ preventScroll: innerWidth > 760 })
+  next = ""
+}).observe(document.body, { childList: true, subtree: true })

@@ -1,12 +1,14 @@
-"""A space with everything that the window shows, a browser that notes what it should not see, and its pages."""
+"""What tests of the window share: a space with everything in it, its pages, and a browser that notes what is wrong."""
 
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 import bethink
@@ -16,7 +18,11 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin, Quote
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
+from bethink.server import ServerOptions, create_app
 from bethink.store import reviews
+from bethink.web import add_window
+from bethink.web.gate import COOKIE
+from faults.asgi import Answer, ask
 from tests.doors.client_kit import Served, connected
 
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(path).exists()), "")
@@ -83,7 +89,7 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
     fact = await _facts(here)
     document = await _documents(here)
     thread = await _thread(memory, space)
-    await here.tests.add("Where do I live?", must=["Bergen"], must_not=["Oslo"], note="she moved", test_id="home")
+    await here.tests.add("Where do I live?", must=["Bergen"], must_not=["Stockholm"], note="she moved", test_id="home")
     await here.tests.add("What is the cat called?", must=["Tom"], test_id="cat")
     quote = Quote(session_id=session.id, number=1, text="I am Mira")
     claim = ClaimedFact(
@@ -96,7 +102,7 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
         ),
         space=space,
     )
-    return Story(session=session.id, fact=fact, document=document, thread=thread, review=review.id)
+    return Story(session=session.id, fact=fact, document=document, thread=thread, review=review)
 
 
 async def _facts(here: Any) -> str:
@@ -127,6 +133,52 @@ async def _thread(memory: bethink.Memory, space: str) -> str:
         await working.step(thread.id)
     await working.trigger_compaction(thread.id)
     return thread.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A server with the window in this process, and someone who is signed in."""
+
+    app: FastAPI
+    memory: bethink.Memory
+    key: str
+    session_id: str
+
+    async def __call__(self, path: str, *, headers: Mapping[str, str] | None = None) -> Answer:
+        """Open a page."""
+        return await ask(self.app, "GET", path, headers={"cookie": f"{COOKIE}={self.session_id}", **(headers or {})})
+
+    async def page(self, path: str) -> str:
+        """Open a page that is there, and return its HTML."""
+        answer = await self(path)
+        assert answer.status == 200, (path, answer.status, answer.body[:2000])
+        return answer.body.decode()
+
+    async def send(self, path: str, form: Mapping[str, str] | None = None, **headers: str) -> Answer:
+        """Send a form from a page of the window."""
+        given = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
+        given |= {"cookie": f"{COOKIE}={self.session_id}"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        return await ask(self.app, "POST", path, body=urlencode(form or {}).encode(), headers=given)
+
+    async def signed_in(self, *scopes: str, spaces: list[str] | None = None) -> "Window":
+        """Sign in with another key."""
+        given = scopes or (("read", "write", "erase", "admin") if spaces is None else ("read", "write", "erase"))
+        made = await self.memory.keys.create(name="another", scopes=list(given), spaces=spaces)
+        sessions = WebSessions(self.memory.local().parts.database)
+        return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
+
+
+@asynccontextmanager
+async def windowed(target: str) -> AsyncGenerator[Window]:
+    """Serve the window of a database in this process."""
+    memory = connected(target)
+    app = create_app(memory, options=ServerOptions(mcp=False), doors=[add_window])
+    async with app.router.lifespan_context(app):
+        made = await memory.keys.create(name="all", scopes=["read", "write", "erase", "admin"])
+        session_id = await WebSessions(memory.local().parts.database).begin(made.info.prefix)
+        yield Window(app=app, memory=memory, key=made.key, session_id=session_id)
 
 
 @dataclass(slots=True)
@@ -210,8 +262,3 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "review": f"{here}/review",
         "tests": f"{here}/tests?run=1",
     }
-
-
-def each(items: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The pages in order."""
-    yield from items.items()
