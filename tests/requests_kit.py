@@ -9,14 +9,16 @@ from bethink.model.jobs import JobKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import Level, Ref, RefKind
-from bethink.model.records import AgentKind, Fact, FactKind, Message, Role
+from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
+from bethink.model.timeline import TimelineKind
 from bethink.model.verbs import (
     changes,
     documents,
     facts,
     memory,
+    pages,
     relearning,
     reviews,
     rules,
@@ -88,16 +90,20 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (pages.TIMELINE, pages.TimelineRequest(
+        kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (relearning.RELEARN, relearning.RelearnRequest(model="openai:a", second_model="openai:b", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
-    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(limit=3, before="ses_1", **NARROW)),
+    (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(
+        limit=3, state=SessionState.FAILED, before="ses_1", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
     (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **NARROW, **_SESSION)),
+    (sessions.TRANSCRIPT, sessions.TranscriptRequest(around=17, limit=3, **_SESSION)),
     (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
     (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
     (sessions.RESET, sessions.ResetRequest(emergency=True, **_SESSION)),
@@ -130,8 +136,6 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
     (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
-    (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
-    (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
@@ -139,6 +143,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(expected=1, **_DOCUMENT)),
     (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
     (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),
+    (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
+    (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.DIFF_DOCUMENT, documents.DiffDocumentRequest(before=0, after=1, **_DOCUMENT)),
     (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
     (documents.FILES, Empty()),

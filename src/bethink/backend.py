@@ -279,6 +279,7 @@ def _sessions(local: Local) -> Handlers:
         .on(sessions.GET_SESSION, found.get)
         .on(sessions.APPEND, found.append)
         .on(sessions.READ_MESSAGES, found.read)
+        .on(sessions.TRANSCRIPT, found.transcript)
         .on(sessions.END_TURN, found.end_turn)
         .on(sessions.IDLE, found.idle)
         .on(sessions.RESET, found.reset)
@@ -301,6 +302,14 @@ def _recall(local: Local) -> Handlers:
         .on(memory.SHOWN, lambda space, request: made().shown(space, request))
         .on(sessions.CITED, lambda space, request: made().cited(space, request))
     )
+
+
+def _pages(local: Local) -> Handlers:
+    from bethink.audit.pages import PageService  # noqa: PLC0415 - see above
+    from bethink.model.verbs import pages  # noqa: PLC0415
+
+    found = PageService(local.parts.database)
+    return Handlers().on(pages.TIMELINE, found.timeline)
 
 
 def _forgetting(local: Local) -> Handlers:
@@ -488,6 +497,7 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "documents": _documents,
     "threads": _threads,
     "tests": _tests,
+    "space.timeline": _pages,
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

@@ -49,12 +49,15 @@ from bethink.model.records import (
     SessionEntry,
     SessionInfo,
     SessionMemory,
+    SessionState,
     SourceMessage,
 )
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
+from bethink.model.timeline import TimelineKind, TimelinePage
+from bethink.model.transcripts import Transcript
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
@@ -1299,6 +1302,20 @@ class Session(Blocking[AsyncSession]):
             )
         )
 
+    def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
+        """Return the messages around one, each with the facts, documents and claims made of it.
+
+        It takes the same few queries however long the session is.
+
+        Args:
+            around: The number of the message in the middle; the last ones, if left out.
+            limit: How many messages to return at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.transcript(around=around, limit=limit))
+
     def end_turn(self) -> bool:
         """Signal the end of a turn. Returns whether the session was marked to be learnt from.
 
@@ -1877,6 +1894,26 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.learn(only=only))
 
+    def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
+
     def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
 
@@ -1956,6 +1993,7 @@ class Space(Blocking[AsyncSpace]):
         where: Mapping[str, Any] | None = None,
         limit: int = 100,
         before: str = "",
+        state: SessionState | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -1971,6 +2009,7 @@ class Space(Blocking[AsyncSpace]):
                 9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
+            state: Only sessions that are open, marked, learnt, failed or ephemeral.
         """
         return self._run(
             lambda: self._inner.sessions(
@@ -1984,6 +2023,7 @@ class Space(Blocking[AsyncSpace]):
                 where=where,
                 limit=limit,
                 before=before,
+                state=state,
             )
         )
 

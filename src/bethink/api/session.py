@@ -12,6 +12,7 @@ from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Recall, RefKind, Showing
 from bethink.model.records import Forgotten, Record, SessionMemory
+from bethink.model.transcripts import Transcript
 from bethink.model.verbs.changes import LEARNT, LearntRequest
 from bethink.model.verbs.memory import (
     CONTEXT,
@@ -34,11 +35,13 @@ from bethink.model.verbs.sessions import (
     RESET,
     RETRY,
     SESSION_MEMORY,
+    TRANSCRIPT,
     AppendRequest,
     CitedRequest,
     ReadRequest,
     ResetRequest,
     SessionRequest,
+    TranscriptRequest,
 )
 
 
@@ -110,6 +113,20 @@ class Session(SessionHandle):
                 limit=limit,
             ),
         )
+
+    async def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
+        """Return the messages around one, each with the facts, documents and claims made of it.
+
+        It takes the same few queries however long the session is.
+
+        Args:
+            around: The number of the message in the middle; the last ones, if left out.
+            limit: How many messages to return at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return await self._run(TRANSCRIPT, TranscriptRequest(session_id=self.id, around=around, limit=limit))
 
     async def end_turn(self) -> bool:
         """Signal the end of a turn. Returns whether the session was marked to be learnt from.

@@ -13,8 +13,9 @@ from bethink.model.jobs import Job, JobKind, RunReport
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
-from bethink.model.records import AgentKind, Forgotten, SessionEntry
+from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
+from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
@@ -39,6 +40,7 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
+from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
@@ -409,6 +411,31 @@ class Space(SpaceHandle):
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
+    async def timeline(
+        self,
+        *,
+        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> TimelinePage:
+        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
+
+        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
+
+        Args:
+            kinds: Only what is of one of these kinds.
+            as_of: Only what had happened by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            TIMELINE,
+            TimelineRequest(
+                kinds=tuple_of(kinds), as_of=None if as_of is None else moment(as_of), limit=limit, after=after
+            ),
+        )
+
     async def relearn(self, *, model: str = "", second_model: str = "", dry_run: bool = True) -> Relearning:
         """Learn from the whole log again, beside what is known, and return what would change.
 
@@ -494,6 +521,7 @@ class Space(SpaceHandle):
         where: Mapping[str, Any] | None = None,
         limit: int = 100,
         before: str = "",
+        state: SessionState | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -509,6 +537,7 @@ class Space(SpaceHandle):
                 9}}`.
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
+            state: Only sessions that are open, marked, learnt, failed or ephemeral.
         """
         return await self._run(
             LIST_SESSIONS,
@@ -523,6 +552,7 @@ class Space(SpaceHandle):
                 where=where,
                 limit=limit,
                 before=before,
+                state=state,
             ),
         )
 

@@ -12,6 +12,7 @@ from bethink.model.framing import unframed
 from bethink.model.recall import Ref, RefKind, Remembered
 from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, SessionMemory, Trigger, keyed
 from bethink.model.text import JsonObject, canonical_json, clean
+from bethink.model.transcripts import Transcript
 from bethink.model.verbs.memory import RememberRequest
 from bethink.model.verbs.sessions import (
     AppendRequest,
@@ -20,8 +21,9 @@ from bethink.model.verbs.sessions import (
     ReadRequest,
     ResetRequest,
     SessionRequest,
+    TranscriptRequest,
 )
-from bethink.store import learning
+from bethink.store import learning, transcripts
 from bethink.store import sessions as store
 from bethink.store.db import Database, Tx
 
@@ -72,7 +74,14 @@ class SessionService:
         """List sessions, the newest first."""
         return await self._read(
             space,
-            lambda tx: store.listed(tx, space=space, limit=request.limit, before=request.before, only=request.only),
+            lambda tx: store.listed(
+                tx,
+                space=space,
+                limit=request.limit,
+                before=request.before,
+                only=request.only,
+                state=request.state,
+            ),
         )
 
     async def get(self, space: str, request: SessionRequest) -> SessionInfo:
@@ -127,6 +136,15 @@ class SessionService:
             if not found:  # an empty page may mean that there is no such session
                 succession.get_session(tx, space=space, session_id=request.session_id)
             return found
+
+        return await self._read(space, body)
+
+    async def transcript(self, space: str, request: TranscriptRequest) -> Transcript:
+        """Return the messages around one, each with what became of it."""
+
+        def body(tx: Tx) -> Transcript:
+            session = succession.get_session(tx, space=space, session_id=request.session_id)
+            return transcripts.around(tx, session, number=request.around, limit=request.limit)
 
         return await self._read(space, body)
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from bethink.errors import Invalid
 from bethink.model.checks import InvalidField, any_of, tuple_from
+from bethink.model.enums import OpenEnum
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.parts import whole
 from bethink.model.text import JsonObject, clean, text_schema
@@ -223,11 +224,25 @@ class SessionInfo:
     metadata: JsonObject = field(default_factory=dict[str, object])
 
 
+class SessionState(OpenEnum):
+    """How far learning from a session has come."""
+
+    OPEN = "open"
+    """Something was said that is not marked to be learnt from yet, or nothing at all."""
+    MARKED = "marked"
+    """It waits to be learnt from."""
+    LEARNT = "learnt"
+    FAILED = "failed"
+    """The last attempt failed; it is tried again, or was given up."""
+    EPHEMERAL = "ephemeral"
+    """Nothing is learnt from it on purpose."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
     """A session in a list: the name of its conversation, its agent, and when its first message was said.
 
-    `summary` is None for a session that has not been learnt from yet.
+    `summary` is None for a session that has not been learnt from yet; `error` says why learning failed, if it did.
     """
 
     session: SessionInfo
@@ -235,6 +250,8 @@ class SessionEntry:
     agent: str
     begun_at: datetime | None = None
     summary: str | None = None
+    state: SessionState = SessionState.OPEN
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

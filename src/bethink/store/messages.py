@@ -98,12 +98,12 @@ def after(
 ) -> list[Record]:
     """Return the messages of a session after a number that fit a filter, in order."""
     rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit)
-    return [_record(row) for row in rows]
+    return [record_of(row) for row in rows]
 
 
 def behind_fact(tx: Tx, *, space: str, fact_id: str) -> list[Record]:
     """Return the messages that a learnt fact rests on, in order."""
-    return [_record(row) for row in tx.all("messages_behind_fact", space=space, id=fact_id)]
+    return [record_of(row) for row in tx.all("messages_behind_fact", space=space, id=fact_id)]
 
 
 def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
@@ -113,7 +113,7 @@ def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record
         if len(found) >= limit:
             break
         rows = tx.all("read_last_messages", space=space, session=session["id"], limit=limit - len(found))
-        found.extend(_record(row) for row in rows)
+        found.extend(record_of(row) for row in rows)
     return found[::-1]
 
 
@@ -135,7 +135,8 @@ def count_of(tx: Tx, *, space: str, conversation: str) -> int:
     return 0 if row is None else row["count"]
 
 
-def _record(row: Row) -> Record:
+def record_of(row: Row) -> Record:
+    """Read a message from its row."""
     # Message bodies are read only here, so that old ones can move to other storage.
     return Record(
         session_id=row["session_id"],

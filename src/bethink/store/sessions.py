@@ -8,14 +8,16 @@ from typing import NamedTuple
 from bethink.errors import Busy
 from bethink.model.filters import Filter
 from bethink.model.ids import new_id
-from bethink.model.jobs import JobKind
+from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
-from bethink.model.records import Agent, AgentKind, EndReason, SessionEntry, SessionInfo, Trigger
+from bethink.model.records import Agent, AgentKind, EndReason, SessionEntry, SessionInfo, SessionState, Trigger
 from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.model.text import JsonObject, canonical_json
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
 from bethink.store.terms import IndexPlace, place_from
+
+_FAILED = (JobStatus.FAILED, JobStatus.DEAD)
 
 
 def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
@@ -163,8 +165,11 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
     return [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
 
 
-def listed(tx: Tx, *, space: str, limit: int, before: str, only: Filter | None = None) -> list[SessionEntry]:
+def listed(
+    tx: Tx, *, space: str, limit: int, before: str, only: Filter | None = None, state: SessionState | None = None
+) -> list[SessionEntry]:
     """Return the sessions of a space that are older than one and fit a filter, the newest first."""
+    given: dict[str, object] = {} if state is None else {state.value: True}
     return [
         SessionEntry(
             session=_session(row),
@@ -172,9 +177,22 @@ def listed(tx: Tx, *, space: str, limit: int, before: str, only: Filter | None =
             agent=row["name"],
             begun_at=from_micros_or_none(row["begun_at"]),
             summary=row["summary"],
+            state=_state(row),
+            error=row["last_error"] if row["status"] in _FAILED else None,
         )
-        for row in tx.all("list_sessions", only, space=space, limit=limit, before=before)
+        for row in tx.all("list_sessions", only, space=space, limit=limit, before=before or None, **given)
     ]
+
+
+def _state(row: Row) -> SessionState:
+    if not row["learns"]:
+        return SessionState.EPHEMERAL
+    if row["status"] in _FAILED:
+        return SessionState.FAILED
+    if row["invalidated_at"] is not None:
+        return SessionState.MARKED
+    learnt = row["last_number"] > 0 and (row["processed_until"] or 0) >= row["last_number"]
+    return SessionState.LEARNT if learnt else SessionState.OPEN
 
 
 def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[SessionInfo]:

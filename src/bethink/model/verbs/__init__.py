@@ -18,6 +18,7 @@ def __getattr__(name: str) -> object:
         documents,
         facts,
         memory,
+        pages,
         relearning,
         reviews,
         rules,
@@ -27,6 +28,6 @@ def __getattr__(name: str) -> object:
         threads,
     )
 
-    modules = (memory, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, service)
+    modules = (memory, pages, relearning, sessions, facts, reviews, rules, documents, threads, tests, changes, service)
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
     return found

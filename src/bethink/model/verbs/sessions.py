@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from bethink.model.access import Scope
-from bethink.model.checks import Cleaned
+from bethink.model.checks import Cleaned, KnownWord, any_of
 from bethink.model.messages import AnyMessages
-from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory
+from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory, SessionState
 from bethink.model.text import JsonObject
+from bethink.model.transcripts import Transcript
 from bethink.model.verbs.base import (
     Conversation,
     KeyedRequest,
@@ -50,6 +51,13 @@ class ListSessionsRequest(Narrowed):
     """How many sessions to return at most."""
     before: str = ""
     """Only sessions older than this one: the last id of the previous page."""
+    state: Annotated[SessionState, KnownWord()] | None = None
+    """Only sessions that are open, marked, learnt, failed or ephemeral."""
+
+    def __post_init__(self) -> None:
+        if self.state is not None:
+            object.__setattr__(self, "state", any_of("state", (self.state,), SessionState)[0])
+        Narrowed.__post_init__(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +87,16 @@ class ReadRequest(Narrowed):
     after: Number = 0
     """Only messages with a higher number."""
     limit: Limit = 1_000
+    """How many messages to return at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRequest(SessionRequest):
+    """Which part of a session to read."""
+
+    around: Number | None = None
+    """The number of the message in the middle; the last ones, if left out."""
+    limit: Limit = 50
     """How many messages to return at most."""
 
 
@@ -129,6 +147,12 @@ READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(
     "Return the messages of the session, in order.",
     raises=_MISSING,
 )  # fmt: skip
+TRANSCRIPT: Verb[TranscriptRequest, Transcript] = Verb(
+    "session.transcript", TranscriptRequest, Transcript, f"GET {_SESSION}/transcript", READ, Retry.SAFE,
+    "Return the messages around one, each with the facts, documents and claims made of it.",
+    raises=_MISSING,
+    details="It takes the same few queries however long the session is.",
+)  # fmt: skip
 END_TURN: Verb[SessionRequest, bool] = Verb(
     "session.end_turn", SessionRequest, bool, f"POST {_SESSION}/end_turn", WRITE, Retry.IDEMPOTENT,
     "Signal the end of a turn. Returns whether the session was marked to be learnt from.",
@@ -172,6 +196,6 @@ CITED: Verb[CitedRequest, str] = Verb(
 )  # fmt: skip
 
 VERBS = (
-    OPEN_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, END_TURN, IDLE, RESET, COMPACTED, END, RETRY,
-    SESSION_MEMORY, CITED,
+    OPEN_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, TRANSCRIPT, END_TURN, IDLE, RESET, COMPACTED, END,
+    RETRY, SESSION_MEMORY, CITED,
 )  # fmt: skip

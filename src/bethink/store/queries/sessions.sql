@@ -67,12 +67,22 @@ WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 -- The sessions of a space with their agents and conversations, the newest first.
 SELECT session_columns(s), c.key, a.name,
        (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
-        ORDER BY m.number LIMIT 1) AS begun_at, l.summary
+        ORDER BY m.number LIMIT 1) AS begun_at, l.summary, j.status, j.last_error
 FROM sessions s
+LEFT JOIN jobs j ON j.space_id = s.space_id AND j.kind = 'extract' AND j.key = s.id
 LEFT JOIN session_memories l ON l.space_id = s.space_id AND l.session_id = s.id
 JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
-WHERE s.space_id = :space AND (CAST(:before AS text) = '' OR s.id < :before)
+WHERE s.space_id = :space /*given before*/ AND s.id < :before /*end*/
+  /*given failed*/ AND s.id IN (
+      SELECT f.key FROM jobs f WHERE f.space_id = :space AND f.kind = 'extract' AND f.status IN ('failed', 'dead')
+  ) /*end*/
+  /*given marked*/ AND s.invalidated_at IS NOT NULL AND COALESCE(j.status, '') NOT IN ('failed', 'dead') /*end*/
+  /*given learnt*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND s.last_number > 0
+      AND s.processed_until >= s.last_number /*end*/
+  /*given open*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND COALESCE(s.processed_until, -1) < s.last_number
+      AND COALESCE(j.status, '') NOT IN ('failed', 'dead') /*end*/
+  /*given ephemeral*/ AND s.learns = 0 /*end*/
   /*only(session s)*/
 ORDER BY s.id DESC LIMIT :limit;
 

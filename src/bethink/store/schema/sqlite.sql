@@ -81,6 +81,8 @@ CREATE TABLE sessions (
 ) STRICT;
 
 CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
+CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten.
 CREATE TABLE messages (
@@ -106,6 +108,7 @@ CREATE TABLE messages (
 
 CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
+CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
 
 -- ---------------------------------------- work
 
@@ -143,6 +146,7 @@ WHERE status IN ('queued', 'running', 'failed', 'dead');
 -- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -378,6 +382,7 @@ CREATE UNIQUE INDEX documents_place ON documents (space_id, parent_id, slug) WHE
 CREATE INDEX documents_places ON documents (space_id, parent_id, slug, valid_from);
 CREATE INDEX documents_run ON documents (space_id, run) WHERE run <> '';
 CREATE INDEX documents_closed ON documents (space_id, closed_run) WHERE closed_run <> '';
+CREATE INDEX documents_written ON documents (space_id, valid_from, id, version);
 
 -- A reference belongs to one version of its source and points at a document, not at a version of it.
 CREATE TABLE document_references (
@@ -538,6 +543,7 @@ CREATE TABLE ledger (
 ) STRICT;
 
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
+CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
 
 -- The memories of one showing, in order.
 CREATE TABLE ledger_items (
@@ -613,6 +619,8 @@ CREATE TABLE changes (
 ) STRICT;
 
 CREATE INDEX changes_session ON changes (space_id, session_id, number) WHERE session_id IS NOT NULL;
+CREATE INDEX changes_forgotten ON changes (space_id, at, ref, number)
+WHERE kind IN ('session.forgotten', 'fact.forgotten', 'document.forgotten', 'space.forgotten');
 
 -- Where changes are sent. A webhook's secret is made from its id and a key of the deployment, and stored nowhere.
 -- only_space: the space whose changes it gets; NULL for all of them.

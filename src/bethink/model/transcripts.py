@@ -1,0 +1,47 @@
+"""A transcript: messages of a session, each with what became of it."""
+
+from dataclasses import dataclass
+
+from bethink.model.recall import Ref
+from bethink.model.records import Record, SessionInfo
+from bethink.model.reviews import ReviewStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineFact:
+    """A fact that rests on a message, in its newest version."""
+
+    ref: Ref
+    text: str
+    retired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineClaim:
+    """A claim that quotes a message and was not believed at once."""
+
+    review_id: str
+    status: ReviewStatus
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptLine:
+    """A message, and what became of it. `documents` are those that name the message itself as a source."""
+
+    record: Record
+    facts: tuple[LineFact, ...] = ()
+    documents: tuple[Ref, ...] = ()
+    claims: tuple[LineClaim, ...] = ()
+    shown: int = 0
+    """How often it was shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A part of a session. `earlier` and `later` say whether there is more of it before and after."""
+
+    session: SessionInfo
+    lines: tuple[TranscriptLine, ...] = ()
+    earlier: bool = False
+    later: bool = False

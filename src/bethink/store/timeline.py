@@ -1,0 +1,71 @@
+"""The timeline: messages, facts, documents, showings and erasures, each read by its own index and merged by time."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from bethink.model.moments import from_micros
+from bethink.model.pages import cursor_of, read_cursor
+from bethink.model.recall import Ref, RefKind
+from bethink.model.timeline import TimelineEntry, TimelineKind, TimelinePage
+from bethink.store.db import Row, Tx, until
+
+
+class _Source(NamedTuple):
+    query: str
+    kinds: tuple[TimelineKind, ...]
+    ref: RefKind | None = None
+
+
+_SOURCES = (
+    _Source("timeline_messages", (TimelineKind.MESSAGE,), RefKind.MESSAGE),
+    _Source("timeline_facts", (TimelineKind.FACT, TimelineKind.CORRECTION), RefKind.FACT),
+    _Source("timeline_retired", (TimelineKind.RETIRED,), RefKind.FACT),
+    _Source("timeline_documents", (TimelineKind.DOCUMENT,), RefKind.DOCUMENT),
+    _Source("timeline_showings", (TimelineKind.SHOWING,)),
+    _Source("timeline_erasures", (TimelineKind.ERASURE,)),
+)
+"""Of what happened at the same time, the last of these is the newest."""
+
+_Key = tuple[int, int, str, int]
+
+
+def page(
+    tx: Tx, *, space: str, kinds: Collection[TimelineKind], as_of: datetime | None, after: str, limit: int
+) -> TimelinePage:
+    """Return a page of what happened, the newest first."""
+    key = cast("_Key | None", read_cursor(after, int, int, str, int))
+    found: list[tuple[_Key, Row]] = []
+    for rank, source in enumerate(_SOURCES):
+        if any(kind in kinds for kind in source.kinds):
+            rows = tx.all(source.query, space=space, limit=limit + 1, **_from(key, rank, until(as_of)))
+            found += [((row["at"], rank, row["id"], row["number"]), row) for row in rows]
+    found.sort(key=lambda each: each[0], reverse=True)
+    # What its kind leaves out has had its place in the page: a page ends where each source was read to.
+    shown = found[:limit]
+    items = tuple(entry for key, row in shown if (entry := _entry(_SOURCES[key[1]], row)).kind in kinds)
+    return TimelinePage(items=items, next=cursor_of(*shown[-1][0]) if len(found) > limit else None)
+
+
+def _from(key: _Key | None, rank: int, bound: int) -> dict[str, object]:
+    """Return where a source goes on after the last row of a page, which may be of another source."""
+    if key is None:
+        return {"until": bound}
+    at, last, name, number = key
+    if rank == last:
+        return {"until": min(at, bound), "key": at, "id": name, "number": number}
+    return {"until": min(at if rank < last else at - 1, bound)}
+
+
+def _entry(source: _Source, row: Row) -> TimelineEntry:
+    corrected = source.query == "timeline_facts" and row["number"] > 1
+    ref = row["id"] if source.ref is None else Ref(source.ref, row["id"], row["number"])
+    return TimelineEntry(
+        at=from_micros(row["at"]),
+        kind=source.kinds[-1 if corrected else 0],
+        ref=ref,
+        text=row["text"],
+        who=row["who"] or "",
+        session_id=row["session_id"] or None,
+        count=row.get("count"),
+    )

@@ -1,0 +1,63 @@
+"""Transcripts: a part of a session, with what became of each message."""
+
+from collections import defaultdict
+
+from bethink.model.recall import Ref, RefKind
+from bethink.model.records import Record, SessionInfo
+from bethink.model.reviews import ReviewStatus
+from bethink.model.transcripts import LineClaim, LineFact, Transcript, TranscriptLine
+from bethink.store import messages
+from bethink.store.db import NO_LIMIT, Tx
+
+_MARKS = 1_000
+"""How many facts, documents and claims are read for one part of a session."""
+
+
+def around(tx: Tx, session: SessionInfo, *, number: int | None, limit: int) -> Transcript:
+    """Return up to `limit` messages around a number, or the last ones."""
+    place = {"space": session.space, "session": session.id}
+    later: list[Record] = []
+    before = NO_LIMIT
+    if number is not None:
+        # One more on each side says whether there is more.
+        later = messages.after(tx, space=session.space, session_id=session.id, number=number - 1, limit=limit + 1)
+        before = number
+    rows = tx.all("messages_before", before=before, limit=limit + 1, **place)
+    earlier = [messages.record_of(row) for row in rows]
+    half = min(len(earlier), max(limit - len(later), limit // 2))
+    after = limit - half
+    shown = [*reversed(earlier[:half]), *later[:after]]
+    if not shown:
+        return Transcript(session=session)
+    return Transcript(
+        session=session,
+        lines=_lines(tx, shown, space=session.space),
+        earlier=len(earlier) > half,
+        later=len(later) > after,
+    )
+
+
+def _lines(tx: Tx, shown: list[Record], *, space: str) -> tuple[TranscriptLine, ...]:
+    asked = {"space": space, "session": shown[0].session_id, "first": shown[0].number, "last": shown[-1].number}
+    facts: defaultdict[int, list[LineFact]] = defaultdict(list)
+    for row in tx.all("facts_of_lines", limit=_MARKS, **asked):
+        ref = Ref(RefKind.FACT, row["id"], row["version"])
+        facts[row["line"]].append(LineFact(ref=ref, text=row["content"], retired=row["retired_at"] is not None))
+    documents: defaultdict[int, dict[Ref, None]] = defaultdict(dict)
+    for row in tx.all("documents_of_lines", limit=_MARKS, **asked):
+        documents[row["line"]][Ref(RefKind.DOCUMENT, row["id"], row["version"])] = None
+    claims: defaultdict[int, list[LineClaim]] = defaultdict(list)
+    for row in tx.all("claims_of_lines", limit=_MARKS, **asked):
+        claim = LineClaim(review_id=row["id"], status=ReviewStatus(row["status"]), reason=row["reason"])
+        claims[row["line"]].append(claim)
+    times = {row["line"]: row["count"] for row in tx.all("showings_of_lines", **asked)}
+    return tuple(
+        TranscriptLine(
+            record=record,
+            facts=tuple(facts[record.number]),
+            documents=tuple(documents[record.number]),
+            claims=tuple(claims[record.number]),
+            shown=times.get(record.number, 0),
+        )
+        for record in shown
+    )
