@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 import bethink
 from bethink.audit.web_sessions import WebSessions
+from bethink.model.access import Scope
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin, Quote
@@ -107,7 +108,9 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
 
 async def _facts(here: Any) -> str:
     saved = await here.facts.save(
-        bethink.Fact(id="home", content="Mira lives in Oslo.", subject="mira", slot="home", valid_from="2026-01-05")
+        bethink.Fact(
+            id="home", content="Mira lives in Oslo.", subject="mira", slot="home", valid_from=day("2026-01-05")
+        )
     )
     await here.facts.save(bethink.Fact(id="pixel", content="Pixel is afraid of umbrellas.", subject="pixel"))
     await here.correct(Ref(RefKind.FACT, saved.id, saved.version), "Mira lives in Bergen.")
@@ -165,7 +168,7 @@ class Window:
     async def signed_in(self, *scopes: str, spaces: list[str] | None = None) -> "Window":
         """Sign in with another key."""
         given = scopes or (("read", "write", "erase", "admin") if spaces is None else ("read", "write", "erase"))
-        made = await self.memory.keys.create(name="another", scopes=list(given), spaces=spaces)
+        made = await self.memory.keys.create(name="another", scopes=[Scope(each) for each in given], spaces=spaces)
         sessions = WebSessions(self.memory.local().parts.database)
         return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
 
@@ -176,7 +179,7 @@ async def windowed(target: str) -> AsyncGenerator[Window]:
     memory = connected(target)
     app = create_app(memory, options=ServerOptions(mcp=False), doors=[add_window])
     async with app.router.lifespan_context(app):
-        made = await memory.keys.create(name="all", scopes=["read", "write", "erase", "admin"])
+        made = await memory.keys.create(name="all", scopes=list(Scope))
         session_id = await WebSessions(memory.local().parts.database).begin(made.info.prefix)
         yield Window(app=app, memory=memory, key=made.key, session_id=session_id)
 
@@ -212,7 +215,7 @@ async def token(target: str, *, scopes: tuple[str, ...] = (), spaces: list[str] 
     """A token that signs in with a new key."""
     async with connected(target) as memory:
         given = scopes or (("read", "write", "erase", "admin") if spaces is None else ("read", "write", "erase"))
-        made = await memory.keys.create(name="a person", scopes=list(given), spaces=spaces)
+        made = await memory.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
         return await WebSessions(memory.local().parts.database).link(made.info.prefix)
 
 
@@ -246,6 +249,7 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "recall": f"{here}/recall?q=Where+do+I+live%3F",
         "recall-as-of": f"{here}/recall?q=Where+do+I+live%3F&as_of=2026-02-10T23:59",
         "recall-tool": f"{here}/recall?q=What+did+the+flat+search+find%3F&limit=3",
+        "timeline": f"{here}/timeline",
         "sessions": f"{here}/sessions",
         "transcript": f"{here}/sessions/{story.session}?at=2",
         "facts": f"{here}/facts",

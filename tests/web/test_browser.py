@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from bethink.model.access import Scope
 from bethink.web import add_window
 from tests.conftest import DATABASES
 from tests.doors.client_kit import Served, aside, connected, serving
@@ -178,7 +179,7 @@ def test_sign_in_with_a_key_and_be_shut_out_when_it_is_revoked(chromium: Browser
 
 async def _new_key(target: str) -> str:
     async with connected(target) as memory:
-        return (await memory.keys.create(name="short-lived", scopes=["read", "admin"])).key
+        return (await memory.keys.create(name="short-lived", scopes=[Scope.READ, Scope.ADMIN])).key
 
 
 def test_the_look_is_kept_and_keys_are_explained(seen: Watched) -> None:

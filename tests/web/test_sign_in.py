@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import bethink
 from bethink.audit.web_sessions import IDLE, LINK, LONGEST, WebSessions
+from bethink.model.access import Scope
 from bethink.store.db import Database, Tx
 from bethink.web.gate import COOKIE, CSP
 from faults.asgi import ask
@@ -94,7 +95,7 @@ async def test_a_link_signs_in_a_single_time(window: Window) -> None:
 
 async def test_links_and_sessions_end_in_time(database: Database, clock: FakeClock, memory: bethink.Memory) -> None:
     sessions = WebSessions(database)
-    prefix = (await memory.keys.create("me", ["read"])).info.prefix
+    prefix = (await memory.keys.create("me", [Scope.READ])).info.prefix
     token = await sessions.link(prefix)
     clock.time += LINK
     assert await sessions.enter(token) is None

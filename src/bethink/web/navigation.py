@@ -6,6 +6,7 @@ from bethink.model.verbs.base import Verb
 from bethink.model.verbs.documents import TREE
 from bethink.model.verbs.facts import LIST_FACTS
 from bethink.model.verbs.memory import RECALL
+from bethink.model.verbs.pages import TIMELINE
 from bethink.model.verbs.reviews import LIST_REVIEWS
 from bethink.model.verbs.service import LIST_KEYS
 from bethink.model.verbs.sessions import LIST_SESSIONS
@@ -28,6 +29,7 @@ _SPACE: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...], Verb[Any, Any], 
         "Memory",
         (
             ("Recall", "recall", ("recall",), RECALL, "r"),
+            ("Timeline", "timeline", ("timeline",), TIMELINE, "l"),
             ("Sessions", "sessions", ("sessions", "transcript"), LIST_SESSIONS, "s"),
             ("Facts", "facts", ("facts", "fact"), LIST_FACTS, "f"),
             ("Documents", "documents", ("documents", "edit"), TREE, "d"),

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
@@ -56,15 +55,20 @@ def environment() -> Environment:
         kind_name=text.kind_name,
         origin_class=text.origin_class,
     )
-    made.globals.update(
-        address=address,
-        plural=text.plural,
-        swatch=draw.swatch,
-        title_of=text.title_of,
-        release=version("bethink"),
-        asset=lambda name: f"{ROOT}/static/{static.version()}/{name}",
-    )
+    known: dict[str, Any] = {
+        "address": address,
+        "plural": text.plural,
+        "swatch": draw.swatch,
+        "title_of": text.title_of,
+        "asset": _asset,
+    }
+    made.globals.update(known)
     return made
+
+
+def _asset(name: str) -> str:
+    """Return the address of a static file."""
+    return f"{ROOT}/static/{static.version()}/{name}"
 
 
 def render(page: Page, visit: Visit, *, twin: Twin | None) -> bytes:

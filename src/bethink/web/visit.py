@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import quote, urlencode
 
 from bethink.errors import Invalid
@@ -104,12 +104,10 @@ class Visit:
 def address(*steps: str, **query: object) -> str:
     """Return an address below /ui. Names may contain anything; parameters without a value are left out."""
     path = "".join(f"/{_step(step)}" for step in steps)
-    pairs = [
-        (name, each)
-        for name, value in query.items()
-        for each in (value if isinstance(value, list | tuple) else (value,))  # pyright: ignore[reportUnknownVariableType]
-        if each not in (None, "")
-    ]
+    pairs: list[tuple[str, object]] = []
+    for name, value in query.items():
+        several = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+        pairs += [(name, each) for each in several if each not in (None, "")]
     return f"{ROOT}{path}{'?' if pairs else ''}{urlencode(pairs)}"
 
 

@@ -1,10 +1,23 @@
 """The pages of the window, each with the forms on it."""
 
-from bethink.web.pages import access, documents, facts, home, patterns, recall, review, sessions, tests, threads
+from bethink.web.pages import (
+    access,
+    documents,
+    facts,
+    home,
+    patterns,
+    recall,
+    review,
+    sessions,
+    tests,
+    threads,
+    timeline,
+)
 
 ROUTES = (
     *home.ROUTES,
     *recall.ROUTES,
+    *timeline.ROUTES,
     *sessions.ROUTES,
     *facts.ROUTES,
     *documents.ROUTES,

@@ -1,6 +1,6 @@
 """What memory wrote: the tree, every version, what changed, who wrote each line, and what it rests on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -104,9 +104,18 @@ async def document(visit: Visit) -> Page:
         "sources": await _sources(visit, name, after.version) if view == "sources" else [],
         "may_edit": visit.may_change(UPDATE_DOCUMENT) and after.version == newest.version and not gone,
         "may_restore": visit.may_change(RESTORE_DOCUMENT),
-        "link": lambda **query: visit.link("documents", name, **({"view": view if view != "changes" else ""} | query)),
+        "link": _linked(visit, name, "" if view == "changes" else view),
     }
     return Page(template="documents.html", values=values)
+
+
+def _linked(visit: Visit, name: str, view: str) -> Callable[..., str]:
+    """Return what links to other versions and views of a document; the view stays unless another is asked for."""
+
+    def link(**query: object) -> str:
+        return visit.link("documents", name, **({"view": view} | query))
+
+    return link
 
 
 async def _known(visit: Visit) -> list[DocumentEntry]:

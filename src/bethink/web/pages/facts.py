@@ -49,7 +49,11 @@ async def facts(visit: Visit) -> Page:
     verb, request = _listed(visit)
     found = await visit.run(verb, request)
     rows, months = _rows(visit, found.items, visit.moment or datetime.now(UTC))
-    chosen = {"state": request.state, "subject": request.subject, "slot": request.slot}
+    chosen: dict[str, object] = {"state": request.state, "subject": request.subject, "slot": request.slot}
+
+    def narrow(**query: object) -> str:
+        return visit.link("facts", **(chosen | query))
+
     values: dict[str, Any] = {
         "rows": rows,
         "axis": draw.axis(months),
@@ -57,7 +61,7 @@ async def facts(visit: Visit) -> Page:
         "chosen": chosen,
         "states": tuple(FactState),
         "holding": sum(each.state is FactState.HOLDS for each in found.items),
-        "narrow": lambda **query: visit.link("facts", **(chosen | query)),
+        "narrow": narrow,
     }
     return Page(template="facts.html", values=values)
 

@@ -1,7 +1,7 @@
 """The first page: which spaces there are, and what to do where there is none yet."""
 
 from bethink.model.records import checked_name
-from bethink.model.verbs.memory import RECALL
+from bethink.model.verbs.pages import TIMELINE
 from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit, address
 
@@ -38,7 +38,7 @@ async def start(visit: Visit) -> Page:
 
 async def space(visit: Visit) -> Goto:
     """Lead from a space to its first page."""
-    return Goto(visit.link("recall") if visit.may(RECALL) else address())
+    return Goto(visit.link("timeline") if visit.may(TIMELINE) else address())
 
 
 ROUTES = (

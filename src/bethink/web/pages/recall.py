@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -73,7 +74,7 @@ async def recall(visit: Visit) -> Page:
         "kinds": asked.kinds if asked else tuple(RefKind),
         "all_kinds": tuple(RefKind),
         "strip": await strip_of(visit),
-        "link": lambda each: _chosen(visit, each),
+        "link": partial(_chosen, visit),
         **(_explained(found) if found else {}),
     }
     return Page(template="recall.html", values=values)

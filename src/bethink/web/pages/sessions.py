@@ -2,29 +2,27 @@
 
 from typing import Any
 
-from bethink.model.records import Role
-from bethink.model.verbs.memory import FORGET
+from bethink.model.records import SessionState
+from bethink.model.transcripts import TranscriptLine
 from bethink.model.verbs.sessions import (
-    GET_SESSION,
     LIST_SESSIONS,
-    READ_MESSAGES,
     RETRY,
     SESSION_MEMORY,
+    TRANSCRIPT,
     ListSessionsRequest,
-    ReadRequest,
     SessionRequest,
+    TranscriptRequest,
 )
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
 
 _PAGE = 50
-_BEFORE = 10
-"""How many messages stand above the one that a link leads to."""
 
 
 def _listed(visit: Visit) -> Twin:
     conversation = visit.ask("conversation") or None
+    state = SessionState(visit.ask("state")) if visit.ask("state") in set(SessionState) else None
     return LIST_SESSIONS, ListSessionsRequest(
-        limit=_PAGE, before=visit.ask("before"), conversation=conversation, until=visit.moment
+        limit=_PAGE, before=visit.ask("before"), conversation=conversation, state=state, until=visit.moment
     )
 
 
@@ -34,37 +32,50 @@ async def sessions(visit: Visit) -> Page:
     found = await visit.run(verb, request)
     more = ""
     if len(found) == _PAGE:
-        more = visit.link("sessions", before=found[-1].session.id, conversation=visit.ask("conversation"))
-    values = {"sessions": found, "more": more, "conversation": visit.ask("conversation"), "before": visit.ask("before")}
+        more = visit.link(
+            "sessions", before=found[-1].session.id, conversation=request.conversation, state=request.state
+        )
+    values = {
+        "sessions": found,
+        "more": more,
+        "conversation": request.conversation,
+        "before": request.before,
+        "state": request.state,
+        "states": tuple(SessionState),
+    }
     return Page(template="sessions.html", values=values)
 
 
 def _read(visit: Visit) -> Twin:
-    at = visit.number("at", 0)
-    after = visit.number("after", max(at - _BEFORE - 1, 0))
-    return READ_MESSAGES, ReadRequest(session_id=visit.names["session"], after=after, limit=_PAGE, until=visit.moment)
+    around = visit.number("at", 0) or visit.number("around", 0) or 1
+    return TRANSCRIPT, TranscriptRequest(session_id=visit.names["session"], around=around, limit=_PAGE)
 
 
 async def transcript(visit: Visit) -> Page:
-    """Show what was said in a session, around one message if the address names it, with what was learnt."""
+    """Show what was said in a session, around one message if the address names it, and what became of each line."""
     verb, request = _read(visit)
     name = visit.names["session"]
-    info = await visit.run(GET_SESSION, SessionRequest(session_id=name))
-    records = await visit.run(verb, request)
+    found = await visit.run(verb, request)
     memory = await visit.run(SESSION_MEMORY, SessionRequest(session_id=name))
-    last = records[-1].number if records else 0
+    lines = [each for each in found.lines if _was_said(visit, each)]
     values: dict[str, Any] = {
-        "info": info,
-        "records": records,
+        "info": found.session,
+        "lines": lines,
         "memory": memory,
         "at_number": visit.number("at", 0),
-        "earlier": visit.link("sessions", name, after=max(request.after - _PAGE, 0)) if request.after else "",
-        "later": visit.link("sessions", name, after=last) if last < info.last_number and records else "",
-        "tool": Role.TOOL,
-        "may_retry": visit.may_change(RETRY) and info.learns,
-        "may_forget": visit.may_change(FORGET),
+        "earlier": _further(visit, name, found.lines[0].record.number - _PAGE // 2) if found.earlier else "",
+        "later": _further(visit, name, found.lines[-1].record.number + _PAGE // 2) if found.later else "",
+        "may_retry": visit.may_change(RETRY) and found.session.learns,
     }
     return Page(template="transcript.html", values=values)
+
+
+def _was_said(visit: Visit, line: TranscriptLine) -> bool:
+    return visit.moment is None or (line.record.message.said_at or line.record.recorded_at) <= visit.moment
+
+
+def _further(visit: Visit, name: str, around: int) -> str:
+    return visit.link("sessions", name, around=max(around, 1))
 
 
 async def retry(visit: Visit) -> Goto:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bethink.model.thread_results import StateDiff
@@ -129,10 +130,14 @@ async def thread(visit: Visit) -> Page:
         "may_step": visit.may_change(STEP) and info.mode is Mode.STEPPING,
         "may_fork": visit.may_change(FORK),
         "waits": bool(queue) or info.pending_compaction or info.pending_truncation,
-        "link": lambda number: visit.link("threads", info.id, at=number),
+        "link": partial(_state_link, visit, info.id),
         **_drawn(visit, state.info, shown, state.chunks, limits),
     }
     return Page(template="stepper.html", values=values)
+
+
+def _state_link(visit: Visit, thread_id: str, number: int) -> str:
+    return visit.link("threads", thread_id, at=number)
 
 
 def _window(states: Sequence[StateInfo], at: int) -> Sequence[StateInfo]:
@@ -165,7 +170,7 @@ def _drawn(
     chart = draw.columns(
         [(each, event_kind(each.event_type)) for each in states],
         info.number,
-        lambda number: visit.link("threads", info.thread_id, at=number),
+        partial(_state_link, visit, info.thread_id),
         top=top,
         limits=lines,
     )
