@@ -16,7 +16,7 @@ IDLE = timedelta(hours=12)
 """A session that was not seen for so long is over."""
 LONGEST = timedelta(days=7)
 LINK = timedelta(seconds=60)
-"""How long a link that signs in may wait to be opened."""
+"""How long a link for signing in may wait to be opened."""
 
 _MINUTE = timedelta(minutes=1)
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -61,7 +61,7 @@ class WebSessions:
         await self._database.transact(lambda tx: web_sessions.end(tx, digest=_digest(session_id)), repeatable=True)
 
     async def link(self, prefix: str) -> str:
-        """Return a token that signs in with a key, once and within a minute."""
+        """Return a token for signing in with a key, once and within a minute."""
         made = secrets.token_urlsafe(32)
 
         def body(tx: Tx) -> None:
@@ -98,5 +98,5 @@ def _valid(tx: Tx, prefix: str) -> KeyInfo | None:
 
 
 def _digest(text: str) -> str:
-    # Without a key: what is digested is 256 random bits, which nobody can guess.
+    # Without a key: what is digested is 256 random bits, which cannot be guessed.
     return sha256(text.encode()).hexdigest()

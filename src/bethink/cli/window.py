@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _NAME = "bethink ui"
-"""The name of the key that the window is opened with. Nobody knows its text; revoking it signs everybody out."""
+"""The name of the key that the window is opened with. Its text is thrown away; to revoke it ends those sessions."""
 _PATIENCE = 2.0
 
 

@@ -16,7 +16,7 @@ class WebSession(NamedTuple):
 
 
 def insert(tx: Tx, *, digest: str, prefix: str, expires_at: datetime, once: bool) -> None:
-    """Store a session, or with `once` a link that signs in a single time, and remove those that are over."""
+    """Store a session, or with `once` a link for signing in a single time, and remove those that are over."""
     tx.run("delete_old_web_sessions", now=tx.now)
     tx.run("insert_web_session", digest=digest, prefix=prefix, once=int(once), now=tx.now, expires_at=expires_at)
 

@@ -49,7 +49,7 @@ class SignIn:
         return _goto(address("login"), cookie(COOKIE, ""))
 
     def stranger(self, scope: Scope, *, twin: bool) -> Answer:
-        """Send who is not signed in to the page that signs in, and from there back."""
+        """Send who is not signed in to the sign-in page, and from there back."""
         if twin or scope["method"] not in SAFE:
             raise refused(401, "Not signed in", "Your session is over.", hint="Sign in, then try again.")
         raw = scope.get("raw_path", b"").partition(b"?")[0].decode("latin-1")

@@ -1,5 +1,5 @@
 -- name: insert_web_session
--- Store who is signed in to the window, or a link that signs in once.
+-- Store who is signed in to the window, or a link for signing in once.
 INSERT INTO web_sessions (digest, key_prefix, once, created_at, seen_at, expires_at)
 VALUES (:digest, :prefix, :once, :now, :now, :expires_at);
 
@@ -13,7 +13,7 @@ WHERE digest = :digest AND once = 0 AND expires_at > :now AND seen_at > :idle;
 UPDATE web_sessions SET seen_at = :now WHERE digest = :digest;
 
 -- name: find_web_link
--- The key that a link signs in with, unless it has been used or is too old.
+-- The key that a link is for, unless it has been used or is too old.
 SELECT key_prefix FROM web_sessions WHERE digest = :digest AND once = 1 AND expires_at > :now;
 
 -- name: delete_web_session
@@ -21,7 +21,7 @@ SELECT key_prefix FROM web_sessions WHERE digest = :digest AND once = 1 AND expi
 DELETE FROM web_sessions WHERE digest = :digest;
 
 -- name: delete_old_web_sessions
--- Remove what nobody can use any more.
+-- Remove what can no longer be used.
 DELETE FROM web_sessions WHERE expires_at <= :now;
 
 -- name: list_web_sessions

@@ -1,5 +1,5 @@
 -- Who is signed in to the web window: the digest of a random id, and the key that was shown once. Like a key, it is
--- looked up before a space is known. once: a link that signs in a single time.
+-- looked up before a space is known. once: a link for signing in a single time.
 CREATE TABLE web_sessions (
     digest text COLLATE "C" NOT NULL PRIMARY KEY,
     key_prefix text COLLATE "C" NOT NULL REFERENCES api_keys (prefix),
