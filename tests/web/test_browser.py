@@ -84,6 +84,7 @@ def plain(chromium: Browser, site: Site) -> Iterator[Watched]:
 
 def test_ask_look_back_choose_and_follow_a_line_to_where_it_was_said(seen: Watched) -> None:
     page = seen.in_space("recall")
+    expect(page.locator(".help")).to_be_visible()  # the script has run
     page.keyboard.press("/")
     page.keyboard.type("Where do I live?")
     page.keyboard.press("Enter")
@@ -188,6 +189,8 @@ def test_the_look_is_kept_and_keys_are_explained(seen: Watched) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page.locator("h1")).to_have_text("Facts")
     page.locator(".rail.wide button", has_text="system").click()
+    expect(page.locator("html:not([data-theme])")).to_have_count(1)
+    expect(page.locator(".help")).to_be_visible()  # the script has run
     page.keyboard.press("?")
     expect(page.locator("dialog[open]")).to_contain_text("next and previous row")
     page.keyboard.press("Escape")
