@@ -162,7 +162,8 @@ async def strip_of(visit: Visit) -> Strip | None:
         place(seen),
         f"{len(at)} sessions and {len(learnt)} facts over {days} days",
     )
-    return Strip(drawing, first, days, min(max((seen - first).days, 0), days))
+    # The slider stands at the end of a day, where the line is: at 0 before the first, at its right end now.
+    return Strip(drawing, first, days, min(max((seen - first).days + 1, 0), days))
 
 
 async def lineage(visit: Visit) -> Page:

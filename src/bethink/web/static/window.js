@@ -8,7 +8,7 @@ customElements.define("w-asof", class extends HTMLElement {
     const first = Date.parse(this.dataset.first), days = Number(this.dataset.days)
     range.hidden = false
     const choose = () => {
-      const day = new Date(first + 864e5 * range.value)
+      const day = new Date(first + 864e5 * (range.value - 1))
       const now = Number(range.value) >= days
       at.value = now ? "" : day.toISOString().slice(0, 10) + " 23:59"
       const text = day.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
