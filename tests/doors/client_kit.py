@@ -3,11 +3,12 @@
 import json
 import socket
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import uvicorn
@@ -15,10 +16,11 @@ import uvicorn
 import bethink
 from bethink.client.remote import Remote
 from bethink.model.access import Scope
-from bethink.server.app import create_app
+from bethink.server.app import Door, create_app
 from tests.conftest import Quiet
 
 KEY = "bt_0123456789ab.secret"
+T = TypeVar("T")
 
 
 def connected(target: str, *, key: str = "") -> bethink.Memory:
@@ -35,10 +37,10 @@ class Served:
 
 
 @contextmanager
-def serving(target: str) -> Generator[Served]:
+def serving(target: str, *, doors: Sequence[Door] = ()) -> Generator[Served]:
     """Serve a database for real, on a thread, until the block ends."""
-    key = anyio.run(_new_key, target)
-    app = create_app(connected(target))
+    key = aside(_new_key, target)
+    app = create_app(connected(target), doors=doors)
     with socket.create_server(("127.0.0.1", 0)) as listener:  # who connects before it is up waits in the queue
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
@@ -49,6 +51,12 @@ def serving(target: str) -> Generator[Served]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def aside(work: Callable[..., Awaitable[T]], *given: Any) -> T:
+    """Run an async function to its end on a thread of its own: a browser may have an event loop running on this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, work, *given).result()
 
 
 async def _new_key(target: str) -> str:

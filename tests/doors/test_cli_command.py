@@ -37,7 +37,7 @@ NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
     "try": _LOCAL | {"--database"},
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
-    **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve"), _LOCAL),
+    **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve", "ui"), _LOCAL),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
     **dict.fromkeys(("webhooks create", "webhooks list", "webhooks delete", "webhooks deliveries"), _SPACE),
 }
@@ -125,7 +125,7 @@ SUCCEEDING = {
     "rules show": ["rules"],
     "rules set": ["rules", "set", "--owner", "Mira"],
 }
-IN_A_PROCESS = {"serve", "mcp"}  # they serve until they are told to stop: see test_cli_processes
+IN_A_PROCESS = {"serve", "mcp", "ui"}  # they serve until they are told to stop: see test_cli_processes
 WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
 
 
@@ -237,6 +237,7 @@ FAILING = {
     "worker": (["worker", "--once", "--database", "mysql://x"], 4),
     "reindex": (["reindex", "--yes"], 4),
     "serve": (["serve", "--port", "-1"], 2),
+    "ui": (["ui", "--port", "-1"], 2),
     "mcp": (["mcp", "--database", "mysql://x"], 4),
     "models list": (["models", "list", "--catalogue", "missing.json"], 4),
     "models pull": (["models", "pull", "gpt"], 2),

@@ -17,7 +17,6 @@ from bethink.model.moments import from_micros, to_micros
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.service import CreateKeyRequest, KeyRequest, RotateKeyRequest
 from bethink.store import api_keys
-from bethink.store.api_keys import StoredKey
 from bethink.store.db import Database, Tx
 from bethink.store.keys import deployment_key
 
@@ -91,7 +90,7 @@ class KeyService:
         await self._prepare()
         digest, revocations, makings = self._digest(key), self._revocations, self._makings
         now, kept = await self._database.transact(lambda tx: (tx.now, api_keys.find(tx, prefix=parts[1])), read=True)
-        if not hmac.compare_digest(digest, kept.digest if kept else _NO_DIGEST) or kept is None or not _good(kept, now):
+        if not hmac.compare_digest(digest, kept.digest if kept else _NO_DIGEST) or kept is None or not kept.valid(now):
             self._seen.pop(mark, None)
             if makings == self._makings:  # otherwise the key may have been created meanwhile
                 self._remember_unknown(parts[1] if kept is None else mark)
@@ -114,7 +113,7 @@ class KeyService:
             kept = api_keys.find(tx, prefix=prefix)
             if kept is None:
                 raise _unknown(prefix)
-            if not _good(kept, tx.now):
+            if not kept.valid(tx.now):
                 raise Conflict(f"the key {prefix} is no longer valid.", hint="Create a new one.")
             api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=request.overlap))
             info = kept.info
@@ -202,11 +201,6 @@ class KeyService:
 
     def _digest(self, key: str) -> str:
         return hmac.digest(self._pepper, key.encode(), sha256).hex()
-
-
-def _good(kept: StoredKey, now: datetime) -> bool:
-    expires = kept.info.expires_at
-    return kept.info.revoked_at is None and (expires is None or expires > now)
 
 
 def _unknown(prefix: str) -> NotFound:

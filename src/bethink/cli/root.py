@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "models": ("models", "List and download models that run on this machine."),
     "reindex": ("reindex", "Build missing vectors for the configured embedder, then switch to them."),
     "serve": ("serve", "Run the HTTP server until stopped."),
+    "ui": ("window", "Open the web window, already signed in."),
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),

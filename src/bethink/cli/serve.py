@@ -2,15 +2,19 @@
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, command
 from bethink.errors import Misconfigured, Unavailable
+
+if TYPE_CHECKING:
+    from bethink.server.app import Door
+    from bethink.settings import Settings
 
 app = typer.Typer()
 
@@ -32,18 +36,30 @@ def serve(
     if agents is not None:
         return _serve_agents(ctx, Path(agents))
     try:
-        from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+        import bethink.server.app  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise _missing("server", error) from error
+        raise missing_extra("server", error) from error
+    _ = bethink.server.app
     given: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
     server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
+    doors = window_doors()
+    beside = " (window: /ui)" if doors else ""
+    return run_server(
+        replace(settings, server=server),
+        ready=lambda address: ctx.note(f"serving at {address}{beside}; stop with Ctrl-C"),
+        doors=doors,
+    )
+
+
+def run_server(settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = ()) -> Result:
+    """Run the HTTP server until stopped. `ready` is called with the address when it listens."""
+    from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(
-            replace(settings, server=server), ready=lambda address: ctx.note(f"serving at {address}; stop with Ctrl-C")
-        )
+        serve_http(settings, ready=ready, doors=doors)
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
@@ -75,6 +91,17 @@ def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
     return Result()
 
 
+def window_doors() -> "Sequence[Door]":
+    """Return the web window as a door of the server; nothing where the extra is not installed."""
+    try:
+        from bethink.web import add_window  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "bethink":
+            raise
+        return ()
+    return (add_window,)
+
+
 def _exit(number: int, frame: object) -> None:
     del number, frame
     raise SystemExit(0)
@@ -103,7 +130,7 @@ async def mcp(
         import bethink.mcp.server  # noqa: PLC0415 - an extra
         from bethink.mcp.stdio import run_stdio  # noqa: PLC0415
     except ImportError as error:
-        raise _missing("mcp", error) from error
+        raise missing_extra("mcp", error) from error
     _ = bethink.mcp.server
     space, others = (ctx.space_name, tuple(also or ())) if project is None else _spaces_of(project, also or ())
     memory = ctx.target.make(stays=True)
@@ -112,7 +139,9 @@ async def mcp(
     return Result()
 
 
-def _missing(extra: str, error: ImportError) -> Misconfigured:
-    ours = not error.name or error.name.startswith("bethink")
-    what = f"this command needs the extra {extra!r}{'' if ours else f': {error.name} is not installed'}."
+def missing_extra(extra: str, error: ImportError | None = None) -> Misconfigured:
+    """Return the error for a command whose extra is not installed."""
+    name = "" if error is None else error.name or ""
+    ours = not name or name.startswith("bethink")
+    what = f"this command needs the extra {extra!r}{'' if ours else f': {name} is not installed'}."
     return Misconfigured(what, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")

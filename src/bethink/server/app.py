@@ -1,6 +1,6 @@
 """Puts the server together, and runs it."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from importlib.metadata import version
@@ -48,10 +48,20 @@ _ABOUT = (
 )
 
 
+Door = Callable[[FastAPI, Context, Memory], None]
+"""Adds routes of its own to a server, such as `bethink.web.add_window`."""
+
+
 def create_app(
-    memory: Memory, *, options: ServerOptions | None = None, tracer_provider: TracerProvider | None = None
+    memory: Memory,
+    *,
+    options: ServerOptions | None = None,
+    tracer_provider: TracerProvider | None = None,
+    doors: Sequence[Door] = (),
 ) -> FastAPI:
     """Make the server of a memory. It opens the memory when it starts, and closes it when it ends.
+
+    `doors` add what is served beside `/v1`: `[bethink.web.add_window]` is the web window at `/ui`.
 
     Raises:
         Unavailable: for a memory that is itself on a server, or switched off.
@@ -95,6 +105,8 @@ def create_app(
     add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])
+    for add in doors:
+        add(app, context, memory)
     app.openapi = lambda: document(app)
     return app
 
@@ -152,7 +164,7 @@ def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str],
     return server
 
 
-def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> None:
+def serve(settings: Settings, *, ready: Callable[[str], None] | None = None, doors: Sequence[Door] = ()) -> None:
     """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
 
     `ready` is called with the address when it listens.
@@ -164,7 +176,7 @@ def serve(settings: Settings, *, ready: Callable[[str], None] | None = None) -> 
     sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
     logs.to_stderr(redactor_for(None))
-    app = create_app(memory, options=options_from(settings))
+    app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):
         server.run(sockets)

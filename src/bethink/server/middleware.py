@@ -22,6 +22,8 @@ HANDLED = "bethink"
 """The key in a scope under which routes note what the log and the metrics need: route, verb, key, space, count."""
 
 _OPEN = frozenset({"/healthz", "/readyz"})
+_OWN_GATE = "/ui"
+"""The window checks itself where a request comes from: its own pages send their origin, too."""
 _NO_ROUTE = "(none)"
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
@@ -51,7 +53,7 @@ class RequestMiddleware:
             return
         began, status = time.perf_counter(), 0
         request_id = f"{random.getrandbits(64):016x}"
-        handled: dict[str, Any] = {}
+        handled: dict[str, Any] = {"request_id": request_id}
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -94,7 +96,8 @@ class RequestMiddleware:
                 "The Host header names another server.",
                 hint="Add the name to server_allowed_hosts.",
             )
-        if origin and origin.decode("latin-1").lower() not in self._options.allowed_origins:
+        foreign = origin and origin.decode("latin-1").lower() not in self._options.allowed_origins
+        if foreign and not f"{scope['path']}/".startswith(f"{_OWN_GATE}/"):
             raise refused(
                 403,
                 "Forbidden",

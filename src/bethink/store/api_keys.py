@@ -19,6 +19,11 @@ class StoredKey(NamedTuple):
     digest: str
     lifetime: int | None
 
+    def valid(self, now: datetime) -> bool:
+        """Return whether the key has neither expired nor been revoked."""
+        expires = self.info.expires_at
+        return self.info.revoked_at is None and (expires is None or expires > now)
+
 
 def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
     """Store a new key. Raises `Duplicate` if its prefix is taken."""

@@ -1,0 +1,197 @@
+"""The window as a door of the server: everything at and below /ui."""
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qs
+
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from bethink import codec
+from bethink.audit.web_sessions import WebSessions
+from bethink.errors import Invalid
+from bethink.memory import Memory
+from bethink.model.access import KeyInfo
+from bethink.model.records import checked_name
+from bethink.server.context import Context
+from bethink.server.limits import read_body
+from bethink.server.middleware import HANDLED
+from bethink.server.problems import MEDIA_TYPE, problem_for, refused
+from bethink.server.slashes import unescaped
+from bethink.web import static
+from bethink.web.gate import COOKIE, HEADERS, SAFE, check_origin, cookies, theme_of
+from bethink.web.pages import ROUTES
+from bethink.web.render import render, render_problem
+from bethink.web.sign_in import SignIn
+from bethink.web.visit import ROOT, Goto, PageRoute, Visit
+
+_MOST_FIELDS = 50
+_FORM = "application/x-www-form-urlencoded"
+_PATTERNS = [(re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", each.path)), each) for each in ROUTES]
+_NO_STORE = (b"cache-control", b"no-store")
+_FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
+
+Answer = tuple[int, bytes, Sequence[tuple[bytes, bytes]]]
+
+
+def add_window(app: FastAPI, context: Context, memory: Memory) -> None:
+    """Serve the window at /ui of a server."""
+    app.router.routes.append(WindowRoute(context, WebSessions(memory.local().parts.database)))
+
+
+class WindowRoute(BaseRoute):
+    """Answers every request for the window: with a page, a redirect, a static file, or a problem as a page."""
+
+    def __init__(self, context: Context, sessions: WebSessions) -> None:
+        self._context = context
+        self._sessions = sessions
+        self._sign_in = SignIn(context, sessions)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for the window."""
+        inside = scope["type"] == "http" and (scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/"))
+        return (Match.FULL if inside else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. What goes wrong is shown as a page, and passed on to be counted and logged."""
+        failure: Exception | None = None
+        try:
+            status, body, headers = await self._answer(scope, receive)
+        except Exception as error:  # noqa: BLE001 - as in the middleware: whatever it is, there is an answer
+            failure = error
+            status, body, headers = self._failed(scope, error)
+        head = [*HEADERS, (b"content-length", str(len(body)).encode()), *headers]
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        if failure is not None:
+            raise failure
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+        path, method = scope["path"].removeprefix(ROOT) or "/", scope["method"]
+        handled, headers = scope[HANDLED], Headers(scope=scope)
+        handled["route"] = ROOT
+        if path.startswith("/static/"):
+            return _static(path, headers)
+        check_origin(method, headers)
+        query = _fields(scope["query_string"])
+        form = await self._form(receive, headers) if method not in SAFE else {}
+        session_id = cookies(headers.get("cookie", "")).get(COOKIE, "")
+        if path in self._sign_in.paths:
+            theme = theme_of(headers.get("cookie", ""))
+            return await self._sign_in.answer(path, method, query=query, form=form, session_id=session_id, theme=theme)
+        twin = scope.get("raw_path", b"").partition(b"?")[0].endswith(b".json")
+        route, names = _found(path.removesuffix(".json") if twin else path, method)
+        key = await self._sessions.find(session_id)
+        if key is None:
+            return self._sign_in.stranger(scope, twin=twin)
+        visit = self._visit(scope, key, names, query=query, form=form)
+        handled["route"], handled["key"] = ROOT + route.path, key.prefix
+        if visit.space:
+            handled["space"] = checked_name(visit.space, "a space")
+        self._context.buckets.take(key.prefix)
+        return await (_twin(route, visit) if twin else _page(route, visit))
+
+    def _visit(
+        self,
+        scope: Scope,
+        key: KeyInfo,
+        names: Mapping[str, str],
+        *,
+        query: Mapping[str, Sequence[str]],
+        form: Mapping[str, Sequence[str]],
+    ) -> Visit:
+        headers = Headers(scope=scope)
+        return Visit(
+            context=self._context,
+            key=key,
+            path=scope.get("raw_path", b"").partition(b"?")[0].decode("latin-1"),
+            names=names,
+            query=query,
+            form=form,
+            theme=theme_of(headers.get("cookie", "")),
+            host=headers.get("host", ""),
+        )
+
+    async def _form(self, receive: Receive, headers: Headers) -> dict[str, list[str]]:
+        with self._context.concurrency.reading("window"):
+            body = await read_body(receive, headers, self._context.options.max_body)
+        if body and headers.get("content-type", "").lower().partition(";")[0].strip() != _FORM:
+            raise refused(415, "Unsupported media type", "This is not a form.", hint="Use the page's own form.")
+        return _fields(body)
+
+    def _failed(self, scope: Scope, error: Exception) -> Answer:
+        problem = problem_for(error)
+        headers = [_NO_STORE, *problem.headers]
+        if scope["path"].endswith(".json"):
+            return problem.status, problem.body(), [*headers, (b"content-type", MEDIA_TYPE.encode())]
+        theme, request_id = theme_of(Headers(scope=scope).get("cookie", "")), scope[HANDLED].get("request_id", "")
+        body = render_problem(problem, theme=theme, request_id=request_id)
+        return problem.status, body, [*headers, _HTML]
+
+
+_HTML = (b"content-type", b"text/html; charset=utf-8")
+
+
+async def _page(route: PageRoute, visit: Visit) -> Answer:
+    made = await route.handler(visit)
+    if isinstance(made, Goto):
+        return 303, b"", [_NO_STORE, (b"location", made.address.encode()), *made.headers]
+    twin = route.twin(visit) if route.twin is not None else None
+    return made.status, render(made, visit, twin=twin), [_NO_STORE, _HTML]
+
+
+async def _twin(route: PageRoute, visit: Visit) -> Answer:
+    twin = route.twin(visit) if route.twin is not None else None
+    if twin is None:
+        raise _no_page()
+    verb, request = twin
+    body = codec.encode_result(verb, await visit.run(verb, request))
+    return 200, body, [_NO_STORE, (b"content-type", b"application/json")]
+
+
+def _found(path: str, method: str) -> tuple[PageRoute, dict[str, str]]:
+    method = "GET" if method == "HEAD" else method
+    others = False
+    for pattern, route in _PATTERNS:
+        match = pattern.fullmatch(path)
+        if match is None:
+            continue
+        if route.method == method:
+            return route, {name: unescaped(value) for name, value in match.groupdict().items()}
+        others = True
+    if others:
+        raise refused(405, "Method not allowed", "This address is not for that.", hint="Go back and open the page.")
+    raise _no_page()
+
+
+def _no_page() -> Exception:
+    return refused(
+        404, "No such page", "The window has no page at this address.", hint="Go to the start.", code="NoSuchPath"
+    )
+
+
+def _fields(text: bytes) -> dict[str, list[str]]:
+    try:
+        found = parse_qs(
+            text.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict", separator="&"
+        )
+    except UnicodeDecodeError:
+        raise Invalid("the request is not UTF-8.", hint="Encode it as UTF-8.") from None
+    except ValueError:
+        raise Invalid(f"the request has more than {_MOST_FIELDS} fields.", hint="Send fewer.") from None
+    if any("\0" in each for name, values in found.items() for each in (name, *values)):
+        raise Invalid("the request contains a NUL.", hint="Leave it out.")
+    return found
+
+
+def _static(path: str, headers: Headers) -> Answer:
+    _, _, given, name = path.split("/", 3) if path.count("/") == 3 else ("", "", "", "")
+    file = static.files().get(name)
+    if file is None or given != static.version():
+        raise _no_page()
+    packed = file.packed if "gzip" in headers.get("accept-encoding", "") else None
+    more = [(b"content-encoding", b"gzip")] if packed is not None else []
+    head = [(b"content-type", file.media_type.encode()), _FOREVER, (b"vary", b"accept-encoding"), *more]
+    return 200, file.plain if packed is None else packed, head

@@ -1,0 +1,124 @@
+"""Texts and times as pages show them. Whatever was remembered may be hostile: it is only ever shown as text."""
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+
+from markupsafe import Markup, escape
+
+from bethink.model.recall import Ref, RefKind
+
+# Characters that hide, reorder or fake text. Line ends and tabs are not among them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_JOINERS = "\u200c\u200d"
+_KINDS = {"session_memory": "session memory"}
+
+
+def said(text: str | None, most: int = 0) -> Markup:
+    """Return a remembered text, with every character that hides or reorders others made visible. `most` cuts it."""
+    whole = text or ""
+    cut = whole[:most].rstrip() if 0 < most < len(whole) else whole
+    parts: list[Markup] = []
+    begin = 0
+    for match in _HIDDEN.finditer(cut):
+        if match[0] in _JOINERS and _joins(cut, match.start()):
+            continue
+        parts += [escape(cut[begin : match.start()]), _mark(match[0])]
+        begin = match.end()
+    parts.append(escape(cut[begin:]))
+    if len(cut) < len(whole):
+        parts.append(Markup("…"))
+    return Markup("").join(parts)
+
+
+def _joins(text: str, at: int) -> bool:
+    # Between letters of scripts that need it, and within emoji, a joiner hides nothing.
+    return 0 < at < len(text) - 1 and ord(text[at - 1]) > 0x2FF and ord(text[at + 1]) > 0x2FF
+
+
+def _mark(character: str) -> Markup:
+    name = unicodedata.name(character, "control character").lower()
+    return Markup('<span class="odd" title="hidden: {}">{}</span>').format(name, f"U+{ord(character):04X}")
+
+
+def lead(text: str | None, most: int = 240) -> Markup:
+    """Return the beginning of a text on one line."""
+    return said(" ".join((text or "").split()), most)
+
+
+def when(at: datetime | None) -> str:
+    """Return a time to the minute, in UTC; empty for None."""
+    return "" if at is None else f"{day(at)}, {at.astimezone(UTC):%H:%M}"
+
+
+def exactly(at: datetime | None) -> str:
+    """Return a time to the second, in UTC."""
+    return "" if at is None else f"{day(at)}, {at.astimezone(UTC):%H:%M:%S}"
+
+
+def day(at: datetime | None) -> str:
+    """Return a day, in UTC; empty for None."""
+    if at is None:
+        return ""
+    given = at.astimezone(UTC)
+    return f"{given.day} {given:%b} {given.year}"
+
+
+def iso(at: datetime | None) -> str:
+    """Return a time as programs read it."""
+    return "" if at is None else at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def ago(at: datetime | None) -> str:
+    """Return how long ago a time was, in words. Never shown alone: it stands in a title."""
+    if at is None:
+        return ""
+    seconds = (datetime.now(UTC) - at).total_seconds()
+    form = "in {}" if seconds < 0 else "{} ago"
+    for size, word in (
+        (86_400 * 365, "year"),
+        (86_400 * 30, "month"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+    ):
+        count = int(abs(seconds) // size)
+        if count:
+            return form.format(f"{count} {word}{'s' if count > 1 else ''}")
+    return "just now"
+
+
+def short(ref: object) -> str:
+    """Return a ref that is short enough to read: `fct_…zk28nc:1`. An id of ours begins with its kind."""
+    found = Ref.read(str(ref))
+    name = found.id if len(found.id) < 16 else f"{found.id[:4]}…{found.id[-6:]}"
+    return name + (f":{found.number}" if found.number else "")
+
+
+def short_id(name: str | None) -> str:
+    """Return an id that is short enough to read."""
+    given = name or ""
+    return given if len(given) < 24 else f"{given[:4]}…{given[-6:]}"
+
+
+def kind_name(kind: object) -> str:
+    """Return the name of a kind in words."""
+    return _KINDS.get(str(kind), str(kind).replace("_", " "))
+
+
+def plural(count: int, word: str, many: str = "") -> str:
+    """Return a number with its noun: `1 fact`, `2 facts`."""
+    return f"{count:,} {word if count == 1 else many or f'{word}s'}"
+
+
+def origin_class(origin: object) -> str:
+    """Return which of the classes of origins one belongs to: user, assistant, tool, document, import or memory."""
+    return str(origin).partition(":")[0]
+
+
+def title_of(ref: Ref) -> str:
+    """Return what a memory is called in a sentence: `This fact`."""
+    return f"This {kind_name(ref.kind)}" if ref.kind is not RefKind.DOCUMENT else f"This document, version {ref.number}"
