@@ -108,6 +108,10 @@ _CHECKED = {"space": ("facts", "reviews", "rules", "documents", "threads", "test
 """The handles that a handle names in its annotations."""
 
 
+_LATE = tuple(f"bethink.model.verbs.{name}" for name in ("changes", "operations", "pages", "relearning", "steering"))
+"""Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
+
+
 class _Imports:
     """The names that a module uses, by where they come from."""
 
@@ -176,13 +180,21 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     returns = _session(handle, imports) if opens else _spelt(verb.result, imports)
     given = [f"{each}=self.id" for each in bound if each in hints]
     given += [f"{each.name}={_converted(each.name, hints[each.name], imports)}" for each in asked]
-    request = f"{imports.of(verb.request)}({', '.join(given)})"
     constant, module = _constant(verb)
-    call = f"await self._run({imports.add(module, constant)}, {request})"
+    late = _Imports()
+    loaded = late if module in _LATE else imports
+    request = f"{(loaded if verb.request.__module__ in _LATE else imports).of(verb.request)}({', '.join(given)})"
+    call = f"await self._run({loaded.add(module, constant)}, {request})"
     body = f"return {returns.strip(chr(34))}(self._backend, {call})" if opens else f"return {call}"
     about = _documentation(verb, [*first, *rest])
     return "\n".join(
-        [f"    async def {verb.method_name}({', '.join(parameters)}) -> {returns}:", about, f"        {body}", ""]
+        [
+            f"    async def {verb.method_name}({', '.join(parameters)}) -> {returns}:",
+            about,
+            *(f"        {line}  # noqa: PLC0415 - see tools/make_api.py\n" for line in late.text().splitlines()),
+            f"        {body}",
+            "",
+        ]
     )
 
 

@@ -13,7 +13,7 @@ from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.recall import RefKind
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs import memory, relearning, service, sessions, steering
+from bethink.model.verbs import memory, service, sessions
 from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
@@ -310,27 +310,15 @@ def _forgetting(local: Local) -> Handlers:
 
 
 def _relearning(local: Local) -> Handlers:
-    return (
-        Handlers()
-        .on(relearning.RELEARN, lambda space, request: local.relearning().relearn(space, request))
-        .on(relearning.APPLY_RELEARNING, lambda space, request: local.relearning().apply(space, request))
-        .on(relearning.UNDO_RELEARNING, lambda space, request: local.relearning().undo(space, request))
-    )
+    from bethink.services import relearn_handlers  # noqa: PLC0415 - see above
+
+    return Handlers(relearn_handlers(local.relearning))
 
 
 def _steering(local: Local) -> Handlers:
-    from bethink.facts.opinions import OpinionService  # noqa: PLC0415 - see above
-    from bethink.steer import preview  # noqa: PLC0415
+    from bethink.services import steering_handlers  # noqa: PLC0415 - see above
 
-    found = OpinionService(local.parts.database, redactor=local.parts.redactor)
-    return (
-        Handlers()
-        .on(steering.PREVIEW, lambda space, request: preview(local.worker(), space, request))
-        .on(steering.PIN, found.pin)
-        .on(steering.UNPIN, found.unpin)
-        .on(steering.PINS, found.pins)
-        .on(steering.FEEDBACK, found.feedback)
-    )
+    return Handlers(steering_handlers(local.parts.database, local.parts.redactor, local.worker))
 
 
 def _correcting(local: Local) -> Handlers:
@@ -469,13 +457,13 @@ _PAGES = (
     "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
     "memory.spending", "memory.settings", "memory.held",
 )  # fmt: skip
+_RELEARNING = ("space.relearn", "space.apply_relearning", "space.undo_relearning")
+_STEERING = ("space.preview", "space.pin", "space.unpin", "space.pins", "space.feedback")
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[[Local], Handlers]], ...] = (
     (sessions.VERBS, _sessions),
     ((memory.REMEMBER,), _sessions),
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
-    (relearning.VERBS, _relearning),
-    (steering.VERBS, _steering),
     (
         (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
         _installation,
@@ -492,6 +480,8 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     "threads": _threads,
     "tests": _tests,
     **dict.fromkeys(_PAGES, _pages),
+    **dict.fromkeys(_RELEARNING, _relearning),
+    **dict.fromkeys(_STEERING, _steering),
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

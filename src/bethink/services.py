@@ -1,18 +1,23 @@
-"""Which functions carry out the verbs of threads and of pages. A process that needs none of them never loads this."""
+"""Which functions carry out the verbs that most processes never need: threads, pages, steering, relearning."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from bethink.audit.operations import OperationService
 from bethink.audit.pages import PageService
+from bethink.extend import Redactor
+from bethink.facts.opinions import OpinionService
 from bethink.model.setting_entries import SettingEntry
-from bethink.model.verbs import operations, pages, threads
+from bethink.model.verbs import operations, pages, relearning, steering, threads
 from bethink.model.verbs.base import Empty
 from bethink.settings import Settings, setting_entries
+from bethink.steer import preview
 from bethink.store.db import Database
+from bethink.worker import Worker
 from bethink.working.service import ThreadService
 
 if TYPE_CHECKING:
+    from bethink.relearn import RelearnService
     from bethink.working.memory import WorkingMemory
 
 Handlers = dict[str, Callable[[str, Any], Awaitable[Any]]]
@@ -58,4 +63,25 @@ def page_handlers(database: Database, settings: Settings | None) -> Handlers:
         operations.SPENDING.name: jobs.spending,
         operations.SPACE_SPENDING.name: jobs.space_spending,
         operations.SETTINGS.name: listed,
+    }
+
+
+def relearn_handlers(service: "Callable[[], RelearnService]") -> Handlers:
+    """Return the functions of relearning, by the verb's name."""
+    return {
+        relearning.RELEARN.name: lambda space, request: service().relearn(space, request),
+        relearning.APPLY_RELEARNING.name: lambda space, request: service().apply(space, request),
+        relearning.UNDO_RELEARNING.name: lambda space, request: service().undo(space, request),
+    }
+
+
+def steering_handlers(database: Database, redactor: Redactor, worker: Callable[[], Worker]) -> Handlers:
+    """Return the functions of previews, pins and feedback, by the verb's name."""
+    found = OpinionService(database, redactor=redactor)
+    return {
+        steering.PREVIEW.name: lambda space, request: preview(worker(), space, request),
+        steering.PIN.name: found.pin,
+        steering.UNPIN.name: found.unpin,
+        steering.PINS.name: found.pins,
+        steering.FEEDBACK.name: found.feedback,
     }

@@ -1,6 +1,6 @@
 """Look at what would be learnt, with what a worker learns with."""
 
-from bethink.errors import Unavailable
+from bethink.errors import Invalid
 from bethink.learning.extraction.extract import Extractor
 from bethink.learning.extraction.preview import Previewer
 from bethink.model.jobs import JobKind
@@ -13,5 +13,5 @@ async def preview(worker: Worker, space: str, request: PreviewRequest) -> Previe
     """Learn from messages without storing anything."""
     extractor = worker.handler(JobKind.EXTRACT)
     if not isinstance(extractor, Extractor):
-        raise Unavailable("there is nothing to learn with.", hint="Set model, such as 'openai:NAME'.")
+        raise Invalid("there is nothing to learn with.", hint="Set model, such as 'openai:NAME'.")
     return await Previewer(extractor=extractor, daily_cap=worker.options.daily_cap).preview(space, request)

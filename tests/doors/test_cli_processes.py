@@ -59,7 +59,7 @@ def test_a_server_serves_until_it_is_told_to_stop(home: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with process(home, "serve", "--port", str(port), "--json") as child:
-        wait_for(child, f"serving at http://127.0.0.1:{port}; stop with Ctrl-C")
+        wait_for(child, f"serving at http://127.0.0.1:{port} (window: /ui); stop with Ctrl-C")
         socket.create_connection(("127.0.0.1", port), timeout=10).close()
         child.send_signal(signal.SIGTERM)
         assert child.stdout

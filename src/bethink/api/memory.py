@@ -11,15 +11,6 @@ from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Sp
 from bethink.model.moments import When, beginning, moment
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.operations import (
-    HELD,
-    PAGE_JOBS,
-    SETTINGS,
-    SPENDING,
-    HeldRequest,
-    PageJobsRequest,
-    SpendingRequest,
-)
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
 
 
@@ -39,6 +30,8 @@ class MemoryVerbs(Handle):
             limit: How many jobs to return at most.
             after: Only what follows: the `next` of the previous page.
         """
+        from bethink.model.verbs.operations import PAGE_JOBS, PageJobsRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(PAGE_JOBS, PageJobsRequest(status=status, kind=kind, limit=limit, after=after))
 
     async def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
@@ -51,6 +44,8 @@ class MemoryVerbs(Handle):
             limit: How many items to return at most.
             after: Only what follows: the `next` of the previous page.
         """
+        from bethink.model.verbs.operations import HELD, HeldRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(HELD, HeldRequest(kind=kind, limit=limit, after=after))
 
     async def spending(
@@ -67,6 +62,8 @@ class MemoryVerbs(Handle):
         Raises:
             Invalid: for more than 366 days, or 31 by space.
         """
+        from bethink.model.verbs.operations import SPENDING, SpendingRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             SPENDING,
             SpendingRequest(
@@ -79,6 +76,8 @@ class MemoryVerbs(Handle):
 
     async def settings(self) -> list[SettingEntry]:
         """List the settings in force, each with its default and where it comes from. Secrets are masked."""
+        from bethink.model.verbs.operations import SETTINGS  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(SETTINGS, Empty())
 
     async def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:

@@ -13,7 +13,6 @@ from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Recall, RefKind, Showing
 from bethink.model.records import Forgotten, Record, SessionMemory
 from bethink.model.transcripts import Transcript
-from bethink.model.verbs.changes import LEARNT, LearntRequest
 from bethink.model.verbs.memory import (
     CONTEXT,
     FORGET,
@@ -211,6 +210,8 @@ class Session(SessionHandle):
         Raises:
             NotFound: if the space has no such session.
         """
+        from bethink.model.verbs.changes import LEARNT, LearntRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(LEARNT, LearntRequest(session_id=self.id, wait=wait))
 
     async def recall(

@@ -31,7 +31,6 @@ from bethink.model.relearning import Relearning
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
@@ -54,17 +53,6 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
-from bethink.model.verbs.operations import (
-    GET_JOB,
-    PAGE_SPACE_JOBS,
-    RETRY_JOB,
-    SPACE_SPENDING,
-    JobRequest,
-    PageSpaceJobsRequest,
-    SpaceSpendingRequest,
-)
-from bethink.model.verbs.pages import TIMELINE, TimelineRequest
-from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
     GET_SESSION,
@@ -73,17 +61,6 @@ from bethink.model.verbs.sessions import (
     ListSessionsRequest,
     OpenSessionRequest,
     SessionRequest,
-)
-from bethink.model.verbs.steering import (
-    FEEDBACK,
-    PIN,
-    PINS,
-    PREVIEW,
-    UNPIN,
-    FeedbackRequest,
-    PinRequest,
-    PinsRequest,
-    PreviewRequest,
 )
 
 if TYPE_CHECKING:
@@ -467,6 +444,8 @@ class Space(SpaceHandle):
             limit: How many entries to return at most.
             after: Only what follows: the `next` of the previous page.
         """
+        from bethink.model.verbs.pages import TIMELINE, TimelineRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             TIMELINE,
             TimelineRequest(
@@ -499,6 +478,8 @@ class Space(SpaceHandle):
             Invalid: if there is no model to learn with.
             Conflict: if the daily spend cap is reached.
         """
+        from bethink.model.verbs.relearning import RELEARN, RelearnRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             RELEARN,
             RelearnRequest(
@@ -515,6 +496,8 @@ class Space(SpaceHandle):
         Raises:
             Stale: if a fact that it would change was changed since.
         """
+        from bethink.model.verbs.relearning import APPLY_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(APPLY_RELEARNING, RelearningRequest(relearning_id=relearning_id))
 
     async def undo_relearning(self, relearning_id: str) -> Relearning:
@@ -526,6 +509,8 @@ class Space(SpaceHandle):
         Raises:
             Stale: if a fact that it brought was changed since.
         """
+        from bethink.model.verbs.relearning import UNDO_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
 
     async def preview(
@@ -550,6 +535,8 @@ class Space(SpaceHandle):
             Invalid: if there is no model to learn with.
             Conflict: if the daily spend cap is reached.
         """
+        from bethink.model.verbs.steering import PREVIEW, PreviewRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             PREVIEW,
             PreviewRequest(messages=messages_from(messages), rules=rules, conversation=conversation, agent=agent),
@@ -566,6 +553,8 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such fact, or it no longer holds.
         """
+        from bethink.model.verbs.steering import PIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(PIN, PinRequest(ref=Ref.read(ref)))
 
     async def unpin(self, ref: Ref | str) -> Fact:
@@ -577,6 +566,8 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such fact, or it no longer holds.
         """
+        from bethink.model.verbs.steering import UNPIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(UNPIN, PinRequest(ref=Ref.read(ref)))
 
     async def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
@@ -586,6 +577,8 @@ class Space(SpaceHandle):
             as_of: What was pinned at this time. A day means its end.
             limit: How many facts to return at most.
         """
+        from bethink.model.verbs.steering import PINS, PinsRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(PINS, PinsRequest(as_of=None if as_of is None else moment(as_of), limit=limit))
 
     async def feedback(
@@ -606,6 +599,8 @@ class Space(SpaceHandle):
             NotFound: if the space has no such fact.
             Stale: if the ref does not name the current version.
         """
+        from bethink.model.verbs.steering import FEEDBACK, FeedbackRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(FEEDBACK, FeedbackRequest(ref=Ref.read(ref), verdict=verdict, note=note, by=by))
 
     async def session(
@@ -717,6 +712,8 @@ class Space(SpaceHandle):
         Raises:
             Stale: if changes after this number are no longer kept.
         """
+        from bethink.model.verbs.changes import CHANGES, ChangesRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))
 
     async def page_jobs(
@@ -730,6 +727,8 @@ class Space(SpaceHandle):
             limit: How many jobs to return at most.
             after: Only what follows: the `next` of the previous page.
         """
+        from bethink.model.verbs.operations import PAGE_SPACE_JOBS, PageSpaceJobsRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             PAGE_SPACE_JOBS, PageSpaceJobsRequest(status=status, kind=kind, limit=limit, after=after)
         )
@@ -744,6 +743,8 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such job.
         """
+        from bethink.model.verbs.operations import GET_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(GET_JOB, JobRequest(kind=kind, key=key))
 
     async def retry_job(self, kind: JobKind, key: str) -> bool:
@@ -756,6 +757,8 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such job.
         """
+        from bethink.model.verbs.operations import RETRY_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(RETRY_JOB, JobRequest(kind=kind, key=key))
 
     async def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
@@ -768,6 +771,8 @@ class Space(SpaceHandle):
         Raises:
             Invalid: for more than 366 days.
         """
+        from bethink.model.verbs.operations import SPACE_SPENDING, SpaceSpendingRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(
             SPACE_SPENDING,
             SpaceSpendingRequest(

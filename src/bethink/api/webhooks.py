@@ -5,15 +5,6 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 
 from bethink.handles import Handle
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.changes import (
-    CREATE_WEBHOOK,
-    DELETE_WEBHOOK,
-    DELIVERIES,
-    LIST_WEBHOOKS,
-    CreateWebhookRequest,
-    DeliveriesRequest,
-    WebhookRequest,
-)
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 
 
@@ -32,10 +23,14 @@ class Webhooks(Handle):
         Raises:
             Invalid: if the address is none that may be called.
         """
+        from bethink.model.verbs.changes import CREATE_WEBHOOK, CreateWebhookRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(CREATE_WEBHOOK, CreateWebhookRequest(url=url, space=space))
 
     async def all(self) -> list[WebhookInfo]:
         """List all webhooks, the oldest first, with those that were disabled."""
+        from bethink.model.verbs.changes import LIST_WEBHOOKS  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(LIST_WEBHOOKS, Empty())
 
     async def delete(self, webhook_id: str) -> None:
@@ -47,6 +42,8 @@ class Webhooks(Handle):
         Raises:
             NotFound: if there is no such webhook.
         """
+        from bethink.model.verbs.changes import DELETE_WEBHOOK, WebhookRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(DELETE_WEBHOOK, WebhookRequest(webhook_id=webhook_id))
 
     async def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
@@ -60,4 +57,6 @@ class Webhooks(Handle):
         Raises:
             NotFound: if there is no such webhook.
         """
+        from bethink.model.verbs.changes import DELIVERIES, DeliveriesRequest  # noqa: PLC0415 - see tools/make_api.py
+
         return await self._run(DELIVERIES, DeliveriesRequest(webhook_id=webhook_id, space=space, limit=limit))
