@@ -8,7 +8,7 @@ from typing import NamedTuple
 Claim = dict[str, object]
 
 _LINE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?([^:\n]*): ([^\n]*(?:\n  [^\n]*)*)", re.MULTILINE)
-_CLAIM = re.compile(r"^(c\d+) about ([^,\n]*), (\w+), \[([\d, ]*)\]: (.*)$", re.MULTILINE)
+_CLAIM = re.compile(r"^(c\d+) about ([^,\n]*), (\w+)(?:, doubt: .*?)?, \[([\d, ]*)\]: (.*)$", re.MULTILINE)
 _NEW = "\nNew:\n"
 _END = "</messages>"
 OWNER = "owner"

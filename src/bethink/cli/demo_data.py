@@ -97,7 +97,7 @@ def _verdicts(prompt: str, scripted: Sequence[Scripted]) -> dict[str, object]:
 
 
 _KNOWN = re.compile(r"^(f\d+) [^:\n]*: (.*)$", re.MULTILINE)
-_CLAIMED = re.compile(r"^(c\d+) about [^:\n]*: (.*)$", re.MULTILINE)
+_CLAIMED = re.compile(r"^(c\d+) about .*?\]: (.*)$", re.MULTILINE)
 
 SCRIPT: Mapping[str, Sequence[Scripted]] = {
     "2026-01-05 home": (
