@@ -150,6 +150,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "facts.search": {"query": "figs"},
     "facts.by_metadata": {"key": "word", "value": "figs"},
     "facts.save": {"fact": {"id": "new", "content": "figs"}},
+    "reviews.propose": {"ref": "message:ses_none:1"},
     "rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
     "documents.search": {"query": "figs"},
     "documents.find": {"path": "~/parrot"},

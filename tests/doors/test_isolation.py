@@ -15,7 +15,8 @@ from tools import postgres
 
 OPERATIONS = operations()
 EMPTY_ELSEWHERE = (
-    "facts.versions", "facts.sources", "facts.quotes", "documents.versions", "documents.sources", "session.cited",
+    "facts.versions", "facts.sources", "facts.quotes", "documents.versions", "documents.history", "documents.sources",
+    "session.cited",
 )  # fmt: skip
 """What returns nothing, or what was sent, where there is nothing."""
 IN_SPACES = [each for each in OPERATIONS if "{space}" in each.path]
