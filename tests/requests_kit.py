@@ -88,8 +88,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         **NARROW,
         **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
-    (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
+    (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
@@ -97,10 +97,10 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
-    (relearning.RELEARN, relearning.RelearnRequest(
-        model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (pages.TIMELINE, pages.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
+    (relearning.RELEARN, relearning.RelearnRequest(
+        model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (steering.PREVIEW, steering.PreviewRequest(messages=TALK, rules=RULES, conversation="talk", agent="scout")),
@@ -141,6 +141,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (reviews.LIST_REVIEWS, reviews.ListReviewsRequest(status=ReviewStatus.REFUSED, limit=3, after="rev_1")),
     (reviews.COUNT_REVIEWS, Empty()),
     (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
+    (reviews.PROPOSE_REVIEW, reviews.ProposeRequest(
+        ref=Ref(RefKind.MESSAGE, "ses_1", 7), statement="Anna drinks mate.", kind=FactKind.PREFERENCE)),
     (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
     (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
     (reviews.APPROVE_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All true.")),

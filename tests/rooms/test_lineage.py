@@ -137,7 +137,7 @@ async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: 
 
     lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
 
-    assert (lineage.text, lineage.origin) == ("Bergen. Lives in Bergen.\n- Lives in Bergen.", "memory")
+    assert (lineage.text, lineage.origin) == ("Bergen\n- Lives in Bergen.", "memory")
     assert lineage.rests_on == (message(told, 1),)
     assert lineage.made_by is not None
     assert [job.key for job in lineage.jobs] == [told.id]

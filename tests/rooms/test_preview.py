@@ -7,7 +7,7 @@ import pytest
 
 import bethink
 from bethink.build import connect
-from bethink.errors import Unavailable
+from bethink.errors import Conflict, Invalid
 from bethink.model.calls import ModelCall
 from bethink.model.records import Evidence, Fact, FactKind, Origin
 from bethink.providers.scripted_model import ScriptedModel
@@ -15,7 +15,7 @@ from tests.rooms.review_kit import claim
 from tests.rooms.stored_kit import tables
 
 SAID = "I live in Oslo. Keep it short. I have asthma. My sister may move to Rome. I sold the boat."
-COUNTED = {"spending"}
+COUNTED = {"spending", "model_spending"}
 """What a preview adds to: the costs of the day, which are no one's words."""
 
 
@@ -137,8 +137,8 @@ async def test_a_long_transcript_is_looked_at_in_parts_and_every_message_once(ta
 
 async def test_a_preview_needs_a_model_and_money(target: str) -> None:
     async with connect(target, learn_in_background=False) as memory:
-        with pytest.raises(Unavailable, match="no model"):
+        with pytest.raises(Invalid, match="no model"):
             await memory.space("alice").preview(SAID)
     async with connect(target, model=scripted(*CLAIMS), learn_in_background=False, daily_spend_cap=0.0) as memory:
-        with pytest.raises(Unavailable, match="cap"):
+        with pytest.raises(Conflict, match="cap"):
             await memory.space("alice").preview(SAID)

@@ -109,7 +109,7 @@ async def test_a_memory_that_only_quotes_gives_way_to_the_message_it_quotes(memo
 
 
 async def test_a_memory_in_a_models_own_words_stands_beside_its_message(memory: Memory, database: Database) -> None:
-    session = await Life(database, memory).tell("The dentist is Dr Moen.", title="They spoke of a dentist")
+    session = await Life(database, memory).tell("The dentist is Dr Moen.", note="Her dentist is called Dr Moen.")
 
     found = await memory.space("alice").recall("Who is the dentist?")
 

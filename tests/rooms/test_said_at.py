@@ -94,7 +94,7 @@ async def test_imported_history_is_dated_by_when_it_was_said(memory: Memory, dat
     tree = await whole_tree(life.docs)
     assert f"2021-10-05, {session.id}" in tree["~/memory/consolidated/MEMORY.md"].body
     summary = tree["~/memory/consolidated/memory_summary.md"].body
-    assert summary.endswith("- 2023-11-14: snow\n- 2021-10-05: they-talked"), "the latest first, by what was said"
+    assert summary.endswith("- 2023-11-14: snow\n- 2021-10-05: tea"), "the latest first, by what was said"
     files = await life.docs.files()
     assert [name[18:28] for name in sorted(files) if name.startswith("rollout")] == ["2021-10-05", "2023-11-14"]
     assert "updated_at: 2021-10-05T12:00:00+00:00" in files["raw_memories.md"]

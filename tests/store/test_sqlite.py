@@ -325,8 +325,6 @@ async def test_a_commit_that_the_disk_did_not_confirm_is_of_unknown_outcome(tmp_
         ("list_marked", "jobs_marked"),
         ("claim_jobs", "jobs_due"),
         ("claim_jobs", "jobs_tried"),
-        ("count_jobs", "jobs_marked"),
-        ("count_jobs", "jobs_quiet"),
         ("take_numbers", "sqlite_autoindex_sessions_1"),
         ("take_numbers", "SEARCH i USING INTEGER PRIMARY KEY (rowid<?)"),
         ("match_messages", "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"),

@@ -33,7 +33,7 @@ def fact(**fields: Any) -> Fact:
         (lambda: SaveFactRequest(fact=fact(entities=[None])), "fact.entities.0", "must be str. It was NoneType"),
         (lambda: SaveFactRequest(fact=fact(slot=5)), "fact.slot", "must be str. It was int"),
         (lambda: fact(tags="abc"), "tags", "must be a list. It was str"),
-        (lambda: fact(kind="song"), "kind", "cannot be 'song'"),
+        (lambda: fact(kind="Song!"), "kind", "cannot be 'Song!'"),
         (lambda: DocumentDraft(slug="s", title="t", links="abc"), "links", "must be a list. It was str"),  # pyright: ignore[reportArgumentType]
         (lambda: RecallRequest(question="q", origins=("user", 5)), "origins.1", "must be str. It was int"),  # pyright: ignore[reportArgumentType]
         (lambda: UsedRequest(refs=("fact:f:1",)), "refs.0", "must be Ref. It was str"),  # pyright: ignore[reportArgumentType]

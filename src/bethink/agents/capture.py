@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
-from bethink.agents.folder import AgentFolder, SessionState
+from bethink.agents.folder import AgentFolder, AgentSessionState
 from bethink.agents.payloads import AFTER_COMPACTION, END, STOP, TRANSCRIPTS, HookEvent
-from bethink.agents.scopes import Scope, scope_of
+from bethink.agents.scopes import ProjectScope, scope_of
 from bethink.api.session import Session
 from bethink.errors import BethinkError, Conflict, Corrupt, Invalid, Misconfigured
 from bethink.logs import logger
@@ -29,11 +29,11 @@ class Capture:
         self._learns_freely = learns_freely
         """Whether learning costs nothing, because there is no model: then every turn is learnt from at once."""
 
-    def scope(self, cwd: str) -> Scope:
+    def scope(self, cwd: str) -> ProjectScope:
         """Return the spaces of a folder, as `connect` was told."""
         return scope_of(cwd or "/", project_only=bool(self._folder.settings.get("project_only")))
 
-    async def take(self, event: HookEvent) -> SessionState:
+    async def take(self, event: HookEvent) -> AgentSessionState:
         """Store what is new in the session of an event, and note what the event means for it.
 
         Raises:
@@ -72,16 +72,18 @@ class Capture:
             first = next(_lines(event.agent, path, 0), None)
             if first is None or self._folder.knows(event.agent, first.session):
                 continue
-            await self._read(SessionState(agent=event.agent, session=first.session, transcript=str(path)), str(path))
+            await self._read(
+                AgentSessionState(agent=event.agent, session=first.session, transcript=str(path)), str(path)
+            )
 
-    async def _read(self, state: SessionState, *paths: str) -> int:
+    async def _read(self, state: AgentSessionState, *paths: str) -> int:
         """Store what is new in some transcripts, and return how many lines that were."""
         count = 0
         for path in dict.fromkeys(each for name in paths for each in (Path(name), *_subagents(Path(name)))):
             count += await self._read_file(state, path)
         return count
 
-    async def _read_file(self, state: SessionState, path: Path) -> int:
+    async def _read_file(self, state: AgentSessionState, path: Path) -> int:
         name, count = str(path), 0
         lines = _lines(state.agent, path, state.offsets.get(name, 0))
         while batch := list(islice(lines, _BATCH)):
@@ -125,7 +127,7 @@ class Capture:
             for each in messages:
                 await self._append(session, [each])
 
-    async def _from_payload(self, state: SessionState, event: HookEvent) -> int:
+    async def _from_payload(self, state: AgentSessionState, event: HookEvent) -> int:
         """Store what the payload itself says: the agent keeps no transcript of this session."""
         said = [("user", event.prompt), ("assistant", event.answer)]
         messages = [
@@ -140,11 +142,11 @@ class Capture:
             await self._append(await self._own_session(state), messages)
         return len(messages)
 
-    async def _own_session(self, state: SessionState) -> Session:
+    async def _own_session(self, state: AgentSessionState) -> Session:
         space = self._memory.space(state.space or "")
         return await space.session(conversation_key(state.agent, state.session), agent=state.agent)
 
-    async def _told(self, state: SessionState, event: HookEvent) -> None:
+    async def _told(self, state: AgentSessionState, event: HookEvent) -> None:
         """Pass on what an event means: a turn has ended, the context was compacted, the session has ended."""
         if state.space is None or event.event not in (STOP, AFTER_COMPACTION, END):
             return

@@ -1,6 +1,6 @@
 """What a session is shown when it starts: the memory of its project and of its person, within one budget."""
 
-from bethink.agents.scopes import Scope
+from bethink.agents.scopes import ProjectScope
 from bethink.errors import BethinkError
 from bethink.logs import logger
 from bethink.memory import Memory
@@ -11,7 +11,7 @@ BUDGET = 1_900
 _log = logger("agents")
 
 
-async def start_context(memory: Memory, scope: Scope, *, agent: str, session: str) -> str:
+async def start_context(memory: Memory, scope: ProjectScope, *, agent: str, session: str) -> str:
     """Return the block to begin a session with; empty if there is nothing to show. What is shown goes into the ledger.
 
     Each space may use an equal share; what the project leaves is the person's.

@@ -36,7 +36,7 @@ def hook_module() -> ModuleType:
 
 
 @dataclass(slots=True, kw_only=True)
-class SessionState:
+class AgentSessionState:
     """How far one session of an agent was read, and where it is stored."""
 
     agent: str
@@ -122,13 +122,13 @@ class AgentFolder:
             given = cast("Mapping[object, object]", note)
             yield path, {str(name): value for name, value in given.items() if isinstance(value, str)}
 
-    def session(self, agent: str, session: str) -> SessionState:
+    def session(self, agent: str, session: str) -> AgentSessionState:
         """Return what is known about a session, or a new state."""
-        return self._read(self._file(agent, session)) or SessionState(agent=agent, session=session)
+        return self._read(self._file(agent, session)) or AgentSessionState(agent=agent, session=session)
 
-    def behind(self) -> list[SessionState]:
+    def behind(self) -> list[AgentSessionState]:
         """Return the sessions whose transcript was written to since it was last read."""
-        found: list[SessionState] = []
+        found: list[AgentSessionState] = []
         for path in sorted(self.sessions.glob("*.json")):
             state = self._read(path)
             try:
@@ -142,7 +142,7 @@ class AgentFolder:
         """Return whether anything is known about a session."""
         return self._file(agent, session).is_file()
 
-    def save(self, state: SessionState) -> None:
+    def save(self, state: AgentSessionState) -> None:
         """Write what is known about a session; a crash leaves the old state or the new one."""
         self.write(self._file(state.agent, state.session), json.dumps(asdict(state)))
 
@@ -158,8 +158,8 @@ class AgentFolder:
         return self.sessions / f"{agent}-{plain}.json"
 
     @staticmethod
-    def _read(path: Path) -> SessionState | None:
+    def _read(path: Path) -> AgentSessionState | None:
         try:
-            return SessionState(**json.loads(path.read_text(encoding="utf-8")))
+            return AgentSessionState(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None

@@ -21,7 +21,7 @@ _ODD = re.compile(r"[^\w./@+-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class ProjectScope:
     """The spaces of a folder. `home` is where its sessions are stored; what is shown there comes from `spaces`."""
 
     person: str | None
@@ -39,7 +39,7 @@ class Scope:
         return () if self.ignored else tuple(filter(None, (self.project, self.person)))
 
 
-def scope_of(folder: str | Path, *, project_only: bool = False) -> Scope:
+def scope_of(folder: str | Path, *, project_only: bool = False) -> ProjectScope:
     """Return the spaces of a folder.
 
     A folder in a git repository belongs to the project of its remote: a clone and a worktree are the same project.
@@ -50,9 +50,9 @@ def scope_of(folder: str | Path, *, project_only: bool = False) -> Scope:
     try:
         path = path.resolve()
         person = None if project_only else PERSON
-        return Scope(person=person, project=_project(path), ignored=ignored(path))
+        return ProjectScope(person=person, project=_project(path), ignored=ignored(path))
     except (OSError, RuntimeError, ValueError):  # a folder that cannot be looked at is left out
-        return Scope(person=None, project=None, ignored=True)
+        return ProjectScope(person=None, project=None, ignored=True)
 
 
 def _project(path: Path) -> str | None:

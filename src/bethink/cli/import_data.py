@@ -211,13 +211,13 @@ async def _stored(
     by_project: bool = False,
 ) -> "ImportReport":
     """Read everything once to count and check it, ask, then read it again and store it."""
-    from bethink.importers.items import Unreadable  # noqa: PLC0415
+    from bethink.importers.items import UnreadableItem  # noqa: PLC0415
     from bethink.importers.store import Importer, ImportReport  # noqa: PLC0415
 
     report = ImportReport(dry_run=dry_run)
     for item in items():
         report.found += 1
-        if dry_run and isinstance(item, Unreadable):
+        if dry_run and isinstance(item, UnreadableItem):
             report.refuse(item.place, item.why)
     if dry_run:
         return report

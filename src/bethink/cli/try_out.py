@@ -15,7 +15,7 @@ from bethink.cli.terminal import OutputLine, Progress, many, one_line
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.importers.preview import Estimate, Found
+    from bethink.importers.preview import Estimate, Trial
     from bethink.memory import Memory
     from bethink.model.recall import Recalled
     from bethink.transcripts.lines import TranscriptLine
@@ -49,12 +49,12 @@ async def try_out(
     It prints what you said that would be remembered, ten recalled lines with their sources, and what learning from all
     of it would cost.
     """
-    from bethink.importers.preview import Found, estimate, recent  # noqa: PLC0415
+    from bethink.importers.preview import Trial, estimate, recent  # noqa: PLC0415
     from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
 
     settings = ctx.target.settings
     tokens = EstimatedTokens()
-    found = Found(since=datetime.now(UTC) - timedelta(days=days))
+    found = Trial(since=datetime.now(UTC) - timedelta(days=days))
     ctx.note("reading transcripts of Claude Code and Codex; nothing is stored…")
     lines = list(found.count(recent(found), tokens))
     if not lines:
@@ -133,7 +133,7 @@ def _each_once(answers: "Sequence[Sequence[Recalled]]", asked: Sequence[str]) ->
                 yield question, item
 
 
-def _data(found: "Found", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> dict[str, Any]:
+def _data(found: "Trial", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> dict[str, Any]:
     return {
         "since": found.since,
         "files": found.files,
@@ -148,7 +148,7 @@ def _data(found: "Found", remembered: list[_Line], recalled: list[_Line], cost: 
     }
 
 
-def _lines(found: "Found", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> list[OutputLine]:
+def _lines(found: "Trial", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> list[OutputLine]:
     agents = " and ".join(f"{count:,} of {agent}" for agent, count in found.agents.items())
     sessions = f"{many(len(found.tokens), 'session')} in {many(len(found.projects), 'project')}"
     unread = f" {many(found.unread, 'file')} could not be read." if found.unread else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, Unreadable, json_files, when
+from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
 from bethink.transcripts.lines import at, id_at, mapping, objects, shortened, text_at
 
@@ -33,7 +33,7 @@ def _conversation(tree: Mapping[str, Any]) -> Iterator[Item]:
         try:
             message = _message(node, said, title, tree)
         except BethinkError as error:
-            yield Unreadable(f"conversation {own}, message {node}", str(error))
+            yield UnreadableItem(f"conversation {own}, message {node}", str(error))
         else:
             if message is not None:
                 yield ImportedMessage(f"conversation {own}, message {node}", to, message)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, Unreadable, json_files, when
+from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
 from bethink.transcripts.lines import id_at, objects, text_at
 
@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Item]:
                 try:
                     message = _message(said, conversation, f"{own}:{number}")
                 except BethinkError as error:
-                    yield Unreadable(place, str(error))
+                    yield UnreadableItem(place, str(error))
                 else:
                     if message is not None:
                         yield ImportedMessage(place, to, message)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bethink.agents.scopes import Scope, scope_of
+from bethink.agents.scopes import ProjectScope, scope_of
 from bethink.errors import Corrupt, Invalid, Misconfigured
-from bethink.importers.items import Destination, ImportedMessage, Item, Unreadable
+from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem
 from bethink.model.records import AgentKind
 from bethink.transcripts import claude_code, codex
 from bethink.transcripts.lines import TranscriptLine
@@ -18,7 +18,7 @@ class ProjectSpaces:
     """Tells which space a line belongs to, as the hooks do: where its session began, unless its folder is ignored."""
 
     def __init__(self) -> None:
-        self._scopes: dict[str, Scope] = {}
+        self._scopes: dict[str, ProjectScope] = {}
         self._sessions: dict[str, str] = {}
 
     def of(self, line: TranscriptLine) -> str | None:
@@ -53,7 +53,7 @@ def _read(path: Path, read: _Read, spaces: ProjectSpaces | None) -> Iterator[Ite
                 if space is not None:
                     yield imported(line, space=space)
         except (Corrupt, Misconfigured, OSError) as error:  # the other files can still be read
-            yield Unreadable(str(each), str(error))
+            yield UnreadableItem(str(each), str(error))
 
 
 def imported(line: TranscriptLine, *, space: str = "") -> ImportedMessage:

@@ -51,14 +51,14 @@ class ImportedDocument(NamedTuple):
     draft: DocumentDraft
 
 
-class Unreadable(NamedTuple):
+class UnreadableItem(NamedTuple):
     """What cannot be stored, and why."""
 
     place: str
     why: str
 
 
-Item = ImportedMessage | ImportedFact | ImportedDocument | Unreadable
+Item = ImportedMessage | ImportedFact | ImportedDocument | UnreadableItem
 
 
 def json_files(path: Path, pattern: str, what: str) -> Iterator[tuple[str, Any]]:

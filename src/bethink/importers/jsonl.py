@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, Unreadable
+from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem
 from bethink.model.records import Message, checked_name, message_from
 
 _LINE = "Write one JSON object per line, with role and content."
@@ -29,7 +29,7 @@ def read(path: Path, *, conversation: str = "import") -> Iterator[Item]:
                 try:
                     yield message_of(raw, place, f"import:{digest}:{number}", conversation)
                 except (BethinkError, ValueError, TypeError, RecursionError) as error:
-                    yield Unreadable(place, str(error))
+                    yield UnreadableItem(place, str(error))
 
 
 def _digest(path: Path) -> str:

@@ -12,7 +12,7 @@ from bethink.importers.items import (
     ImportedDocument,
     ImportedMessage,
     Item,
-    Unreadable,
+    UnreadableItem,
     json_files,
     when,
 )
@@ -49,7 +49,7 @@ def _agent(agent: Mapping[str, Any]) -> Iterator[Item]:
         try:
             message = _message(said, f"{own}:{number}")
         except BethinkError as error:
-            yield Unreadable(place, str(error))
+            yield UnreadableItem(place, str(error))
         else:
             if message is not None:
                 yield ImportedMessage(place, to, message)
@@ -120,4 +120,4 @@ def _block(block: Mapping[str, Any]) -> Iterator[Item]:
         draft = DocumentDraft(slug=f"letta-{slug}"[:60], title=f"Letta: {label}"[:100], body=value)
         yield ImportedDocument(f"block {label}", f"letta:{slug}"[:100], draft)
     except BethinkError as error:
-        yield Unreadable(f"block {label}", str(error))
+        yield UnreadableItem(f"block {label}", str(error))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import ImportedFact, Item, Unreadable, json_files, texts_only, when
+from bethink.importers.items import ImportedFact, Item, UnreadableItem, json_files, texts_only, when
 from bethink.model.records import Fact
 from bethink.transcripts.lines import id_at, mapping, objects, text_at
 
@@ -43,5 +43,5 @@ def _fact(tree: Mapping[str, Any], place: str) -> Item:
             metadata=texts_only({**mapping(tree.get("metadata")), **{name: tree.get(name) for name in _ABOUT}}),
         )
     except BethinkError as error:
-        return Unreadable(place, str(error))
+        return UnreadableItem(place, str(error))
     return ImportedFact(place, fact)

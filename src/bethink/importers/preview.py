@@ -24,7 +24,7 @@ _ANSWER, _VERDICTS = 500, 100
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class Trial:
     """The transcripts of some days: how many there are, and of what."""
 
     since: datetime
@@ -62,7 +62,7 @@ class Estimate:
     dollars: float
 
 
-def recent(found: Found) -> Iterator[TranscriptLine]:
+def recent(found: Trial) -> Iterator[TranscriptLine]:
     """Yield what was said since a time, in the transcripts of Claude Code and Codex. Sub-agents are left out."""
     for agent in (claude_code, codex):
         for path in agent.find():
@@ -79,7 +79,7 @@ def _counts(line: TranscriptLine, since: datetime) -> bool:
     return line.subagent is None and line.said_at is not None and line.said_at >= since
 
 
-def estimate(found: Found, tokens: Tokens, model: ModelSettings, *, second_reading: bool) -> Estimate:
+def estimate(found: Trial, tokens: Tokens, model: ModelSettings, *, second_reading: bool) -> Estimate:
     """Estimate what learning from all of it would cost, by the prices in the settings."""
     own, judge = tokens.count(prompt("extract-2")), tokens.count(prompt("second-1"))
     room = max(500, int(model.window * INPUT_SHARE) - own)

@@ -8,7 +8,7 @@ from typing import Any
 from bethink.api.session import Session
 from bethink.api.space import Space
 from bethink.errors import Conflict, Duplicate, Invalid, Stale
-from bethink.importers.items import Destination, ImportedDocument, ImportedFact, ImportedMessage, Item, Unreadable
+from bethink.importers.items import Destination, ImportedDocument, ImportedFact, ImportedMessage, Item, UnreadableItem
 
 _BATCH = 100
 _SHOWN = 10
@@ -77,7 +77,7 @@ class Importer:
 
     async def _other(self, item: Item) -> None:
         try:
-            if isinstance(item, Unreadable):
+            if isinstance(item, UnreadableItem):
                 self.report.refuse(item.place, item.why)
             elif isinstance(item, ImportedFact):
                 await self.space.facts.save(item.fact, expected=0)

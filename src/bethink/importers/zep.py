@@ -10,7 +10,7 @@ from bethink.importers.items import (
     ImportedFact,
     ImportedMessage,
     Item,
-    Unreadable,
+    UnreadableItem,
     json_files,
     texts_only,
     when,
@@ -34,7 +34,7 @@ def read(path: Path) -> Iterator[Item]:
             try:
                 item = _edge(each, place) if text_at(each, "fact") else _message(each, thread, place)
             except BethinkError as error:
-                item = Unreadable(place, str(error))
+                item = UnreadableItem(place, str(error))
             yield item
     if not found:
         raise Invalid(f"{path} holds nothing of Zep.", hint=f"Give {_EXPORT}.")

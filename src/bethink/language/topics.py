@@ -24,7 +24,7 @@ class _Words(NamedTuple):
     whole: dict[str, frozenset[str]]
     begins: dict[str, frozenset[str]]
     ends: dict[str, frozenset[str]]
-    signs: dict[str, frozenset[str]]
+    parts_of_words: dict[str, frozenset[str]]
     phrases: dict[str, list[tuple[str, str]]]
     """By their first words."""
 
@@ -59,7 +59,7 @@ def _found(text: str, *, asked: bool) -> dict[str, tuple[str, ...]]:
 def _topics(word: str, *, asked: bool) -> tuple[str, ...]:
     known = _words(asked)
     if is_unspaced(word):
-        return _ordered(known.signs.get(part) for part in _parts(word))
+        return _ordered(known.parts_of_words.get(part) for part in _parts(word))
     ends = range(_SHORTEST, len(word) + 1)
     return _ordered(
         (
@@ -100,7 +100,7 @@ def _words(asked: bool) -> _Words:  # noqa: FBT001 - a key of the cache
 def _put(known: _Words, word: str, term: str) -> None:
     core, topic = word.strip("-"), frozenset({term})
     if is_unspaced(core):
-        place, key = known.signs, core
+        place, key = known.parts_of_words, core
     elif len(parts := words_in(core.replace("_", " "))) > 1:
         known.phrases.setdefault(parts[0], []).append((" ".join(parts), term))
         return

@@ -35,7 +35,7 @@ class Confirmation(BaseModel):
     ] = None
 
 
-class Answered(NamedTuple):
+class UserAnswer(NamedTuple):
     """What the user said about a claim under review."""
 
     review_id: str
@@ -52,17 +52,17 @@ def can_ask(ctx: Asking) -> bool:
     return _in_answer(ctx) or ctx.session.can_send_request
 
 
-def answered(ctx: Asking) -> Answered | None:
+def answered(ctx: Asking) -> UserAnswer | None:
     """Return what the user said, if this call is made again with it. Without our own state, an answer is none."""
     if not _in_answer(ctx) or not ctx.request_state:
         return None
     said = (ctx.input_responses or {}).get(_ASKED)
     if not isinstance(said, ElicitResult):
-        return Answered(ctx.request_state, "cancel")
+        return UserAnswer(ctx.request_state, "cancel")
     return _read(ctx.request_state, said.action, said.content)
 
 
-async def ask(ctx: Asking, review: Review) -> Answered | InputRequiredResult:
+async def ask(ctx: Asking, review: Review) -> UserAnswer | InputRequiredResult:
     """Ask the user, or return what lets the client ask. Whatever is not a clear yes or no counts as not answered."""
     question = question_about(review)
     if _in_answer(ctx):
@@ -71,7 +71,7 @@ async def ask(ctx: Asking, review: Review) -> Answered | InputRequiredResult:
     try:
         said = await ctx.elicit(question, Confirmation)
     except (MCPError, ValueError):  # the client could not ask, or answered something else
-        return Answered(review.id, "cancel")
+        return UserAnswer(review.id, "cancel")
     return _read(review.id, said.action, said.data.model_dump() if said.action == "accept" else None)
 
 
@@ -89,16 +89,16 @@ def shown(review: Review) -> str:
     return inert(review.claim.fact.content, limit=LONGEST_STATEMENT)
 
 
-def _read(review_id: str, action: str, content: Any) -> Answered:
+def _read(review_id: str, action: str, content: Any) -> UserAnswer:
     if action == "decline":
-        return Answered(review_id, "decline")
+        return UserAnswer(review_id, "decline")
     try:
         given = Confirmation.model_validate(content) if action == "accept" else None
     except ValidationError:
         given = None
     if given is None:
-        return Answered(review_id, "cancel")
-    return Answered(review_id, "accept", (given.in_your_words or "").strip() or None)
+        return UserAnswer(review_id, "cancel")
+    return UserAnswer(review_id, "accept", (given.in_your_words or "").strip() or None)
 
 
 def _in_answer(ctx: Asking) -> bool:

@@ -26,7 +26,7 @@ class LineClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptLine:
+class TranscriptRow:
     """A message, and what became of it. `documents` are those that name the message itself as a source."""
 
     record: Record
@@ -39,9 +39,9 @@ class TranscriptLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """A part of a session. `earlier` and `later` say whether there is more of it before and after."""
+    """A part of a session. `earlier` and `later` are true if there is more of it before and after."""
 
     session: SessionInfo
-    lines: tuple[TranscriptLine, ...] = ()
+    lines: tuple[TranscriptRow, ...] = ()
     earlier: bool = False
     later: bool = False

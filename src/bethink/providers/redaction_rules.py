@@ -152,7 +152,7 @@ def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
 
 
 def _told(text: str) -> list[MatchSpan]:
-    """Return what the words and signs around it make a secret."""
+    """Return what the words and marks around it make a secret."""
     found: list[MatchSpan] = []
     lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
     for needs, idioms in _IDIOMS.items():

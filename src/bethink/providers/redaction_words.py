@@ -145,7 +145,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
 
 
 def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
-    """Return whether a value stands in a shell or a settings file, where it is no code."""
+    """Return whether a value stands in a shell or a settings file, and not in code."""
     if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
         return True
     if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):

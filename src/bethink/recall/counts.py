@@ -128,7 +128,7 @@ class _Counting:
         for topic in term.topics:
             share = self._tuning.topic * min(1.0, _rarity(len(self._having[topic]), self._found.size.passages) / rarity)
             for index, _ in self._having[topic]:
-                if index not in direct:  # a fact that has the word itself is no better than a message that has it
+                if index not in direct:  # a fact that has the word itself ranks like a message that has it
                     related[index] = max(related[index], share)
         if not related and len(term.stems) == 1:
             return list(direct.items())

@@ -15,7 +15,7 @@ from bethink.store.db import Row, Tx
 SPACE_KEY = "space"
 """The key of jobs that exist once per space."""
 OTHER, UNNAMED = "other", "unnamed"
-"""What is charged that is no job, and by a model that does not say its name."""
+"""What is charged apart from jobs, and by a model that does not say its name."""
 _LEARNT = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
 _ATTEMPTS = 20
 """How many failed attempts of a job are kept."""

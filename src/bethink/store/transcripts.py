@@ -5,7 +5,7 @@ from collections import defaultdict
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Record, SessionInfo
 from bethink.model.reviews import ReviewStatus
-from bethink.model.transcripts import LineClaim, LineFact, Transcript, TranscriptLine
+from bethink.model.transcripts import LineClaim, LineFact, Transcript, TranscriptRow
 from bethink.store import messages
 from bethink.store.db import NO_LIMIT, Tx
 
@@ -37,7 +37,7 @@ def around(tx: Tx, session: SessionInfo, *, number: int | None, limit: int) -> T
     )
 
 
-def _lines(tx: Tx, shown: list[Record], *, space: str) -> tuple[TranscriptLine, ...]:
+def _lines(tx: Tx, shown: list[Record], *, space: str) -> tuple[TranscriptRow, ...]:
     asked = {"space": space, "session": shown[0].session_id, "first": shown[0].number, "last": shown[-1].number}
     facts: defaultdict[int, list[LineFact]] = defaultdict(list)
     for row in tx.all("facts_of_lines", limit=_MARKS, **asked):
@@ -52,7 +52,7 @@ def _lines(tx: Tx, shown: list[Record], *, space: str) -> tuple[TranscriptLine, 
         claims[row["line"]].append(claim)
     times = {row["line"]: row["count"] for row in tx.all("showings_of_lines", **asked)}
     return tuple(
-        TranscriptLine(
+        TranscriptRow(
             record=record,
             facts=tuple(facts[record.number]),
             documents=tuple(documents[record.number]),

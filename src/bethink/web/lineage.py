@@ -13,7 +13,7 @@ from bethink.web.visit import Visit
 _MOST_USES = 6
 
 
-class Use(NamedTuple):
+class LineageUse(NamedTuple):
     """A memory that was made of another: its newest version, what it is called, and how many versions there were."""
 
     ref: Ref
@@ -26,7 +26,7 @@ class Chain(NamedTuple):
     """A lineage, with the memories it was used in by name."""
 
     line: Lineage
-    uses: Sequence[Use]
+    uses: Sequence[LineageUse]
     more: int
 
 
@@ -36,10 +36,10 @@ async def chain_of(visit: Visit, ref: Ref, *, depth: int = 1) -> Chain:
     newest: dict[tuple[RefKind, str], list[Ref]] = {}
     for each in line.used_in:
         newest.setdefault((each.kind, each.id), []).append(each)
-    uses: list[Use] = []
+    uses: list[LineageUse] = []
     for refs in list(newest.values())[:_MOST_USES]:
         last = max(refs, key=lambda each: each.number)
-        uses.append(Use(last, await _title(visit, last), link_of(visit, last), len(refs) - 1))
+        uses.append(LineageUse(last, await _title(visit, last), link_of(visit, last), len(refs) - 1))
     return Chain(line, uses, max(0, len(newest) - _MOST_USES))
 
 

@@ -15,7 +15,7 @@ from bethink.model.verbs.threads import LIST_THREADS
 from bethink.web.visit import Visit, address
 
 
-class Entry(NamedTuple):
+class MenuEntry(NamedTuple):
     """A line of the menu. `pages` are the templates for which it is the current one."""
 
     name: str
@@ -46,19 +46,21 @@ _SPACE: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...], Verb[Any, Any], 
 )
 
 
-def groups(visit: Visit) -> list[tuple[str, list[Entry]]]:
+def groups(visit: Visit) -> list[tuple[str, list[MenuEntry]]]:
     """Return the menu of a page, in groups."""
-    found: list[tuple[str, list[Entry]]] = []
+    found: list[tuple[str, list[MenuEntry]]] = []
     if visit.space:
         for title, lines in _SPACE:
             entries = [
-                Entry(name, visit.link(step), pages, key) for name, step, pages, verb, key in lines if visit.may(verb)
+                MenuEntry(name, visit.link(step), pages, key)
+                for name, step, pages, verb, key in lines
+                if visit.may(verb)
             ]
             if entries:
                 found.append((title, entries))
-    whole = [Entry("Spaces", address(), ("spaces",))]
+    whole = [MenuEntry("Spaces", address(), ("spaces",))]
     if visit.may(LIST_KEYS):
-        whole.append(Entry("Access keys", address("access"), ("access",), "k"))
-    whole.append(Entry("Getting started", address("start"), ("start",)))
+        whole.append(MenuEntry("Access keys", address("access"), ("access",), "k"))
+    whole.append(MenuEntry("Getting started", address("start"), ("start",)))
     found.append(("Installation", whole))
     return found

@@ -83,7 +83,7 @@ class _ChargedModel:
             )
         answer = await self._model.answer(call)
         used = self._budget.prices.usage(call, answer)
-        with CancelScope(shield=True):  # it was paid for, whoever still waits for it
+        with CancelScope(shield=True):  # it was paid for, even if no caller waits for it any more
             await database.transact(lambda tx: jobs.spend(tx, used, slot=self._budget.slot))
         return answer
 

@@ -144,7 +144,7 @@ def _unsaid(text: str, facts: Sequence[Fact], known: Sequence[str]) -> str | Non
 
 
 def _point_of(line: str) -> int:
-    """Return where a line begins after the mark of a list: a number at its end, as in "in 2020.", is no such mark."""
+    """Return where a line begins after the mark of a list: a number at its end, as in "in 2020.", does not count."""
     found = _POINT.match(line)
     return 0 if found is None else found.end()
 

@@ -6,7 +6,7 @@ from typing import Any
 from bethink.documents.overviews import OWNER
 from bethink.errors import Invalid
 from bethink.learning.documents.grounded import checked, heading_refusal, paragraphs, path_refusal
-from bethink.learning.documents.sandbox import READ, WRITE, Page, SandboxedTree, draft_of, normalised, refusal_of
+from bethink.learning.documents.sandbox import READ, WRITE, DraftPage, SandboxedTree, draft_of, normalised, refusal_of
 from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, DocumentSource, SourceKind
 from bethink.model.records import Fact
@@ -86,7 +86,7 @@ class PageSandbox(SandboxedTree):
             return refusal
         return self._put(path, page, fields, before=())
 
-    def _edit(self, path: str, page: Page, fields: Mapping[str, Any]) -> str:
+    def _edit(self, path: str, page: DraftPage, fields: Mapping[str, Any]) -> str:
         old, new = fields.get("old"), fields.get("body")
         now = paragraphs(page.draft.body)
         if old is None:
@@ -110,7 +110,9 @@ class PageSandbox(SandboxedTree):
         sources = tuple(dict.fromkeys((*page.sources, *_sources(found.facts))))
         return self._store(path, page, {**fields, "body": body}, sources, done="Edited")
 
-    def _put(self, path: str, page: Page | None, fields: Mapping[str, Any], before: tuple[DocumentSource, ...]) -> str:
+    def _put(
+        self, path: str, page: DraftPage | None, fields: Mapping[str, Any], before: tuple[DocumentSource, ...]
+    ) -> str:
         body = fields.get("body")
         found = checked(body if isinstance(body, str) else "", self._told, known=self._names(path, page))
         if found.refusal is not None:
@@ -128,20 +130,26 @@ class PageSandbox(SandboxedTree):
         return self._store(path, page, {**fields, "body": found.body}, sources, done="Written")
 
     def _store(
-        self, path: str, page: Page | None, fields: Mapping[str, Any], sources: tuple[DocumentSource, ...], *, done: str
+        self,
+        path: str,
+        page: DraftPage | None,
+        fields: Mapping[str, Any],
+        sources: tuple[DocumentSource, ...],
+        *,
+        done: str,
     ) -> str:
         given = fields if done == "Written" else {"body": fields["body"]}
         try:
             draft = draft_of(path, given, page, redact=self._redact)
         except Invalid as problem:
             return str(problem)
-        self._pages[path] = Page(
+        self._pages[path] = DraftPage(
             draft=draft, document_id=page and page.document_id, expected=page and page.expected, sources=sources,
             changed=True, read=True,
         )  # fmt: skip
         return f"{done}: {path}."
 
-    def _move(self, path: str, page: Page, to: object) -> str:
+    def _move(self, path: str, page: DraftPage, to: object) -> str:
         target = normalised(to)
         if target is None or target in (ROOT, path) or target.startswith((f"{path}/", f"{CONSOLIDATED}/")):
             return f"Refused: {path} cannot be moved to {str(to)[:200]!r}."
@@ -164,7 +172,7 @@ class PageSandbox(SandboxedTree):
         moved.changed = True
         return f"Moved: {path} is {target} now."
 
-    def _remove(self, path: str, page: Page) -> str:
+    def _remove(self, path: str, page: DraftPage) -> str:
         if any(each.startswith(f"{path}/") for each in self._pages):
             return f"Refused: there are pages below {path}. Move or remove them first."
         del self._pages[path]
@@ -175,7 +183,7 @@ class PageSandbox(SandboxedTree):
             )
         return f"Removed: {path}."
 
-    def _names(self, path: str, page: Page | None) -> list[str]:
+    def _names(self, path: str, page: DraftPage | None) -> list[str]:
         """Return what a paragraph may name besides its facts: its own page, and the owner."""
         return [_words_of(path), *self._owners, *([page.draft.title] if page is not None else [])]
 

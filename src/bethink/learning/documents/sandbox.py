@@ -39,7 +39,7 @@ SCHEMA: JsonObject = {
 
 
 @dataclass(slots=True, kw_only=True)
-class Page:
+class DraftPage:
     """A document while a model works on it."""
 
     draft: DocumentDraft
@@ -64,8 +64,8 @@ class SandboxedTree:
         self.failed = 0
         """How many calls could not be carried out."""
         self._read_sources: dict[DocumentSource, None] = {}
-        self._pages: dict[str, Page] = {
-            path: Page(
+        self._pages: dict[str, DraftPage] = {
+            path: DraftPage(
                 draft=each.draft(),
                 document_id=each.id,
                 expected=each.version,
@@ -76,7 +76,8 @@ class SandboxedTree:
             for path, each in tree.documents.items()
         }
         self._pages.setdefault(
-            ROOT, Page(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=())
+            ROOT,
+            DraftPage(draft=DocumentDraft(slug="memory", title="Memory"), document_id=None, expected=None, sources=()),
         )
 
     def do(self, call: object) -> str:
@@ -144,7 +145,7 @@ class SandboxedTree:
             draft = draft_of(path, fields, page, redact=self._redact)
         except Invalid as problem:
             return str(problem)
-        self._pages[path] = Page(
+        self._pages[path] = DraftPage(
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
@@ -163,7 +164,7 @@ class SandboxedTree:
 
 
 def draft_of(
-    path: str, fields: Mapping[str, Any], page: Page | None, *, redact: Callable[[str], str]
+    path: str, fields: Mapping[str, Any], page: DraftPage | None, *, redact: Callable[[str], str]
 ) -> DocumentDraft:  # fmt: skip
     """Return a draft with the given fields, and the rest as it was. Raises `Invalid`."""
 
@@ -180,7 +181,7 @@ def draft_of(
     )
 
 
-def refusal_of(path: str, page: Page | None, above: Page | None) -> str | None:
+def refusal_of(path: str, page: DraftPage | None, above: DraftPage | None) -> str | None:
     """Return why a page cannot be written; None if it can."""
     parent = path.rpartition("/")[0]
     if above is None:

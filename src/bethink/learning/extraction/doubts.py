@@ -1,4 +1,4 @@
-"""Signs in the words around a quote that may turn its meaning: "not", "if", "used to", "says", "sorry, I mean".
+"""Hints in the words around a quote that may turn its meaning: "not", "if", "used to", "says", "sorry, I mean".
 
 They prove nothing, so nothing is refused for them. A claim whose statement lacks such a sign is read twice.
 """
@@ -161,7 +161,7 @@ def _signs(kind: str, text: str) -> str:
     words = words_in(text.replace("\u2019", "'").replace("n't", " n't not ").replace("'", " "))
     for word in words:
         if is_unspaced(word):
-            found = next((sign for sign in known.signs if sign in word), "")
+            found = next((sign for sign in known.unspaced if sign in word), "")
         else:
             found = word if word in known.whole else next((each for each in known.begins if word.startswith(each)), "")
         if found:
@@ -174,7 +174,7 @@ class _Signs(NamedTuple):
     whole: frozenset[str]
     begins: tuple[str, ...]
     phrases: tuple[str, ...]
-    signs: tuple[str, ...]
+    unspaced: tuple[str, ...]
 
 
 @cache
@@ -188,5 +188,5 @@ def _known(kind: str) -> _Signs:
         whole=frozenset(parts[0] for word, parts in spaced.items() if len(parts) == 1 and not word.endswith("-")),
         begins=tuple(parts[0] for word, parts in spaced.items() if len(parts) == 1 and word.endswith("-")),
         phrases=tuple(f" {' '.join(parts)} " for parts in spaced.values() if len(parts) > 1),
-        signs=tuple(word for word, parts in split.items() if parts and is_unspaced(parts[0])),
+        unspaced=tuple(word for word, parts in split.items() if parts and is_unspaced(parts[0])),
     )

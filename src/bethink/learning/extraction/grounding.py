@@ -68,7 +68,7 @@ class Ground:
         return around is not None and around[0].casefold() in self._words
 
     def _is_function_word(self, text: str, match: re.Match[str]) -> bool:
-        """Return whether a word is no name: "Mia" is one, although Italian has "mia". It matters where it stands."""
+        """Return whether a word cannot be a name: "Mia" can, although Italian has "mia". It matters where it stands."""
         word, folded = match[0], "".join(words_in(match[0])[:1])
         if not word[0].isupper() or folded in _may_have() - all_stop_words():
             return folded in _may_have()

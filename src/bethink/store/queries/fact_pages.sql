@@ -30,9 +30,10 @@ ORDER BY /*given oldest*/ retired_at, id, version /*else*/ retired_at DESC, id D
 LIMIT :limit;
 
 -- name: fact_successors
--- Some versions of facts; the newest that was recorded by a time, where the number is 0.
+-- Some versions of facts; the newest that was recorded by a time, where the number is 0. The plus keeps SQLite from
+-- reading all facts by their time instead of the few versions of each.
 SELECT f.id, f.version, f.content, pairs.number FROM pairs(:ids, :numbers)
 JOIN facts f ON f.space_id = :space AND f.id = pairs.id AND f.version = CASE
     WHEN pairs.number > 0 THEN pairs.number
-    ELSE (SELECT max(n.version) FROM facts n WHERE n.space_id = :space AND n.id = pairs.id AND n.recorded_at <= :until)
+    ELSE (SELECT max(n.version) FROM facts n WHERE n.space_id = :space AND n.id = pairs.id AND +n.recorded_at <= :until)
     END;

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bethink.model.records import SessionState
-from bethink.model.transcripts import TranscriptLine
+from bethink.model.transcripts import TranscriptRow
 from bethink.model.verbs.sessions import (
     LIST_SESSIONS,
     RETRY,
@@ -70,7 +70,7 @@ async def transcript(visit: Visit) -> Page:
     return Page(template="transcript.html", values=values)
 
 
-def _was_said(visit: Visit, line: TranscriptLine) -> bool:
+def _was_said(visit: Visit, line: TranscriptRow) -> bool:
     return visit.moment is None or (line.record.message.said_at or line.record.recorded_at) <= visit.moment
 
 
