@@ -96,7 +96,7 @@ class Writing:
         """
         return await self._space().forget(Ref.parse(ref) if ref else None, dry_run=dry_run, **narrowed(only))
 
-    async def _decided(self, said: confirming.Answered) -> StoredNote:
+    async def _decided(self, said: confirming.UserAnswer) -> StoredNote:
         """Carry out what the user said about a note. What was decided meanwhile stays decided."""
         reviews = self._space().reviews
         review = await reviews.get(said.review_id)

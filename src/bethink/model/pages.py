@@ -24,7 +24,7 @@ def cursor_of(*key: str | int) -> str:
 
 
 def read_cursor(text: str, *kinds: type[str] | type[int], field: str = "after") -> tuple[str | int, ...] | None:
-    """Return the key in a cursor; None for an empty text. Raises `InvalidField` for anything else than one of this list."""
+    """Return the key in a cursor; None for an empty text. Raises `InvalidField` for a cursor of another list."""
     if not text:
         return None
     key: object = None
