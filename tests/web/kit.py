@@ -167,7 +167,9 @@ class Window:
 
     async def signed_in(self, *scopes: str, spaces: list[str] | None = None) -> "Window":
         """Sign in with another key."""
-        given = scopes or (("read", "write", "erase", "admin") if spaces is None else ("read", "write", "erase"))
+        given = scopes or (
+            ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
+        )
         made = await self.memory.keys.create(name="another", scopes=[Scope(each) for each in given], spaces=spaces)
         sessions = WebSessions(self.memory.local().parts.database)
         return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
@@ -214,7 +216,9 @@ def browser() -> Generator[Browser]:
 async def token(target: str, *, scopes: tuple[str, ...] = (), spaces: list[str] | None = None) -> str:
     """A token that signs in with a new key."""
     async with connected(target) as memory:
-        given = scopes or (("read", "write", "erase", "admin") if spaces is None else ("read", "write", "erase"))
+        given = scopes or (
+            ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
+        )
         made = await memory.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
         return await WebSessions(memory.local().parts.database).link(made.info.prefix)
 
