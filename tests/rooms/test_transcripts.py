@@ -163,7 +163,7 @@ async def test_few_failed_sessions_are_found_among_many_without_reading_the_othe
         await _fail(database, failed.id, space=space)
         for number in range(count):
             await memory.space(space).remember("hello", conversation=f"c{number}")
-        await analyze(database, "sessions", "jobs", "messages")
+        await analyze(database, "sessions", "jobs", "messages", "conversations", "agents", "session_memories")
         cost = await cost_of(monkeypatch, lambda space=space: memory.space(space).sessions(state=SessionState.FAILED))
         assert cost.statements == 1
         costs.append(cost.rows)
