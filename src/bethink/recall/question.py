@@ -208,8 +208,6 @@ def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) 
     if not by_word:
         return list(terms), []
     told = [by_word.get(term.word.casefold(), ()) if term.weight >= 1 else () for term in terms]
-    if 0 < 2 * sum(map(bool, told)) < sum(term.weight >= 1 for term in terms):
-        return list(terms), []  # "What did the flat search find?" is about a search: one word of several tells little
     about = [_indexed(indexes, topics) for topics in told]
     known = {topic for topics in about for topic in topics}
     others = dict.fromkeys(_indexed(indexes, (topic for topics in by_word.values() for topic in topics)))
