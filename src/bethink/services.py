@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from bethink.audit.operations import OperationService
 from bethink.audit.pages import PageService
+from bethink.errors import Invalid
 from bethink.extend import Redactor
 from bethink.facts.opinions import OpinionService
+from bethink.learning.extraction.extract import Extractor
+from bethink.learning.extraction.preview import Previewer
+from bethink.model.jobs import JobKind
+from bethink.model.preview import Preview
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs import operations, pages, relearning, steering, threads
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.steering import PreviewRequest
 from bethink.settings import Settings, setting_entries
-from bethink.steer import preview
 from bethink.store.db import Database
 from bethink.worker import Worker
 from bethink.working.service import ThreadService
@@ -78,8 +83,16 @@ def relearn_handlers(service: "Callable[[], RelearnService]") -> Handlers:
 def steering_handlers(database: Database, redactor: Redactor, worker: Callable[[], Worker]) -> Handlers:
     """Return the functions of previews, pins and feedback, by the verb's name."""
     found = OpinionService(database, redactor=redactor)
+
+    async def preview(space: str, request: PreviewRequest) -> Preview:
+        learns = worker()
+        extractor = learns.handler(JobKind.EXTRACT)
+        if not isinstance(extractor, Extractor):
+            raise Invalid("there is nothing to learn with.", hint="Set model, such as 'openai:NAME'.")
+        return await Previewer(extractor=extractor, daily_cap=learns.options.daily_cap).preview(space, request)
+
     return {
-        steering.PREVIEW.name: lambda space, request: preview(worker(), space, request),
+        steering.PREVIEW.name: preview,
         steering.PIN.name: found.pin,
         steering.UNPIN.name: found.unpin,
         steering.PINS.name: found.pins,

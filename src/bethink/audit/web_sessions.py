@@ -31,13 +31,7 @@ class WebSessions:
 
     async def begin(self, prefix: str) -> str:
         """Sign in with a key that was checked, and return the id of the session."""
-        made = secrets.token_urlsafe(32)
-
-        def body(tx: Tx) -> None:
-            web_sessions.insert(tx, digest=_digest(made), prefix=prefix, expires_at=tx.now + LONGEST, once=False)
-
-        await self._database.transact(body)
-        return made
+        return await self._made(prefix, lasts=LONGEST, once=False)
 
     async def find(self, session_id: str) -> KeyInfo | None:
         """Return what the key of a session allows; None if the session or its key has ended."""
@@ -62,13 +56,7 @@ class WebSessions:
 
     async def link(self, prefix: str) -> str:
         """Return a token for signing in with a key, once and within a minute."""
-        made = secrets.token_urlsafe(32)
-
-        def body(tx: Tx) -> None:
-            web_sessions.insert(tx, digest=_digest(made), prefix=prefix, expires_at=tx.now + LINK, once=True)
-
-        await self._database.transact(body)
-        return made
+        return await self._made(prefix, lasts=LINK, once=True)
 
     async def enter(self, token: str) -> str | None:
         """Use up a token and return the id of a new session; None if it was used, is too old, or its key has ended."""
@@ -90,6 +78,15 @@ class WebSessions:
         return await self._database.transact(
             lambda tx: web_sessions.listed(tx, idle=tx.now - IDLE, limit=_MOST), read=True
         )
+
+    async def _made(self, prefix: str, *, lasts: timedelta, once: bool) -> str:
+        made = secrets.token_urlsafe(32)
+
+        def body(tx: Tx) -> None:
+            web_sessions.insert(tx, digest=_digest(made), prefix=prefix, expires_at=tx.now + lasts, once=once)
+
+        await self._database.transact(body)
+        return made
 
 
 def _valid(tx: Tx, prefix: str) -> KeyInfo | None:

@@ -15,6 +15,7 @@ from bethink.cli.command import CommandContext, DryRun, ExitCode, Failure, Resul
 from bethink.cli.terminal import OutputLine, Progress, many, one_line, waiting
 
 if TYPE_CHECKING:  # loaded when a command needs them, for a quick --help
+    from bethink.importers.coding_agents import ProjectSpaces
     from bethink.importers.items import Item
     from bethink.importers.store import ImportReport
 
@@ -48,20 +49,11 @@ async def import_claude_code(
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
-    from bethink.importers.coding_agents import ProjectSpaces, read_claude_code  # noqa: PLC0415
+    from bethink.importers.coding_agents import read_claude_code  # noqa: PLC0415
     from bethink.transcripts import claude_code  # noqa: PLC0415
 
     found = paths or _found(claude_code.find(), "Claude Code", "~/.claude/projects")
-    spaces = ProjectSpaces() if by_project else None
-    return await _import(
-        ctx,
-        found,
-        lambda path: read_claude_code(path, spaces),
-        dry_run=dry_run,
-        yes=yes,
-        copies=True,
-        by_project=by_project,
-    )
+    return await _import_transcripts(ctx, found, read_claude_code, by_project=by_project, dry_run=dry_run, yes=yes)
 
 
 @command(group, "codex", effect="creates")
@@ -78,16 +70,11 @@ async def import_codex(
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
-    from bethink.importers.coding_agents import ProjectSpaces, read_codex  # noqa: PLC0415
+    from bethink.importers.coding_agents import read_codex  # noqa: PLC0415
     from bethink.transcripts import codex  # noqa: PLC0415
 
     found = paths or _found(codex.find(), "Codex", "~/.codex/sessions")
-    spaces = ProjectSpaces() if by_project else None
-
-    def read(path: Path) -> "Iterator[Item]":
-        return read_codex(path, spaces)
-
-    return await _import(ctx, found, read, dry_run=dry_run, yes=yes, copies=True, by_project=by_project)
+    return await _import_transcripts(ctx, found, read_codex, by_project=by_project, dry_run=dry_run, yes=yes)
 
 
 @command(group, "chatgpt", effect="creates")
@@ -176,6 +163,23 @@ def _found(paths: list[Path], agent: str, usual: str) -> list[Path]:
     if not paths:
         raise UsageError(f"no transcripts of {agent} were found in {usual}.", hint="Name the files or a folder.")
     return paths
+
+
+async def _import_transcripts(
+    ctx: CommandContext,
+    paths: list[Path],
+    read: "Callable[[Path, ProjectSpaces | None], Iterator[Item]]",
+    *,
+    by_project: bool,
+    dry_run: bool,
+    yes: bool,
+) -> Result:
+    from bethink.importers.coding_agents import ProjectSpaces  # noqa: PLC0415
+
+    spaces = ProjectSpaces() if by_project else None
+    return await _import(
+        ctx, paths, lambda path: read(path, spaces), dry_run=dry_run, yes=yes, copies=True, by_project=by_project
+    )
 
 
 async def _import(

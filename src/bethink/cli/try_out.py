@@ -15,7 +15,7 @@ from bethink.cli.terminal import OutputLine, Progress, many, one_line
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.importers.preview import Estimate, Trial
+    from bethink.importers.trial import Estimate, Trial
     from bethink.memory import Memory
     from bethink.model.recall import Recalled
     from bethink.transcripts.lines import TranscriptLine
@@ -49,7 +49,7 @@ async def try_out(
     It prints what you said that would be remembered, ten recalled lines with their sources, and what learning from all
     of it would cost.
     """
-    from bethink.importers.preview import Trial, estimate, recent  # noqa: PLC0415
+    from bethink.importers.trial import Trial, estimate, recent  # noqa: PLC0415
     from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
 
     settings = ctx.target.settings

@@ -10,7 +10,7 @@ from bethink.store.db import Database, Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A usable answer as it is kept: the extraction stands at position 0, the second reading at 1."""
+    """A usable answer as it is kept: extraction at position 0, second reading at 1, closer reading of doubts at 2."""
 
     content: str
     model: str

@@ -28,7 +28,6 @@ EXTRACTOR = "2"
 """The version of the code that turns an answer into facts. A new version may learn a session again."""
 
 PROMPT = "extract-2"
-SECOND = "second-1"
 HELD_FLAGS = ("health", "money", "credential", "child", "doubtful")
 """The flags that hold a claim until a person has looked at it."""
 _log = logger("learn")
