@@ -1,13 +1,13 @@
 """Local: carries out requests on a database in this process."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
+from bethink.frozen import frozen
 from bethink.handles import Backend, Handlers
 from bethink.logs import logger
 from bethink.model.jobs import Audit, Job, RunReport
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
 _log = logger("memory")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Parts:
     """The components of a local memory. `build.py` creates them."""
 

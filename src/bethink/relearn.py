@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.errors import BadAnswer, Invalid
+from bethink.frozen import frozen
 from bethink.learning.model_use import check_cap
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, Usage
@@ -31,7 +32,7 @@ MakeShadow = Callable[[Path, RelearnRequest], "AbstractAsyncContextManager[Memor
 """Opens a memory in a file of its own, which learns with the model of a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Copied:
     """A session of the shadow: the session it was copied from, and the numbers that its messages have there."""
 

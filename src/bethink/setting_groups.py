@@ -1,13 +1,14 @@
 """The groups of settings. Each is a table of the settings file; `settings.py` puts them together."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 
 PERSONAL_KINDS = ("card", "iban", "phone", "email", "national_id", "ip_address")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RedactionSettings:
     """What happens to secrets before they are stored."""
 
@@ -31,7 +32,7 @@ class RedactionSettings:
         return given
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelSettings:
     """The model that learns."""
 
@@ -51,7 +52,7 @@ class ModelSettings:
     """Dollars for a million tokens of output."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EmbedderSettings:
     """The embedder and the reranker of recall."""
 
@@ -71,7 +72,7 @@ class EmbedderSettings:
     """The signals of installed packages that recall uses, with commas between; empty for none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearningSettings:
     """What is learnt from sessions, when, and for how much."""
 
@@ -103,7 +104,7 @@ class LearningSettings:
     """The folder in which each space has one with its memory as files; empty for none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScanSettings:
     """How quiet sessions are found."""
 
@@ -119,7 +120,7 @@ class ScanSettings:
     """The channels to look at, with commas between; empty for all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WorkerSettings:
     """How the worker runs jobs."""
 
@@ -135,7 +136,7 @@ class WorkerSettings:
     """Attempts after which a job is given up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SqliteSettings:
     """The SQLite database."""
 
@@ -151,7 +152,7 @@ class SqliteSettings:
     """Read-only connections beside the writer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PostgresSettings:
     """The PostgreSQL database. Times are in milliseconds."""
 
@@ -171,7 +172,7 @@ class PostgresSettings:
     """How long the network may leave something unanswered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerSettings:
     """The HTTP server."""
 
@@ -201,7 +202,7 @@ class ServerSettings:
     """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangesSettings:
     """The list of changes."""
 
@@ -209,7 +210,7 @@ class ChangesSettings:
     """Days after which a worker removes a change, and what was noted of its deliveries."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebhookSettings:
     """How changes are sent to webhooks."""
 
@@ -221,7 +222,7 @@ class WebhookSettings:
     """Days of failure after which a webhook is disabled."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AgentSettings:
     """What one agent may have of its own."""
 

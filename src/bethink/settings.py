@@ -6,12 +6,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 from bethink.model.setting_entries import SettingEntry
 from bethink.setting_groups import (
     AgentSettings,
@@ -48,7 +49,7 @@ _POSITIVE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """Everything that can be set, in groups. `origins` says where each value came from, by the setting's flat name.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
+from bethink.frozen import frozen
 from bethink.learning.learner import LEARNING, Learner, start_over
 from bethink.logs import logger
 from bethink.model.ids import new_id
@@ -46,7 +47,7 @@ class Handler(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WorkerOptions:
     """The options of a worker. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 _SOURCE = Path(__file__).parents[2] / "src" / "bethink"
-_GROUND = [*sorted((_SOURCE / "model").rglob("*.py")), _SOURCE / "errors.py", _SOURCE / "logs.py"]
-_OURS = ("bethink.model", "bethink.errors", "bethink.logs")
+_FILES = ("errors", "frozen", "logs")
+_GROUND = [*sorted((_SOURCE / "model").rglob("*.py")), *(_SOURCE / f"{name}.py" for name in _FILES)]
+_OURS = ("bethink.model", *(f"bethink.{name}" for name in _FILES))
 
 
 def _imported(path: Path) -> Iterator[str]:

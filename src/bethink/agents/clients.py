@@ -7,12 +7,12 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from bethink.agents.payloads import END, EVENTS, START
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 
 SERVER = "bethink"
 """The name under which programs know our MCP server."""
@@ -20,7 +20,7 @@ _BEGIN, _END = "# bethink: begin", "# bethink: end"
 _QUICK, _SLOW = 5, 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wiring:
     """What is written into the files of a program."""
 
@@ -39,7 +39,7 @@ class Wiring:
         return words if sys.platform == "win32" else f"{words} || true"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConfigFile:
     """A file of a program: how ours is put in, and how it is taken out. Both keep everything else."""
 
@@ -50,7 +50,7 @@ class ConfigFile:
     """Whether it only names the MCP server."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Client:
     """A program that can be connected."""
 

@@ -11,18 +11,18 @@ import stat
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bethink.agents.clients import Client, Wiring
 from bethink.agents.folder import AgentFolder, free_port, hook_file
+from bethink.frozen import frozen
 
 _SHARED = ("hook.py", "hook.json", "token", "port", "lock", "socket")
 """What belongs to all connected programs, and goes with the last of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FileChange:
     """What a file holds, and what it would hold. None means that there is no file."""
 

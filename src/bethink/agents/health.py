@@ -5,19 +5,19 @@ import os
 import time
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from bethink.agents.clients import Client, clients
 from bethink.agents.connect import Connector
 from bethink.agents.folder import AgentFolder, hook_module
+from bethink.frozen import frozen
 
 _WAITING = 3_600.0
 """Seconds after which a note in the spool should have been worked off."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """What was found about one program, and how to mend it."""
 

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from bethink.agents.folder import hook_module
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.records import checked_name
 
 AGENTS = ("claude-code", "codex")
@@ -20,7 +20,7 @@ _LONGEST = 60_000
 """Characters of a payload's text that are stored where there is no transcript."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HookEvent:
     """One event of an agent's session. The texts matter only to a session without a transcript."""
 

@@ -4,11 +4,11 @@ import hashlib
 import re
 from configparser import Error as ConfigError
 from configparser import RawConfigParser
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bethink.agents.ignore import ignored
+from bethink.frozen import frozen
 
 PERSON = "default"
 """The person's own space: the one that `bethink recall` asks, too, when no space is named."""
@@ -20,7 +20,7 @@ _USUAL = (None, 80, 443)
 _ODD = re.compile(r"[^\w./@+-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProjectScope:
     """The spaces of a folder. `home` is where its sessions are stored; what is shown there comes from `spaces`."""
 

@@ -14,6 +14,7 @@ import typer
 
 from bethink.cli.terminal import OutputLine, columns, is_terminal, printable, release, to_json, write
 from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound
+from bethink.frozen import frozen
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a database
     from bethink.api.space import Space
@@ -48,7 +49,7 @@ class Declined(BethinkError):
     """The user answered no."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Failure:
     """What went wrong: a code for programs, a message for people, and the next step."""
 
@@ -57,7 +58,7 @@ class Failure:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Result:
     """What a command returns: data for --json, lines for people, and a failure where not everything went well."""
 
@@ -67,7 +68,7 @@ class Result:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SharedOptions:
     """The options that commands share."""
 

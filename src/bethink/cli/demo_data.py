@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bethink.frozen import frozen
 from bethink.model.calls import ModelCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Said:
     """One session: when it began, what it was about, and who said what."""
 
@@ -33,7 +33,7 @@ def story() -> Iterator[Said]:
         yield Said(at=at(day), day=day[:10], topic=topic, turns=tuple((who, text) for who, text in turns))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Scripted:
     """A claim of the scripted model: the statement, the words it quotes, and what the second reading says of it."""
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from bethink.cli.lists import MOST
 from bethink.cli.review import waiting
 from bethink.cli.terminal import OutputLine, many
 from bethink.errors import BethinkError
+from bethink.frozen import frozen
 
 if TYPE_CHECKING:
     from bethink.cli.target import Target
@@ -29,7 +30,7 @@ _FIRST_YEAR, _LAST_YEAR = 2026, 2100
 _NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds meaning"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Check:
     """The result of one check, and how to fix what it found."""
 

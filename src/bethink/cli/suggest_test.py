@@ -1,13 +1,13 @@
 """Makes a memory test of a correction: what the new text says must come back, and what the old one said must not."""
 
-from dataclasses import dataclass
+from bethink.frozen import frozen
 
 _MOST = 20
 """How many changed lines a test is made of."""
 _LONGEST = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Suggestion:
     """A memory test that follows from a correction."""
 

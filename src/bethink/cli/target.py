@@ -1,13 +1,14 @@
 """Finds the settings and the database or server of a command, and connects to it."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bethink.cli.command import is_server
 from bethink.errors import Misconfigured, NotFound
+from bethink.frozen import frozen
 from bethink.settings import Settings, config_folder, data_folder, load_settings, masked, settings_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _DEFAULT = "the default"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Target:
     """The settings in force, the file that they come from, and what named the database."""
 

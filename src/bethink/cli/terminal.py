@@ -9,9 +9,10 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
+
+from bethink.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +22,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u202
 _BREAK = re.compile("[\t\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class OutputLine:
     """One line of output. `style` is a rich style, used only on a terminal with colour."""
 

@@ -4,7 +4,6 @@ import json
 import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode
 
@@ -12,6 +11,7 @@ import anyio
 
 from bethink.client.problems import error_for, lost
 from bethink.errors import BethinkError, Invalid, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.frozen import frozen
 from bethink.model.text import clean
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _KEPT_OPEN = 3.0
 """Seconds that an idle connection is kept: less than a server keeps it, so that it is not lost to a race."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HttpCall:
     """A request. One that `reads` changes nothing; a `repeatable` one may be carried out twice and is as once."""
 

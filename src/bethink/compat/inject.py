@@ -1,15 +1,14 @@
 """Puts facts that match a question into a system prompt, as document 004 of the specification describes."""
 
-from dataclasses import dataclass
-
 from bethink.api.facts import Facts
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.model.framing import inert
 
 _HEADING = "## Relevant Memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InjectionRequest:
     """What to look for, in which facts, and how much of it may be injected."""
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bethink.errors import Corrupt, Misconfigured
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.learning.model_use import INPUT_SHARE
 from bethink.learning.prompts import prompt
 from bethink.setting_groups import ModelSettings
@@ -52,7 +53,7 @@ class Trial:
             yield line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Estimate:
     """What learning from some conversations would take, roughly: calls of a model, tokens, and dollars."""
 

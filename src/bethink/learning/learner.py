@@ -1,8 +1,7 @@
 """Which model learns from a database, and what was only quoted because none was there."""
 
-from dataclasses import dataclass
-
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 from bethink.model.jobs import JobKind
 from bethink.store import jobs, keys, learning
 from bethink.store.db import Database
@@ -14,7 +13,7 @@ LEARNING = frozenset(JobKind) - {JobKind.INDEX}
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Learner:
     """The name of the model that learns in this process; empty if there is none."""
 

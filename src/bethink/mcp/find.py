@@ -1,13 +1,14 @@
 """Finds one memory by its name and lists documents, inside one space."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, unquote
 
 from bethink.api.space import Space
 from bethink.errors import NotFound
+from bethink.frozen import frozen
 from bethink.mcp.results import IndexEntry
 from bethink.mcp.texts import IndexLine, entry_of, fact_line, message_line
 from bethink.model.documents import Document, DocumentEntry
@@ -19,7 +20,7 @@ SCHEME = "memory://"
 _SESSIONS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredMemory:
     """One memory with its whole text."""
 
@@ -56,7 +57,7 @@ async def memory_named(space: Space, name: str) -> StoredMemory:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListPage:
     """A page of a list: how many lines, after which, and what they are narrowed to."""
 

@@ -1,11 +1,10 @@
 """What a connection may do and in which space. Its key or its command line decides that, never the model."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Grant:
     """The one space that a connection works in, what it may do there, and the other spaces that it may also ask."""
 

@@ -1,8 +1,10 @@
 """API keys and what they allow. A record never carries the secret itself."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
+
+from bethink.frozen import frozen
 
 
 class Scope(StrEnum):
@@ -19,7 +21,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyInfo:
     """A key without its secret. `spaces` None means all spaces; `last_used_at` is accurate to the minute."""
 
@@ -37,7 +39,7 @@ class KeyInfo:
         return self.spaces is None or space in self.spaces
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NewKey:
     """A new key. Its text can only be read here."""
 

@@ -2,17 +2,17 @@
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.frozen import frozen
 from bethink.model.documents import Author, DocumentSource, effort_of, shared_lines
 
 _MAX_EFFORT = 8_000_000
 """Limit on the steps to compare all versions of a document: about half a second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlamedLine:
     """A line of a document, and the version that brought it.
 
@@ -24,7 +24,7 @@ class BlamedLine:
     earlier: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlamedVersion:
     """A version that brought some lines: when, by whom and why, and what the document rests on since."""
 
@@ -34,7 +34,7 @@ class BlamedVersion:
     sources: tuple[DocumentSource, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Blame:
     """The lines of a version of a document, and the versions that brought them, the newest first."""
 

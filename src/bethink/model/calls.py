@@ -1,8 +1,8 @@
 """Calls to a model and its answers."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from bethink.frozen import frozen
 from bethink.model.text import JsonObject
 
 
@@ -14,7 +14,7 @@ class Stop(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelCall:
     """One question to a model. With a `schema`, the answer must be JSON of that shape."""
 
@@ -26,7 +26,7 @@ class ModelCall:
     timeout: float = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelAnswer:
     """The answer of a model, unchanged, with the tokens it used."""
 

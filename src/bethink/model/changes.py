@@ -1,8 +1,8 @@
 """What changed in a memory: the record that readers follow, and what was learnt from one session."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 
@@ -27,7 +27,7 @@ class ChangeKind(OpenEnum):
     SPACE_FORGOTTEN = "space.forgotten"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MemoryChange:
     """One change of a space. It says what changed, never what it says: follow the ref to read that.
 
@@ -44,7 +44,7 @@ class MemoryChange:
     """The session that it was learnt from, if it was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionLearnt:
     """What was learnt from a session so far."""
 

@@ -1,7 +1,7 @@
 """Limits on the fields of requests: checked when a request is created, and published in every schema."""
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -20,6 +20,7 @@ from typing import (
 )
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.text import clean
 
 EnumT = TypeVar("EnumT", bound=StrEnum)
@@ -44,7 +45,7 @@ class Limit(Protocol):
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Between:
     """The lowest and the highest number that a field takes: `Annotated[int, Between(1, 1_000)]`."""
 
@@ -60,7 +61,7 @@ class Between:
         return {**handler(schema), "minimum": self.low, "maximum": self.high}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Length:
     """The minimum and maximum length of a text or a list: `Annotated[str, Length(1, 200)]`."""
 
@@ -79,7 +80,7 @@ class Length:
         return {**described, f"min{unit}": self.low, f"max{unit}": self.high}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Bytes:
     """The maximum size of a text in UTF-8, for text that a database indexes in full. It must not be empty."""
 
@@ -94,7 +95,7 @@ class Bytes:
         return {**handler(schema), "minLength": 1, "maxLength": self.high}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Printable:
     """Only printable characters, for names that appear in databases, paths and logs."""
 
@@ -107,7 +108,7 @@ class Printable:
         return {**handler(schema), "pattern": r"^[^\x00-\x1f\x7f]*$"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class KnownWord:
     """Only words, and refs of kinds, that this version knows: those of a newer one occur in results alone."""
 
@@ -121,7 +122,7 @@ class KnownWord:
         return handler(schema)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Cleaned:
     """Marks a field in which lone surrogates are replaced, not refused: what a user or a model wrote is kept."""
 

@@ -1,17 +1,17 @@
 """The input and the output of a consolidation, as plain records."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from bethink.frozen import frozen
 from bethink.model.documents import Document, DocumentDraft, DocumentSource, SourceKind
 from bethink.model.moments import Micros, to_micros
 from bethink.model.records import SessionMemory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConsolidationCandidate:
     """A session memory, how it was used, and whether the last consolidation saw this version of it."""
 
@@ -27,7 +27,7 @@ class ConsolidationCandidate:
         return self.selected and self.seen_at == self.memory.source_updated_at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selection:
     """The session memories of this consolidation compared with those of the last: added, retained and removed."""
 
@@ -73,7 +73,7 @@ class ChangeStatus(StrEnum):
     UNDONE = "undone"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """One document as a run wants it. `draft` None deletes it; `expected` None means that it does not exist yet.
 
@@ -126,7 +126,7 @@ class Change:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangeSet:
     """The changes that one run made to the tree, or proposes."""
 
@@ -137,7 +137,7 @@ class ChangeSet:
     settled_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentTree:
     """The documents below `~/memory` by path, as a run finds them."""
 

@@ -2,12 +2,13 @@
 
 import difflib
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.checks import tuple_from
 from bethink.model.records import Origin, checked_name, checked_tags
 from bethink.model.text import JsonObject, clean
@@ -48,7 +49,7 @@ class SourceKind(StrEnum):
     MESSAGE = "message"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentSource:
     """One source of a version. A message is identified by its session and its number."""
 
@@ -57,7 +58,7 @@ class DocumentSource:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Author:
     """Who wrote a version, and why: a user, an agent, or a job with the token of its claim."""
 
@@ -68,7 +69,7 @@ class Author:
     run: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Provenance:
     """Where a version comes from: its author, its sources, and how far they can be trusted."""
 
@@ -77,7 +78,7 @@ class Provenance:
     sources: tuple[DocumentSource, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentDraft:
     """The content of a document's next version, and its position in the tree. `parent` None is the top."""
 
@@ -104,7 +105,7 @@ class DocumentDraft:
             raise Invalid(f"more than {_MAX_LINKS} links.", hint="Link to a document that links to them.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentEntry:
     """A document in the tree, without its text and links: `documents.get` returns them."""
 
@@ -124,7 +125,7 @@ class DocumentEntry:
     metadata: JsonObject = field(default_factory=dict[str, object])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Document(DocumentEntry):
     """One version of a document. `valid_to` is None for the current version; a deleted document has no current one."""
 

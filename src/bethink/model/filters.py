@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import cast
 
+from bethink.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.text import clean
 
@@ -40,7 +40,7 @@ _WRITTEN = tuple(op for op in Op if op is not Op.IN)
 _ORDERED = (Op.GT, Op.GTE, Op.LT, Op.LTE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Condition:
     """One condition on the value under a key of the metadata. A missing key meets only `ne`."""
 
@@ -49,7 +49,7 @@ class Condition:
     value: Scalar | tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Filter:
     """What a search is narrowed to. Everything given must hold; what is None or empty narrows nothing."""
 

@@ -4,8 +4,8 @@ import base64
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from bethink.frozen import frozen
 from bethink.model.recall import Ref
 
 _NAME = "bethink-memory"
@@ -122,7 +122,7 @@ def label_of(ref: Ref) -> str:
     return base64.b32encode(digest).decode().lower()[:6]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Cited:
     """An answer without its labels, and its distinct labels in order."""
 

@@ -1,8 +1,8 @@
 """What waits for a person to decide, in any space."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 
@@ -15,7 +15,7 @@ class HeldKind(OpenEnum):
     """A change set of documents: decide with `documents.approve` or `documents.reject`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HeldItem:
     """Something that waits for a person. `text` is what is claimed; `paths` are the documents that would change."""
 
@@ -28,7 +28,7 @@ class HeldItem:
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HeldPage:
     """A page of what waits, the newest first. `total` counts all of it, up to 1,000."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
+from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 
@@ -39,7 +40,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Learnt:
     """The result of a job: how many facts were added, merged and so on, and why others are held or were refused."""
 
@@ -49,7 +50,7 @@ class Learnt:
     refused: Counter[str] = field(default_factory=Counter[str])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Claim:
     """A lease on a job. Every write under it carries its token, and only the newest token is accepted."""
 
@@ -62,7 +63,7 @@ class Claim:
     queued_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Usage:
     """What model calls cost: calls, tokens, and millionths of a dollar."""
 
@@ -80,7 +81,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Job:
     """A job as it stands: ids, times and counts, never content."""
 
@@ -102,7 +103,7 @@ class Job:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobPage:
     """A page of jobs, the last queued first."""
 
@@ -111,7 +112,7 @@ class JobPage:
     """Pass it as `after` for the next page; None on the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecordedAnswer:
     """The answer of a model for a job; `run` identifies the question."""
 
@@ -124,7 +125,7 @@ class RecordedAnswer:
     recorded_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FailedAttempt:
     """An attempt at a job that failed, and why."""
 
@@ -133,7 +134,7 @@ class FailedAttempt:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobDetail:
     """A job with its failed attempts and what models answered for it, each the newest first."""
 
@@ -153,7 +154,7 @@ class SpendingBy(OpenEnum):
     """The spaces that cost most on each day."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Spending:
     """What was spent on a day, in all or under one name: a kind of job, a model or a space."""
 
@@ -189,7 +190,7 @@ class RunReport:
         self.held = other.held
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Audit:
     """How learning stands: what waits, what was given up, what was spent, and what must never be.
 

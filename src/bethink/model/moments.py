@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, NewType, cast
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 
 When = datetime | date | str
 """A time as callers may pass it; see `moment`."""
@@ -50,7 +50,7 @@ def beginning(when: When) -> datetime:
     return moment(when)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ReadsMoment:
     """Reads a time from JSON in the same forms as from Python: ISO 8601. A day means its end, or its beginning."""
 

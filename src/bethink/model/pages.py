@@ -4,10 +4,10 @@ import base64
 import binascii
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
+from bethink.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.documents import DocumentEntry
 from bethink.model.enums import OpenEnum
@@ -59,7 +59,7 @@ class FactState(OpenEnum):
     """Memory no longer believes it: another version or another fact took its place, or none did."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactEntry:
     """A version of a fact in a list, how it stands, and what took its place."""
 
@@ -70,7 +70,7 @@ class FactEntry:
     successor_text: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactPage:
     """A page of facts."""
 
@@ -79,7 +79,7 @@ class FactPage:
     """Pass it as `after` for the next page; None on the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutlineEntry:
     """A document in an outline, without its text, and how many documents stand below it."""
 
@@ -88,7 +88,7 @@ class OutlineEntry:
     """Counted up to 1,000."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutlinePage:
     """A page of the documents below one, ordered by name."""
 
@@ -97,7 +97,7 @@ class OutlinePage:
     """Pass it as `after` for the next page; None on the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HistoryPage:
     """A page of the versions of a document, without their texts, the newest first."""
 

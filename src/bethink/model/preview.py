@@ -1,12 +1,13 @@
 """What would be learnt from messages, looked at before anything is stored."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from bethink.frozen import frozen
 from bethink.model.jobs import Usage
 from bethink.model.reviews import ClaimedFact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreviewedClaim:
     """A claim, and what would become of it.
 
@@ -21,7 +22,7 @@ class PreviewedClaim:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Preview:
     """What would be learnt: the claims that would stand, wait for a person, or be refused, and what it cost to look.
 

@@ -1,14 +1,13 @@
 """What a model's answers cost."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Usage
 
 _MOST_TOKENS = 10**9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prices:
     """The price of a model, in dollars per million tokens."""
 

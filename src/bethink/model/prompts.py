@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from bethink.frozen import frozen
 from bethink.model.text import canonical_json
 
 
@@ -18,7 +18,7 @@ class Reason(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shown:
     """How one chunk appears in a prompt."""
 
@@ -28,7 +28,7 @@ class Shown:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """Messages for a model, and a report on every chunk.
 

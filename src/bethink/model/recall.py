@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Job
 from bethink.model.records import Fact, Maker, Origin, Quote, SessionInfo, SourceMessage, checked_name, checked_text
@@ -128,7 +129,7 @@ class Level(OpenEnum):
     WEAK = "weak"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Certainty:
     """How certain it is that a memory answers the question.
 
@@ -139,7 +140,7 @@ class Certainty:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Signal:
     """One contribution to a candidate's rank: its value between 0 and 1, and what it added to the score."""
 
@@ -148,7 +149,7 @@ class Signal:
     added: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidate:
     """A memory that was considered, with every signal, its rank after each stage, and its fate.
 
@@ -167,7 +168,7 @@ class Candidate:
     certainty: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Excerpt:
     """A message that a memory rests on, cut to the relevant part."""
 
@@ -177,7 +178,7 @@ class Excerpt:
     said_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recalled:
     """One memory that was found. `score` is between 0 and 1; `also` names memories that say the same.
 
@@ -212,7 +213,7 @@ def most_certain(items: Iterable[Recalled]) -> Certainty | None:
     return max(known, key=lambda certainty: certainty.value, default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recall:
     """The answer to a question: the memories found within the budget, the best first.
 
@@ -241,7 +242,7 @@ class Purpose(StrEnum):
     CONTEXT = "context"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Use:
     """How often a memory was used, and when last."""
 
@@ -249,7 +250,7 @@ class Use:
     last: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Showing:
     """One entry of the ledger: what was shown, when, and to which session, if any."""
 
@@ -262,7 +263,7 @@ class Showing:
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Block:
     """A block of memory for a prompt. Its bytes stay the same until memory changes. Empty without anything to show."""
 
@@ -285,7 +286,7 @@ class Block:
         return [{"role": "user", "content": [part]}] if self else []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Remembered:
     """What `remember` stored: the session, and a ref for each message."""
 
@@ -293,7 +294,7 @@ class Remembered:
     refs: tuple[Ref, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Corrected:
     """A correction: the new version, the one it replaced, and the text as it was stored.
 
@@ -315,7 +316,7 @@ class FactVerdict(StrEnum):
     """It was true and is no longer: it ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Feedback:
     """What somebody said about a version of a fact. `review_id` is the claim under review that it made of the fact."""
 
@@ -328,7 +329,7 @@ class Feedback:
     review_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Version:
     """One version of a fact or a document, and when it was valid."""
 
@@ -338,7 +339,7 @@ class Version:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LineageStep:
     """A memory near another: `step` is negative for what it rests on, positive for what was made of it.
 
@@ -353,7 +354,7 @@ class LineageStep:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LineageWalk:
     """What lies some steps before and after a memory, the nearest first: up to 200 of them."""
 
@@ -362,7 +363,7 @@ class LineageWalk:
     """How many more there are, at least."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from types import NoneType
 from typing import Any, cast
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.checks import InvalidField, any_of, tuple_from
 from bethink.model.enums import OpenEnum
 from bethink.model.kinds import FactKind, Kind, kind_of
@@ -120,7 +121,7 @@ def channel_of(conversation: str) -> str:
     return conversation.partition(":")[0].replace("%3A", ":").replace("%25", "%")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Message:
     """A message as the caller passes it. Unless given, its origin follows from its role.
 
@@ -190,7 +191,7 @@ def _origin_of(role: Role, name: str | None) -> Origin:
     return _ORIGIN_OF_ROLE.get(role) or Origin(f"tool:{name or 'unnamed'}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Record:
     """A message in the log: its session, its number there, and when it was stored."""
 
@@ -200,7 +201,7 @@ class Record:
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionInfo:
     """A bounded section of a conversation, with its mark and how far it has been learnt from.
 
@@ -239,7 +240,7 @@ class SessionState(OpenEnum):
     """Nothing is learnt from it on purpose."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionEntry:
     """A session in a list: the name of its conversation, its agent, and when its first message was said.
 
@@ -255,7 +256,7 @@ class SessionEntry:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Forgotten:
     """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text.
 
@@ -273,7 +274,7 @@ class Forgotten:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Agent:
     """An agent of a space."""
 
@@ -294,7 +295,7 @@ class Evidence(StrEnum):
     """A person wrote or approved it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quote:
     """The exact words of a message that a fact rests on; `context` if they are only needed to understand others."""
 
@@ -304,7 +305,7 @@ class Quote:
     context: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class SourceMessage:
     """A message that a memory rests on."""
 
@@ -312,7 +313,7 @@ class SourceMessage:
     number: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fact:
     """One statement, with the session it was learnt from.
 
@@ -369,7 +370,7 @@ class Fact:
         return self.scope is not None and self.scope.casefold() != "always"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Maker:
     """What created a memory: the model, the prompt and the extractor, each with its version."""
 
@@ -383,7 +384,7 @@ class Maker:
         return self.model == "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionMemory:
     """The result of extracting from one entire session; the next extraction replaces it.
 

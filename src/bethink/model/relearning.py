@@ -1,9 +1,10 @@
 """What learning a space again would change: a proposal that can be applied, and undone."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
+from bethink.frozen import frozen
 from bethink.model.jobs import Usage
 from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
@@ -17,7 +18,7 @@ class RelearningStatus(StrEnum):
     UNDONE = "undone"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangedFact:
     """A known fact, and what would be learnt in its place from the same words or for the same slot."""
 
@@ -25,7 +26,7 @@ class ChangedFact:
     after: ClaimedFact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Relearning:
     """What would change if everything were learnt again: `same` counts the facts that would stay as they are.
 

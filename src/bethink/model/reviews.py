@@ -1,9 +1,10 @@
 """Claims that were not believed at once: held for a person to decide, or refused, each with its reason."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
+from bethink.frozen import frozen
 from bethink.model.records import Fact, Quote
 
 LONGEST_STATEMENT = 1_000
@@ -35,7 +36,7 @@ class ClaimChange(StrEnum):
     """Known facts end, with nothing in their place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimedFact:
     """A fact as it was claimed: with the words it rests on, and what it means for the facts it names by id."""
 
@@ -45,7 +46,7 @@ class ClaimedFact:
     known: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Review:
     """A claim with the reason why it was not believed at once, and what was decided about it.
 

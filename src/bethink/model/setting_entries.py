@@ -1,9 +1,9 @@
 """Settings as they are shown: where each comes from, and never a secret."""
 
-from dataclasses import dataclass
+from bethink.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SettingEntry:
     """A setting in force. `value` and `default` are written as in a file of settings; a secret is `"***"`."""
 

@@ -1,9 +1,10 @@
 """What the person who answers for a memory decides about learning: what to learn, and what to look at first."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.checks import Between, Cleaned, InvalidField, Length, Printable, tuple_from
 from bethink.model.kinds import FactKind, Kind, OwnKind, kind_of
 
@@ -11,7 +12,7 @@ _SHORT = Annotated[str, Length(1, 100), Printable()]
 Instructions = Annotated[str, Length(0, 4_000), Cleaned()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearningRules:
     """How a space, or one agent in it, learns. What is not set is left to the settings.
 

@@ -1,13 +1,12 @@
 """The results of the verbs on threads."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.working import Chunk, EventType, Operation, QueuedEvent, Strategy, Thread
 
 _TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TASK_TERMINATED}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Processed:
     """What one event did: the thread after it, and the chunks that were added and removed."""
 
@@ -26,7 +25,7 @@ class Processed:
         return strategy is Strategy.TERMINATE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DispatchResult:
     """The result of a dispatch: the thread, and the events that were processed."""
 
@@ -44,7 +43,7 @@ class DispatchResult:
         return tuple(name for each in self.processed for name in each.removed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StepResult:
     """What one step did, and what remains to be done."""
 
@@ -56,7 +55,7 @@ class StepResult:
     queued_event_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StateDiff:
     """The difference between two states: chunks that were added, removed, or only moved."""
 
@@ -65,7 +64,7 @@ class StateDiff:
     moved: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenUsage:
     """The length of a state in tokens, and what should be done about it."""
 

@@ -1,8 +1,8 @@
 """The timeline of a space: what happened to its memory, in order."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 
@@ -25,7 +25,7 @@ class TimelineKind(OpenEnum):
     """Something was forgotten. Known for as long as changes are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TimelineEntry:
     """One thing that happened. `text` is the beginning of what was said or written; `count`, how many were shown.
 
@@ -42,7 +42,7 @@ class TimelineEntry:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TimelinePage:
     """A page of the timeline, the newest first."""
 

@@ -1,13 +1,12 @@
 """A transcript: messages of a session, each with what became of it."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.recall import Ref
 from bethink.model.records import Record, SessionInfo
 from bethink.model.reviews import ReviewStatus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LineFact:
     """A fact that rests on a message, in its newest version."""
 
@@ -16,7 +15,7 @@ class LineFact:
     retired: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LineClaim:
     """A claim that quotes a message and was not believed at once."""
 
@@ -25,7 +24,7 @@ class LineClaim:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TranscriptRow:
     """A message, and what became of it. `documents` are those that name the message itself as a source."""
 
@@ -37,7 +36,7 @@ class TranscriptRow:
     """How often it was shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Transcript:
     """A part of a session. `earlier` and `later` are true if there is more of it before and after."""
 

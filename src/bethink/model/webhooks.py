@@ -3,11 +3,12 @@
 import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from hashlib import sha256
 
 from bethink.errors import Denied
+from bethink.frozen import frozen
 from bethink.model.changes import ChangeKind
 
 PREFIX = "whsec_"
@@ -15,7 +16,7 @@ TOLERANCE = 300.0
 """Seconds that the time of a message may be away from now: an older one may have been recorded and sent again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebhookInfo:
     """A webhook without its secret. One with a `space` is told only of that space."""
 
@@ -27,7 +28,7 @@ class WebhookInfo:
     disabled_because: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NewWebhook:
     """A new webhook. Its secret can only be read here."""
 
@@ -35,7 +36,7 @@ class NewWebhook:
     info: WebhookInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Delivery:
     """What became of one change that was sent to a webhook."""
 

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
+from bethink.frozen import frozen
 from bethink.model.ids import base32
 from bethink.model.text import JsonObject
 
@@ -138,7 +139,7 @@ DEFAULTS: Mapping[ChunkType, tuple[int, Retention, bool]] = {
 COMPRESSIBLE = frozenset({Retention.COMPRESSIBLE, Retention.BATCH_COMPRESSIBLE, Retention.DISPOSABLE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chunk:
     """A piece of working memory. It never changes: an update creates a new chunk that names its parents."""
 
@@ -184,7 +185,7 @@ def texts_of(values: Iterable[object]) -> Iterator[str]:
             yield from texts_of(cast("Sequence[object]", value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Operation:
     """One change to a state. Which fields are used depends on the kind."""
 
@@ -236,7 +237,7 @@ def batch(operations: Sequence[Operation]) -> Operation:
     return Operation(kind=OperationKind.BATCH, operations=tuple(operations))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Event:
     """Something that happened to an agent, to be processed into its working memory."""
 
@@ -245,7 +246,7 @@ class Event:
     strategy: Strategy | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QueuedEvent:
     """An event in the queue of a thread, with its position."""
 
@@ -255,7 +256,7 @@ class QueuedEvent:
     queued_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FailedEvent:
     """An event that could not be processed and was set aside, with the reason."""
 
@@ -263,7 +264,7 @@ class FailedEvent:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Thread:
     """The working memory of one session: its mode, the numbers of its state and queue, and who is stepping."""
 
@@ -287,7 +288,7 @@ class Thread:
     forked_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StateInfo:
     """One state of a thread, without its chunks: what created it, from which event, in which step."""
 
@@ -307,7 +308,7 @@ class StateInfo:
         object.__setattr__(self, "operations", tuple(self.operations))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class State:
     """One state of a thread with its chunks, in order."""
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 from bethink.providers.local_model import need, path_of, stamp
 from bethink.weights.manifest import MANIFEST, ModelManifest, read_manifest
 
@@ -15,7 +15,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OnnxFiles:
     """The files of a model, and how to run it."""
 

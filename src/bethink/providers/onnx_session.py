@@ -1,7 +1,6 @@
 """An open ONNX model and its tokenizer. It imports numpy and onnxruntime, so import it only to embed or rerank."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from bethink.errors import BadAnswer, Misconfigured
+from bethink.frozen import frozen
 from bethink.model.text import clean
 from bethink.providers.onnx_files import OnnxFiles
 
@@ -23,7 +23,7 @@ _HIDDEN = ("last_hidden_state", "token_embeddings")
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Encoded:
     """The tokens of one text, or of a pair. `spoken` are the positions of the tokens that are not special tokens."""
 

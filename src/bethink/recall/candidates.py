@@ -1,10 +1,11 @@
 """The candidates of a question, as columns: entry `i` of each, and of what a signal returns, is candidate `i`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from bethink.frozen import frozen
 from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
 from bethink.store.search import Match, Size, Text
 
@@ -14,7 +15,7 @@ SessionKey = str | int
 """The id of a message's session. Any other candidate counts as a session of its own, named by its position."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Found:
     """What the database found for a question."""
 
@@ -41,7 +42,7 @@ class WordCount(NamedTuple):
     """How often it occurs in each session."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidates:
     """Everything that may answer a question: matches first, then the messages around them, then what a vector found.
 

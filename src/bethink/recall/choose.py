@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Level, Recalled, Ref, RefKind
@@ -18,7 +19,7 @@ from bethink.recall.tuning import TUNING, Tuning
 from bethink.store.search import Text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChoiceRules:
     """How much may be shown."""
 

@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.framing import framed, label_of
 from bethink.model.moments import EPOCH, from_micros, to_micros
@@ -32,7 +33,7 @@ _DIRECTIVE = [kind for kind in FactKind if tells(kind)]
 _COMING = timedelta(days=TUNING.coming_days)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContextSources:
     """What a block is built from, the most important first in each list."""
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import NamedTuple
 
+from bethink.frozen import frozen
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.recall.calendar import DAY, Stretch, shifted, unit_at, within
 from bethink.recall.calendars import Calendar, calendar, date_words, folded
@@ -23,7 +23,7 @@ _FIGURE = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DateSpan:
     """A span of time in UTC; `end` is not part of it.
 

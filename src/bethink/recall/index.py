@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from anyio import to_thread
 
 from bethink.errors import BadAnswer, StoreError
 from bethink.extend import Embedder
+from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.rules import QUIET_CHECK
@@ -27,7 +27,7 @@ _LONGEST_ERROR = 200
 _log = logger("recall")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Indexer:
     """Embeds claimed spaces: every text without a vector of this embedder gets one."""
 

@@ -14,10 +14,10 @@ Every weight and cut-off is in tuning.py.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from bethink.errors import BadAnswer, Misconfigured, ModelError
 from bethink.extend import Embedder, Reranker, Tokens
+from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.recall import Candidate, Excerpt, Fate, Purpose, Recall, Ref, RefKind, most_certain
 from bethink.model.verbs.memory import RecallRequest
@@ -44,7 +44,7 @@ _TOGETHER = 20
 """How many questions share a transaction: enough that beginning one costs little, and none lasts long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asked:
     """The question as a vector, if it could be embedded, and what the space holds, if that was looked up."""
 
@@ -55,7 +55,7 @@ class Asked:
     """What was parsed before, if several questions are answered at once: the same one is asked as of many days."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ranking:
     """What one transaction found: the ranked candidates and their texts."""
 
@@ -69,7 +69,7 @@ class Ranking:
     """Whether the space contained anything at the time of `as_of`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pipeline:
     """Answers questions from one database. Without an embedder, or while it is down, it ranks by words only."""
 

@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Iterable, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
+from bethink.frozen import frozen
 from bethink.language import MARKS, asked_forms, asked_languages, asked_topics, is_unspaced, parts_of, stop_words
 from bethink.model.moments import DAY, Micros
 from bethink.model.words import has_digit, words_of
@@ -65,7 +66,7 @@ _OF_ASSISTANT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Term:
     """One word of a question and its weight. `stems` and `related` are indexes into the stems of the question.
 
@@ -85,7 +86,7 @@ class Term:
     """Whether it is such a term itself, and no word: an answer need not be about that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ParsedQuestion:
     """A question, ready to search for. `speaker` or `role` is set if it asks what that one said."""
 

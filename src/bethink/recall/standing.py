@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.frozen import frozen
 from bethink.model.moments import to_micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal
 from bethink.model.records import SourceMessage
@@ -27,7 +28,7 @@ Terms = Sequence[frozenset[str]]
 """For each word of a question the stems it may have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Truth:
     """Which facts stand for which messages and session memories, and which of these were superseded."""
 

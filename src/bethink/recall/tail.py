@@ -5,12 +5,13 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import mul
 from struct import pack, unpack
 
 from bethink.errors import ModelError
 from bethink.extend import Embedder
+from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.recall import Ref
 from bethink.recall.passages import passages
@@ -26,7 +27,7 @@ _EXACT = 2_000
 _KEPT = 2_048
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tail:
     """What the newest texts say to a question: their similarities, and what could not be compared, in words."""
 

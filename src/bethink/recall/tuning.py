@@ -6,12 +6,11 @@ MADial, and on the tuning half of our everyday set, one value for all of them (d
 benchmark decides it: it is a judgement.
 """
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.recall import Level
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CertaintyBy:
     """How certain an answer is: the weights of what speaks for it, for `recall/certainty.py`."""
 
@@ -20,7 +19,7 @@ class CertaintyBy:
     near: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tuning:
     """One set of values for all data."""
 

@@ -1,10 +1,9 @@
 """What the routes of one server share."""
 
-from dataclasses import dataclass
-
 from fastapi import Request
 
 from bethink.audit.keys import KeyService
+from bethink.frozen import frozen
 from bethink.handles import Backend
 from bethink.model.access import KeyInfo
 from bethink.server.auth import authenticate
@@ -16,7 +15,7 @@ from bethink.server.options import ServerOptions
 from bethink.server.tracing import Tracing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Context:
     """What the routes of one server share."""
 

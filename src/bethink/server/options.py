@@ -1,11 +1,10 @@
 """How the server is run: what it is called by, and how much it takes."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerOptions:
     """The limits of a server. `allowed_hosts` are names without a port; `*` allows any. `mcp` serves /mcp, too."""
 

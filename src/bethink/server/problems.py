@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from bethink.errors import (
@@ -17,13 +17,14 @@ from bethink.errors import (
     Stale,
     Unavailable,
 )
+from bethink.frozen import frozen
 from bethink.model.checks import InvalidField
 
 MEDIA_TYPE = "application/problem+json"
 _RETRY_AFTER = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Problem:
     """One answer that is not a success. `more` holds members beyond the usual ones, such as `current`."""
 

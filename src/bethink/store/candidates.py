@@ -7,9 +7,9 @@ that both databases choose the same.
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.language import asked_forms, asked_languages, parts_of
 from bethink.model.filters import Filter
 from bethink.model.recall import RefKind
@@ -30,7 +30,7 @@ _LONGEST_OF_PAIR = 50_000
 _MAX_PARTS = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TermCandidates:
     """Texts to compare with a question, in the order of the index, and how many texts have each term."""
 

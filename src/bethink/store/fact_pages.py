@@ -1,9 +1,9 @@
 """Pages of facts: current and retired ones, each with what took its place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.model.moments import to_micros
 from bethink.model.pages import FactEntry, FactPage, FactState, Order, cursor_of, read_cursor
 from bethink.model.recall import Ref, RefKind
@@ -11,7 +11,7 @@ from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wanted:
     """Which versions of facts a page lists."""
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.moments import FIRST, LAST, Micros, from_micros, to_micros
 from bethink.model.recall import RefKind
@@ -39,7 +39,7 @@ class Prepared(NamedTuple):
     """What is indexed of it; analysed when it is stored, unless that was done before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Taken:
     """The message that already has an idempotency key."""
 

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from bethink.errors import NotFound, Stale
+from bethink.frozen import frozen
 from bethink.model.jobs import Usage
 from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.records import Fact
@@ -18,7 +19,7 @@ from bethink.store.facts import Support
 from bethink.store.reviews import claim_json, claim_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearntFact:
     """A fact that was learnt and not changed since, with the messages whose words prove it."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
@@ -10,6 +9,7 @@ from struct import pack
 from typing import Any, NamedTuple
 
 from bethink.errors import BadAnswer, Conflict, Misconfigured
+from bethink.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import Micros, from_micros, from_micros_or_none
@@ -36,7 +36,7 @@ class IndexStatus(StrEnum):
     RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VectorIndex:
     """The vectors of one embedder, in all spaces."""
 
@@ -48,7 +48,7 @@ class VectorIndex:
     live_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unembedded:
     """A text without a vector. Only messages have a speaker, a role and a time."""
 

@@ -6,13 +6,13 @@ import random
 import ssl
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
 from bethink.errors import Invalid, Misconfigured, StoreError
+from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.changes import MemoryChange
 from bethink.model.webhooks import WebhookInfo, signed
@@ -29,7 +29,7 @@ _GONE = 410
 _log = logger("webhooks")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeliveryOptions:
     """How changes are sent. Times are seconds."""
 

@@ -5,13 +5,13 @@ import json
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from bethink.errors import Corrupt, Invalid, Misconfigured
+from bethink.frozen import frozen
 from bethink.model.moments import moment
 from bethink.model.records import Message, conversation_key
 from bethink.model.text import clean
@@ -30,7 +30,7 @@ _ZST = ".zst"
 _PIECE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TranscriptLine:
     """What one line of a transcript says.
 

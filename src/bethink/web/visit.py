@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, cast
 from urllib.parse import quote, urlencode
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.access import KeyInfo
 from bethink.model.moments import moment_or_none
 from bethink.model.verbs.base import RequestT, ResultT, Verb
@@ -22,7 +23,7 @@ ROOT = "/ui"
 _WHOLE = re.compile("[0-9]{1,15}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Visit:
     """A request with a valid session. Pages read and change memory through it alone."""
 
@@ -119,7 +120,7 @@ def _step(name: str) -> str:
     return f"{quoted[:-5]}%2Ejson" if quoted.endswith(".json") else quoted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """A page to show: its template and what stands in it."""
 
@@ -128,7 +129,7 @@ class Page:
     status: int = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Goto:
     """Where a form leads once it was carried out."""
 
@@ -139,7 +140,7 @@ class Goto:
 Handler = Callable[[Visit], Awaitable[Page | Goto]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageRoute:
     """A page or a form of the window: its path below /ui, what answers it, and its JSON twin, if it has one."""
 

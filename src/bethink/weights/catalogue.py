@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 from bethink.weights.manifest import ModelManifest, manifest_from
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -17,7 +18,7 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _FIELDS = {"about", "megabytes", "repository", "revision", "files", "manifest"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CatalogueEntry:
     """A model that can be downloaded. `sources` are the paths of its files in the repository, by their local names."""
 

@@ -4,11 +4,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 
 MANIFEST = "bethink-model.json"
 _TASKS = ("embedder", "reranker")
@@ -17,7 +18,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelManifest:
     """How to run a model. The defaults are those of a model without a manifest."""
 

@@ -1,16 +1,16 @@
 """The thresholds that keep a thread short: suggest, compact, truncate. And a summary without a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from bethink.errors import Misconfigured
+from bethink.frozen import frozen
 from bethink.model.thread_results import TokenUsage
 from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, texts_of
 from bethink.working.reducers import to_truncate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Thresholds:
     """From how many tokens on a compaction is suggested (`soft`), made (`hard`), or replaced by truncation."""
 
@@ -25,7 +25,7 @@ class Thresholds:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompactionRequest:
     """The input of a compactor: the chunks, the goal of the agent, and earlier summaries."""
 

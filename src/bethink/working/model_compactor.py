@@ -1,12 +1,12 @@
 """Compact with a model. The summary is stored in the event that applies it, so a replay needs no model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from anyio import CancelScope
 
 from bethink.errors import Misconfigured, ModelError, ModelUnavailable
 from bethink.extend import Model
+from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.prices import Prices
@@ -52,7 +52,7 @@ class ModelCompactor:
         return answer.text.strip() or await self._fallback.compact(request)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Budget:
     """What a day may cost, in millionths of a dollar, and what was spent of it; None for no cap."""
 

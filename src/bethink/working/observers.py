@@ -1,10 +1,11 @@
 """Observers of threads. An observer that fails does not affect the thread."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from bethink.frozen import frozen
 from bethink.logs import logger
 
 _log = logger("working")
@@ -23,7 +24,7 @@ class Occasion(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Notice:
     """One event in the life of a thread, sent after its effect is stored."""
 

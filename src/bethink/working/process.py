@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 
 from bethink.errors import Conflict, NotFound
 from bethink.extend import Redactor, Tokens
+from bethink.frozen import frozen
 from bethink.log import succession
 from bethink.model.ids import new_id
 from bethink.model.records import EndReason
@@ -38,7 +39,7 @@ _ENDINGS: dict[str, EndReason] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Engine:
     """What processing depends on, apart from the stored thread and event."""
 

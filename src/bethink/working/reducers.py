@@ -1,9 +1,10 @@
 """Reducers turn an event into operations. All that can handle an event run, in the order of registration."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from bethink.frozen import frozen
 from bethink.model.working import (
     Chunk,
     ChunkType,
@@ -24,7 +25,7 @@ Reduce = Callable[[Event, ChunkList], Sequence[Operation]]
 """Returns the operations of an event. It must be pure: same event and state, same operations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Entry:
     types: frozenset[str]
     reduce: Reduce

@@ -1,10 +1,10 @@
 """The task of the memory writer: the tree, the pages that new facts may concern, and the facts, each with a label."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from bethink.documents.overviews import OWNER, day_of, period_of
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.learning.documents.build_documents import Known
 from bethink.learning.extraction.transcript import fitting
 from bethink.model.consolidation import DocumentTree
@@ -17,7 +17,7 @@ _LONGEST_FACT = 1_000
 _LONGEST_LINE = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Assignment:
     """What the writer is told, and the facts that it may name, by their labels."""
 

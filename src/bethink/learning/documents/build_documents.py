@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from bethink.documents.overviews import OWNER, by_kind_text, memory_text, summary_text
+from bethink.frozen import frozen
 from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import (
     CONSOLIDATED,
@@ -24,7 +24,7 @@ BUILDER = "gather"
 """The author id of documents that are written without a model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Known:
     """The input of a consolidation: the selected session memories, and the facts with their source messages."""
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from bethink.documents import changes as changing
 from bethink.documents.files import exported, folder_of, write_folder
 from bethink.documents.overviews import may_be_written
 from bethink.errors import StoreError
+from bethink.frozen import frozen
 from bethink.learning.documents.assignment import assignment
 from bethink.learning.documents.build_documents import (
     BUILDER,
@@ -38,7 +39,7 @@ _DAY = timedelta(days=1)
 _log = logger("learn")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConsolidationRules:
     """Which session memories a run uses. With `review`, its changes wait for approval."""
 
@@ -48,7 +49,7 @@ class ConsolidationRules:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConsolidationInput:
     """A snapshot of a space to consolidate: what is known, the tree, and the model answers recorded so far."""
 
@@ -73,7 +74,7 @@ class ConsolidationInput:
         return max((to_micros(each.memory.source_updated_at) for each in self.known.selection.current), default=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Consolidator:
     """Consolidates claimed spaces: with a model through the memory writer, without one by listing what is known."""
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bethink.frozen import frozen
 from bethink.language.numbers import number_runs, numbers_in
 from bethink.learning.extraction.grounding import Ground
 from bethink.model.documents import MAX_BODY
@@ -30,7 +30,7 @@ _FEW_OF_PATH = 2
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class CheckedBody:
     """A body without its labels, with the facts it named; `refusal` says what is wrong with it, if anything is."""
 

@@ -1,10 +1,11 @@
 """Run the memory writer for a job. Every answer is charged and recorded under the claim before it takes effect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 
 from bethink.extend import Model, Redactor, Tokens
+from bethink.frozen import frozen
 from bethink.learning.documents.pages import PAGE_SCHEMA
 from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PAGES_PROMPT, Writer
@@ -17,7 +18,7 @@ from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Runs:
     """What every job that writes documents needs: the database, the model, and the prices of calls."""
 

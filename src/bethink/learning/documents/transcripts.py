@@ -1,13 +1,13 @@
 """Work the new part of a transcript into the documents, with the memory writer of the session's agent."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
 from bethink.documents import changes as changing
 from bethink.documents.tree import ensure_root
 from bethink.errors import LostClaim
+from bethink.frozen import frozen
 from bethink.learning.documents.runs import Runs
 from bethink.learning.documents.sandbox import SandboxedTree
 from bethink.learning.documents.writer import PROMPT
@@ -63,7 +63,7 @@ def _session_of(tx: Tx, writer: Agent) -> str:
     return sessions.open_next(tx, space=writer.space, conversation=conversation, ordinal=ordinal, learns=False).id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Task:
     """A snapshot of the work of a memory writer: the oldest posted transcript, and the tree."""
 
@@ -75,7 +75,7 @@ class Task:
     agent_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TranscriptWriter:
     """Processes the transcripts posted to memory writers, each writer in order. Without a model it writes nothing."""
 

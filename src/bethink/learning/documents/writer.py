@@ -1,13 +1,14 @@
 """The memory writer: a model is asked turn by turn. Every answer is recorded before it takes effect, for retries."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import anyio
 
 from bethink.errors import BadAnswer, Invalid, ModelTimeout
 from bethink.extend import Model, Tokens
+from bethink.frozen import frozen
 from bethink.learning.documents.sandbox import SCHEMA, SandboxedTree
 from bethink.learning.extraction.answer import loads
 from bethink.learning.extraction.transcript import shortened
@@ -23,7 +24,7 @@ _ANSWER_TOKENS = 8_192
 _log = logger("learn")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """How long a writer may work: turns, calls in each turn, and seconds in total."""
 
@@ -36,7 +37,7 @@ Keep = Callable[[int, ModelCall, ModelAnswer, str], Awaitable[None]]
 """Stores the answer of a turn before it takes effect. The last argument is the redacted text to store."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Writer:
     """Lets a model work on a sandboxed tree until it says that it is done. It can change nothing else."""
 

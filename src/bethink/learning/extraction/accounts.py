@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bethink.frozen import frozen
 from bethink.model.jobs import Claim, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answered:
     """A usable answer as it is kept: extraction at position 0, second reading at 1, closer reading of doubts at 2."""
 
@@ -26,7 +27,7 @@ class Account(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobAccount:
     """The account of a claimed job. An answer is recorded, so that a crash does not pay for it twice."""
 

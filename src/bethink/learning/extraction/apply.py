@@ -1,11 +1,12 @@
 """Store what was learnt from a session, all or nothing: facts, what is held or refused, the memory of the session."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from bethink.errors import LostClaim
 from bethink.facts.reconcile import Settlement, reconcile
+from bethink.frozen import frozen
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.claims import Answer, DraftClaim
 from bethink.learning.extraction.gate import ClaimProblem, ClaimReason, Force
@@ -27,7 +28,7 @@ DISPUTED = ClaimProblem(ClaimReason.OUTRANKED, "what it would change was said by
 _OWNERS = frozenset({"owner", "user", "the user"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extracted:
     """What an extraction came to: the judged claims of a model, or without one the notes of quoting."""
 

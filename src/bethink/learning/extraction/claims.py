@@ -1,12 +1,13 @@
 """Claims as a model states them: the shape is checked here, their quotes by the gate, their meaning by a reader."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache
 from typing import cast
 
 from bethink.errors import BadAnswer
+from bethink.frozen import frozen
 from bethink.learning.extraction.answer import fields_of, loads, moment, slugged, span
 from bethink.model.framing import tagged
 from bethink.model.kinds import FactKind, Kind, kind_of
@@ -73,7 +74,7 @@ _QUOTE = _object({"message": {"type": "integer"}, "text": _TEXT, "as": {"enum": 
 SCHEMA: JsonObject = schema()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class DraftQuote:
     """Words that a model says it copied from a message."""
 
@@ -82,7 +83,7 @@ class DraftQuote:
     context: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DraftClaim:
     """A claim with the right shape. `kind` is None for a note; `place` is where it stands in the answer."""
 
@@ -107,7 +108,7 @@ class DraftClaim:
         return tuple(quote for quote in self.quotes if not quote.context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answer:
     """What a model extracted: its claims, the messages it found suspicious, and how many claims had no right shape."""
 

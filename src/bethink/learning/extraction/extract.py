@@ -1,11 +1,12 @@
 """Learn from a claimed session: ask a model, let its claims be read again, and apply them in one transaction."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, timedelta, tzinfo
 from typing import NamedTuple
 
 from bethink.extend import Model, Redactor, Tokens
+from bethink.frozen import frozen
 from bethink.learning.extraction import claims, reading, second
 from bethink.learning.extraction.accounts import Account, JobAccount
 from bethink.learning.extraction.apply import Extracted, apply
@@ -40,7 +41,7 @@ class _Answered(NamedTuple):
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extractor:
     """Turns claimed sessions into session memories and facts. Without a model it only quotes, and learns no facts."""
 

@@ -7,9 +7,10 @@ second reading to stand.
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from bethink.frozen import frozen
 from bethink.language.letters import words_in
 from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
@@ -62,7 +63,7 @@ class Force(StrEnum):
     """It holds the claim, unless a second reading finds that it was said."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ClaimProblem:
     """What is wrong with a claim: one word for it, and what exactly."""
 
@@ -71,7 +72,7 @@ class ClaimProblem:
     force: Force = Force.REFUSES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Checked:
     """A claim whose quotes were looked up: their exact words, the least trusted origin, and whose word it is."""
 

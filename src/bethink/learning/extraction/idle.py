@@ -1,8 +1,8 @@
 """Find idle sessions that still have something to learn, and mark them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from bethink.frozen import frozen
 from bethink.log.succession import mark_pending
 from bethink.model.jobs import JobKind
 from bethink.model.moments import later
@@ -11,7 +11,7 @@ from bethink.store import jobs, learning, sessions
 from bethink.store.db import Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IdleRules:
     """Which unmarked sessions to learn from: idle for some hours, not older than some days, on these channels."""
 

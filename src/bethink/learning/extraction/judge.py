@@ -1,8 +1,9 @@
 """Decide what becomes of each claim: by what the gate found, and by what the second reading says."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from bethink.frozen import frozen
 from bethink.learning.extraction.claims import DraftClaim
 from bethink.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.learning.extraction.second import Verdict
@@ -10,7 +11,7 @@ from bethink.model.kinds import Kind
 from bethink.model.records import Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judged:
     """A claim as it is stored: its final wording, how it is known, and why it does not stand, if so."""
 

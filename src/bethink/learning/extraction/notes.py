@@ -1,8 +1,8 @@
 """The memory of a session: made of the claims that stand, and without a model of what the user wrote."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from bethink.frozen import frozen
 from bethink.learning.extraction.answer import slugged
 from bethink.model.framing import unframed
 from bethink.model.records import Record, Role
@@ -17,7 +17,7 @@ _MAX_SUMMARY = 600
 _POINTS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Notes:
     """What is remembered of a whole session; empty texts for nothing."""
 

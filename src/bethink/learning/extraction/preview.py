@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from bethink.errors import Invalid
 from bethink.extend import Redactor
 from bethink.facts.reconcile import Settlement, foreseen
+from bethink.frozen import frozen
 from bethink.learning.extraction import reading
 from bethink.learning.extraction.accounts import DayAccount
 from bethink.learning.extraction.apply import DISPUTED, Extracted, claimed_fact
@@ -32,7 +33,7 @@ class _Found:
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Previewer:
     """Carries out the verb `preview`."""
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from bethink.errors import Misconfigured
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.learning.extraction import request
 from bethink.learning.extraction.request import Scene
 from bethink.learning.steering import written
@@ -29,7 +30,7 @@ _LOOKED_UP = 4_000
 _WISH_KINDS = [str(kind) for kind in FactKind if tells(kind)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExtractionInput:
     """A snapshot of a session to learn from: the records after `start` up to `until`, and earlier ones for context.
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bethink.errors import Misconfigured
 from bethink.extend import Tokens
+from bethink.frozen import frozen
 from bethink.learning.extraction.answer import fields_of
 from bethink.learning.extraction.transcript import fitting, shortened
 from bethink.model.framing import ENVELOPE, inert, unframed
@@ -24,7 +24,7 @@ _PAUSE = timedelta(minutes=5)
 _ROLES = {Role.USER: "", Role.ASSISTANT: " (AI)", Role.TOOL: " (tool)", Role.SYSTEM: " (system)"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scene:
     """Where a conversation took place: whose memory it goes to, on which channel, and in which time zone."""
 

@@ -1,10 +1,10 @@
 """The second reading: claims and the messages they quote are shown to a model again, which judges what they mean."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from bethink.errors import BadAnswer
+from bethink.frozen import frozen
 from bethink.learning.extraction.answer import fields_of, loads
 from bethink.learning.extraction.gate import Checked, ClaimReason
 from bethink.learning.extraction.request import Scene, line
@@ -47,7 +47,7 @@ SCHEMA: JsonObject = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Verdict:
     """What a reader found: None for said, with the corrected sentence if there is one, or why it does not stand."""
 

@@ -1,12 +1,13 @@
 """Prompts are files with a version in their name. Everything made with a prompt records its name."""
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from bethink.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen(kw_only=False)
 class SystemPrompt:
     """A system prompt, and the name by which everything made with it records it."""
 

@@ -1,10 +1,11 @@
 """What a verb is: a request, its result, who may call it, and whether it may be retried."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Bytes, Cleaned, Length, Printable, check
 from bethink.model.ids import new_id
@@ -27,7 +28,7 @@ Number = Annotated[int, Between(0, BIGGEST)]
 Budget = Annotated[int, Between(1, 10_000_000)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class LocalOnly:
     """Marks a field that only code in the same process may set: it is never read from a remote caller."""
 
@@ -54,7 +55,7 @@ class MemoryOperation(StrEnum):
     DELETE_STORE = "delete_memory_store"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Request:
     """The base class of all requests. A field is declared once, with its default, its limits and its description."""
 
@@ -76,7 +77,7 @@ class Request:
         return declared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyedRequest(Request):
     """The base of requests that store messages: an idempotency key makes it safe to repeat them."""
 
@@ -92,7 +93,7 @@ class KeyedRequest(Request):
         return replace(self, idempotency_key=key)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Empty(Request):
     """A request without parameters."""
 
@@ -101,7 +102,7 @@ RequestT = TypeVar("RequestT", bound=Request)
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Verb(Generic[RequestT, ResultT]):
     """One operation on a memory."""
 

@@ -1,8 +1,8 @@
 """The verbs of changes: read them, wait for what is learnt, and have them sent to webhooks."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.checks import Between, Length, Printable
@@ -18,7 +18,7 @@ LONGEST_WAIT = 60
 Wait = Annotated[float, Between(0, LONGEST_WAIT)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangesRequest(Request):
     """A page of changes."""
 
@@ -30,7 +30,7 @@ class ChangesRequest(Request):
     """For how many seconds to wait for a change if there is none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearntRequest(SessionRequest):
     """A session to wait for."""
 
@@ -38,7 +38,7 @@ class LearntRequest(SessionRequest):
     """For how many seconds to wait at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CreateWebhookRequest(Request):
     """A webhook to make."""
 
@@ -48,7 +48,7 @@ class CreateWebhookRequest(Request):
     """The space whose changes are sent; those of all spaces, if left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebhookRequest(Request):
     """One webhook."""
 
@@ -56,7 +56,7 @@ class WebhookRequest(Request):
     """The webhook."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeliveriesRequest(WebhookRequest):
     """A page of a webhook's deliveries."""
 

@@ -1,8 +1,9 @@
 """The verbs of documents: the tree, its versions, and what consolidations change in it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Self
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.blame import Blame
 from bethink.model.checks import Length, tuple_from
@@ -27,7 +28,7 @@ from bethink.model.verbs.base import (
 READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TreeRequest(Request):
     """The whole tree."""
 
@@ -35,7 +36,7 @@ class TreeRequest(Request):
     """The tree as it stood at this time. A day means its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchDocumentsRequest(TreeRequest):
     """Words to look for."""
 
@@ -45,7 +46,7 @@ class SearchDocumentsRequest(TreeRequest):
     """How many documents to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FindDocumentRequest(TreeRequest):
     """A path to follow."""
 
@@ -53,7 +54,7 @@ class FindDocumentRequest(TreeRequest):
     """A path such as `~/memory/people`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChildrenRequest(TreeRequest):
     """The children of a document."""
 
@@ -61,7 +62,7 @@ class ChildrenRequest(TreeRequest):
     """The document; the top of the tree, if left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentRequest(Request):
     """One document."""
 
@@ -69,7 +70,7 @@ class DocumentRequest(Request):
     """The document."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutlineRequest(ChildrenRequest):
     """A page of the documents below one."""
 
@@ -79,7 +80,7 @@ class OutlineRequest(ChildrenRequest):
     """Only what follows: the `next` of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentHistoryRequest(DocumentRequest):
     """A page of the versions of a document."""
 
@@ -89,7 +90,7 @@ class DocumentHistoryRequest(DocumentRequest):
     """Only what follows: the `next` of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlameRequest(DocumentRequest):
     """A document whose lines to explain."""
 
@@ -97,7 +98,7 @@ class BlameRequest(DocumentRequest):
     """The version; the newest, if left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GetDocumentRequest(DocumentRequest):
     """One document at a time."""
 
@@ -105,7 +106,7 @@ class GetDocumentRequest(DocumentRequest):
     """The document as it stood at this time. A day means its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CreateDocumentRequest(Request):
     """A document to write."""
 
@@ -121,7 +122,7 @@ class CreateDocumentRequest(Request):
         return replace(self, by=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UpdateDocumentRequest(DocumentRequest):
     """The next version of a document."""
 
@@ -139,7 +140,7 @@ class UpdateDocumentRequest(DocumentRequest):
         return replace(self, by=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeleteDocumentRequest(DocumentRequest):
     """A document to end."""
 
@@ -147,7 +148,7 @@ class DeleteDocumentRequest(DocumentRequest):
     """Its current version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RestoreDocumentRequest(DocumentRequest):
     """A version to write again."""
 
@@ -157,7 +158,7 @@ class RestoreDocumentRequest(DocumentRequest):
     """The current version; None for a document that was deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DiffDocumentRequest(DocumentRequest):
     """Two versions to compare."""
 
@@ -167,7 +168,7 @@ class DiffDocumentRequest(DocumentRequest):
     """The other version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentSourcesRequest(DocumentRequest):
     """A version of a document."""
 
@@ -175,7 +176,7 @@ class DocumentSourcesRequest(DocumentRequest):
     """The version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListChangesRequest(Request):
     """A page of change sets."""
 
@@ -183,7 +184,7 @@ class ListChangesRequest(Request):
     """How many change sets to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangeRequest(Request):
     """One change set."""
 
@@ -191,7 +192,7 @@ class ChangeRequest(Request):
     """The run that made it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApproveChangeRequest(ChangeRequest):
     """A change set to apply, whole or in part."""
 

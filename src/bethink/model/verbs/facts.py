@@ -1,8 +1,9 @@
 """The verbs of facts: list, search, save, and follow them through their versions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Self
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import KnownWord, any_of
 from bethink.model.moments import Moment
@@ -15,7 +16,7 @@ READ, WRITE = Scope.READ, Scope.WRITE
 _IMPORT = Origin("import")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListFactsRequest(Narrowed):
     """A page of facts."""
 
@@ -27,7 +28,7 @@ class ListFactsRequest(Narrowed):
     """Only facts that follow this one: the last id of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageFactsRequest(Request):
     """Which facts to list, retired ones too."""
 
@@ -59,7 +60,7 @@ class PageFactsRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchFactsRequest(Narrowed):
     """Words to look for."""
 
@@ -71,7 +72,7 @@ class SearchFactsRequest(Narrowed):
     """Search what was known at this time. A day means its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactsByMetadataRequest(Request):
     """A key and its value."""
 
@@ -81,7 +82,7 @@ class FactsByMetadataRequest(Request):
     """The value that it must have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactRequest(Request):
     """One fact."""
 
@@ -89,7 +90,7 @@ class FactRequest(Request):
     """The fact."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SaveFactRequest(Request):
     """A fact to store."""
 

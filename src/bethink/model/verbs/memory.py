@@ -1,9 +1,10 @@
 """The verbs of a space: remember, recall, context, explain, forget."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Cleaned, Length, any_of
 from bethink.model.filters import Filter
@@ -32,7 +33,7 @@ from bethink.model.verbs.service import LearnRequest
 READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RememberRequest(KeyedRequest):
     """Messages to store for good."""
 
@@ -50,7 +51,7 @@ class RememberRequest(KeyedRequest):
     """Metadata for each of the messages. A message's own value under a key takes precedence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Shown(Narrowed):
     """A request whose result goes into the ledger if a session asks."""
 
@@ -66,7 +67,7 @@ class _Shown(Narrowed):
         return declared if self.session_id is None else Retry.ONCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecallRequest(_Shown):
     """A question to a space."""
 
@@ -88,7 +89,7 @@ class RecallRequest(_Shown):
         Narrowed.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContextRequest(_Shown):
     """A block of memory to begin a prompt with."""
 
@@ -96,7 +97,7 @@ class ContextRequest(_Shown):
     """What the prompt is about, if that is known. What answers it is added to the block."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExplainRequest(Request):
     """A memory to follow."""
 
@@ -106,7 +107,7 @@ class ExplainRequest(Request):
     """With more than 1, also what lies up to so many steps before and after it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CorrectRequest(Request):
     """What a memory shall say from now on."""
 
@@ -128,7 +129,7 @@ class CorrectRequest(Request):
             raise Invalid("the new text is empty.", hint="To remove a memory, use forget.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UsedRequest(Request):
     """Memories that were of use."""
 
@@ -136,7 +137,7 @@ class UsedRequest(Request):
     """The memories, named as in results."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ShownRequest(Request):
     """A page of the ledger."""
 
@@ -148,7 +149,7 @@ class ShownRequest(Request):
     """How many entries to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ForgetRequest(Narrowed):
     """What to forget: exactly one of ref, session, conversation, thread, everything, and what fits a filter."""
 
@@ -198,7 +199,7 @@ class ForgetRequest(Narrowed):
         return Retry.SAFE if self.dry_run else declared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobsRequest(Request):
     """A page of jobs."""
 

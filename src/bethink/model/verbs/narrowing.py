@@ -1,8 +1,9 @@
 """What every search and list can be narrowed by: declared once, for all the verbs that take it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.checks import InvalidField, Length, Printable
 from bethink.model.filters import Filter, conditions
 from bethink.model.moments import Moment, Since
@@ -14,7 +15,7 @@ Tag = Annotated[str, Length(1, 200), Printable()]
 Tags = Annotated[tuple[Tag, ...], Length(0, MAX_TAGS)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Narrowed(Request):
     """The base of requests that can be narrowed. What is given must all hold."""
 

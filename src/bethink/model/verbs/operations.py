@@ -1,9 +1,9 @@
 """The verbs of those who run a memory: jobs of all spaces or one, tried again, and what models cost."""
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Between, InvalidField, KnownWord, any_of
 from bethink.model.held import HeldKind, HeldPage
@@ -17,7 +17,7 @@ _DAYS, _DAYS_BY_SPACE = 366, 31
 _ACROSS = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.FAILED, JobStatus.DEAD)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageJobsRequest(Request):
     """A page of the jobs of all spaces."""
 
@@ -40,7 +40,7 @@ class PageJobsRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageSpaceJobsRequest(Request):
     """A page of the jobs of a space."""
 
@@ -61,7 +61,7 @@ class PageSpaceJobsRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobRequest(Request):
     """One job."""
 
@@ -75,7 +75,7 @@ class JobRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SpaceSpendingRequest(Request):
     """Days to list."""
 
@@ -97,7 +97,7 @@ class SpaceSpendingRequest(Request):
         return _DAYS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SpendingRequest(SpaceSpendingRequest):
     """Days to list, and by what."""
 
@@ -115,7 +115,7 @@ class SpendingRequest(SpaceSpendingRequest):
         return _DAYS_BY_SPACE if self.by is SpendingBy.SPACE else _DAYS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HeldRequest(Request):
     """A page of what waits for a person."""
 

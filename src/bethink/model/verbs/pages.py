@@ -1,7 +1,6 @@
 """The verbs of pages: what happened to a memory, in order."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
 from bethink.model.moments import Moment
@@ -11,7 +10,7 @@ from bethink.model.verbs.base import Cursor, Limit, Request, Retry, Verb
 READ = Scope.READ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TimelineRequest(Request):
     """A page of the timeline."""
 

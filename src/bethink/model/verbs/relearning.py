@@ -1,8 +1,8 @@
 """The verbs of relearning: learn a space again beside what is known, look at the difference, apply it or undo it."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, InvalidField, Length
 from bethink.model.relearning import Relearning
@@ -14,7 +14,7 @@ STEER = Scope.STEER
 Prompt = Annotated[str, Length(0, 20_000), Cleaned()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RelearnRequest(Request):
     """How to learn again."""
 
@@ -35,7 +35,7 @@ class RelearnRequest(Request):
             raise InvalidField("prompt", "is blank.", hint="Write a prompt, or leave it out.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RelearningRequest(Request):
     """One relearning."""
 

@@ -1,9 +1,9 @@
 """The verbs of the review inbox: list the claims that were not believed at once, and decide about them."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of, tuple_from
 from bethink.model.recall import Ref, RefKind
@@ -17,7 +17,7 @@ Statement = Annotated[str, Length(1, LONGEST_STATEMENT), Cleaned()]
 Note = Annotated[str, Length(0, 1_000), Cleaned()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListReviewsRequest(Request):
     """A page of the inbox."""
 
@@ -33,7 +33,7 @@ class ListReviewsRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProposeRequest(Request):
     """A claim for a person to decide about."""
 
@@ -52,7 +52,7 @@ class ProposeRequest(Request):
             raise Invalid(f"a {self.ref.kind.replace('_', ' ')} cannot be proposed.", hint=hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReviewRequest(Request):
     """One claim under review."""
 
@@ -60,7 +60,7 @@ class ReviewRequest(Request):
     """The claim, by the id that the inbox lists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApproveReviewRequest(ReviewRequest):
     """A claim to believe."""
 
@@ -70,7 +70,7 @@ class ApproveReviewRequest(ReviewRequest):
     """Why: kept with the decision."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RejectReviewRequest(ReviewRequest):
     """A claim not to believe."""
 
@@ -78,7 +78,7 @@ class RejectReviewRequest(ReviewRequest):
     """Why: kept with the decision."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecideReviewsRequest(Request):
     """Some claims to decide about, all or none."""
 

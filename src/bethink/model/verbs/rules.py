@@ -1,13 +1,12 @@
 """The verbs of learning rules: read and set what a space learns."""
 
-from dataclasses import dataclass
-
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Name, Request, Retry, Verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GetRulesRequest(Request):
     """Whose rules to read."""
 
@@ -15,7 +14,7 @@ class GetRulesRequest(Request):
     """The agent; without rules of its own it has those of the space."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SetRulesRequest(Request):
     """Rules to set."""
 

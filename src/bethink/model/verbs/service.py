@@ -1,8 +1,8 @@
 """The verbs of an installation: spaces, learning, audits and keys."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.checks import Between, Length, any_of
 from bethink.model.jobs import Audit, JobKind, RunReport
@@ -13,7 +13,7 @@ ADMIN = Scope.ADMIN
 _YEAR = 366 * 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListSpacesRequest(Request):
     """A page of spaces."""
 
@@ -23,7 +23,7 @@ class ListSpacesRequest(Request):
     """Only spaces that follow this one: the last name of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearnRequest(Request):
     """What to learn."""
 
@@ -36,7 +36,7 @@ class LearnRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CreateKeyRequest(Request):
     """A key to make."""
 
@@ -54,7 +54,7 @@ class CreateKeyRequest(Request):
         Request.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyRequest(Request):
     """One key."""
 
@@ -62,7 +62,7 @@ class KeyRequest(Request):
     """The key's prefix, which is not secret."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RotateKeyRequest(KeyRequest):
     """A key to replace."""
 

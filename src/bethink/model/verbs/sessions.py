@@ -1,8 +1,8 @@
 """The verbs of sessions: open one, append to it, read it, end it."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, KnownWord, any_of
 from bethink.model.messages import AnyMessages
@@ -25,7 +25,7 @@ from bethink.model.verbs.narrowing import Narrowed, Tags
 READ, WRITE = Scope.READ, Scope.WRITE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenSessionRequest(Request):
     """A conversation to go on with."""
 
@@ -43,7 +43,7 @@ class OpenSessionRequest(Request):
     """Metadata for the session, in place of what it has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListSessionsRequest(Narrowed):
     """A page of sessions."""
 
@@ -60,7 +60,7 @@ class ListSessionsRequest(Narrowed):
         Narrowed.__post_init__(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionRequest(Request):
     """One session."""
 
@@ -68,7 +68,7 @@ class SessionRequest(Request):
     """The session."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AppendRequest(KeyedRequest):
     """Messages to append."""
 
@@ -78,7 +78,7 @@ class AppendRequest(KeyedRequest):
     """What was said, oldest first; there may be none. A text stands for one message of the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadRequest(Narrowed):
     """Messages to read."""
 
@@ -90,7 +90,7 @@ class ReadRequest(Narrowed):
     """How many messages to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TranscriptRequest(SessionRequest):
     """Which part of a session to read."""
 
@@ -100,7 +100,7 @@ class TranscriptRequest(SessionRequest):
     """How many messages to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ResetRequest(SessionRequest):
     """A session to end and to follow by another."""
 
@@ -108,7 +108,7 @@ class ResetRequest(SessionRequest):
     """Record that the context had grown too long to go on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedRequest(SessionRequest):
     """An answer that cites what its session was shown."""
 

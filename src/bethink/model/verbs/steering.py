@@ -1,9 +1,9 @@
 """The verbs by which a person steers memory: look before learning, pin facts, and say what they are worth."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of
 from bethink.model.messages import Messages
@@ -17,7 +17,7 @@ from bethink.model.verbs.base import Conversation, Limit, MemoryOperation, Name,
 READ, WRITE, STEER = Scope.READ, Scope.WRITE, Scope.STEER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreviewRequest(Request):
     """Messages to look at."""
 
@@ -31,7 +31,7 @@ class PreviewRequest(Request):
     """The agent whose rules apply."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PinRequest(Request):
     """A fact to pin, or no longer."""
 
@@ -43,7 +43,7 @@ class PinRequest(Request):
         _check_fact(self.ref)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PinsRequest(Request):
     """Which pins to list."""
 
@@ -53,7 +53,7 @@ class PinsRequest(Request):
     """How many facts to return at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FeedbackRequest(Request):
     """What somebody thinks of a fact."""
 

@@ -1,8 +1,9 @@
 """The verbs of memory tests: add, list, remove and run them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Self
 
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Length, any_of
 from bethink.model.ids import new_id
@@ -24,7 +25,7 @@ from bethink.model.verbs.base import Limit, Name, Request, Retry, Verb
 READ, WRITE = Scope.READ, Scope.WRITE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AddTestRequest(Request):
     """A memory test to keep."""
 
@@ -74,7 +75,7 @@ class AddTestRequest(Request):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListTestsRequest(Request):
     """A page of memory tests."""
 
@@ -84,7 +85,7 @@ class ListTestsRequest(Request):
     """Only tests that follow this one: the last id of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TestRequest(Request):
     """One memory test."""
 
@@ -92,7 +93,7 @@ class TestRequest(Request):
     """The test."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunTestsRequest(Request):
     """Which memory tests to run: all that the space keeps, some of them, or others that are only passed."""
 

@@ -1,9 +1,10 @@
 """The verbs of threads: the working memory of an agent, its events, states and prompts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from bethink.errors import Invalid
+from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Length, Printable
 from bethink.model.ids import new_id
@@ -15,7 +16,7 @@ from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, 
 READ, WRITE = Scope.READ, Scope.WRITE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenThreadRequest(Request):
     """A thread to open."""
 
@@ -31,7 +32,7 @@ class OpenThreadRequest(Request):
         return self if self.thread_id else replace(self, thread_id=new_id("thread"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListThreadsRequest(Request):
     """A page of threads."""
 
@@ -41,7 +42,7 @@ class ListThreadsRequest(Request):
     """Only threads that follow this one: the last id of the previous page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ThreadRequest(Request):
     """One thread."""
 
@@ -49,7 +50,7 @@ class ThreadRequest(Request):
     """The thread."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DispatchRequest(ThreadRequest):
     """An event for a thread."""
 
@@ -68,7 +69,7 @@ class DispatchRequest(ThreadRequest):
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SetModeRequest(ThreadRequest):
     """How a thread is to take its events."""
 
@@ -76,7 +77,7 @@ class SetModeRequest(ThreadRequest):
     """Auto or stepping."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StatesRequest(ThreadRequest):
     """Which states of a thread to list."""
 
@@ -86,7 +87,7 @@ class StatesRequest(ThreadRequest):
     """How many states to return at most; all of them, if left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StateRequest(ThreadRequest):
     """One state of a thread."""
 
@@ -94,7 +95,7 @@ class StateRequest(ThreadRequest):
     """The state; the current one, if left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DiffStatesRequest(ThreadRequest):
     """Two states to compare."""
 
@@ -104,7 +105,7 @@ class DiffStatesRequest(ThreadRequest):
     """The other state."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptRequest(ThreadRequest):
     """A prompt to build."""
 
@@ -112,7 +113,7 @@ class PromptRequest(ThreadRequest):
     """How many tokens it may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ForkRequest(ThreadRequest):
     """A state to begin another thread from."""
 

@@ -9,10 +9,11 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from bethink.frozen import frozen
 
 RULES = (
     "iso", "figures", "day", "month", "quarter", "season", "days", "ago", "rolling", "unit", "weekend", "weekday",
@@ -55,7 +56,7 @@ _LAST_WITH_ACCENTS = "\u097f"
 Table = tuple[tuple[re.Pattern[str], str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Calendar:
     """The date words of one language.
 

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from bethink.errors import (
     StoreError,
     Unavailable,
 )
+from bethink.frozen import frozen
 from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
@@ -47,7 +48,7 @@ _REFUSED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PostgresOptions:
     """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
 

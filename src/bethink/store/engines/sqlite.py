@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
@@ -18,6 +17,7 @@ import apsw
 from anyio import to_thread
 
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.frozen import frozen
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.checkpoint import Checkpointer
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
@@ -34,7 +34,7 @@ _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, aps
 _columns: dict[str, tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SqliteOptions:
     """How a file is opened. `synchronous` below FULL can lose acknowledged messages at a power cut."""
 

@@ -1,12 +1,12 @@
 """What is held true, since when, until when, and what took its place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
 
+from bethink.frozen import frozen
 from bethink.model.pages import FactEntry, FactState
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Fact
@@ -20,7 +20,7 @@ from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
 _PAGE = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Row:
     """A fact with the time in which it held."""
 
