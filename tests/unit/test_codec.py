@@ -253,8 +253,9 @@ def test_only_the_author_of_a_document_is_kept_from_callers() -> None:
 
 
 def test_a_fact_from_outside_is_an_import_and_an_event_of_the_engine_is_refused() -> None:
-    body = b'{"fact": {"id": "f", "content": "tea", "origin": "user"}}'
-    assert codec.decode_body(facts.SAVE_FACT, {}, body).fact.origin == "import"
+    body = b'{"fact": {"id": "f", "content": "tea", "origin": "user", "evidence": "stated"}}'
+    fact = codec.decode_body(facts.SAVE_FACT, {}, body).fact
+    assert (fact.origin, fact.evidence) == ("import", "imported")
     with pytest.raises(Invalid, match="reserved for the engine"):
         codec.decode_body(
             threads.DISPATCH, {"thread_id": "t"}, b'{"event": {"type": "MEMORY_TRUNCATE", "payload": {}}}'

@@ -293,6 +293,8 @@ class Evidence(StrEnum):
     """A second reading of the messages agreed that they say so."""
     STATED = "stated"
     """A person wrote or approved it."""
+    IMPORTED = "imported"
+    """A program stored it, and neither a message nor a person is known to say so."""
 
 
 @frozen
@@ -345,7 +347,7 @@ class Fact:
     flags: tuple[str, ...] = ()
     expires_at: Moment | None = None
     pinned_at: Moment | None = field(default=None, compare=False)
-    evidence: Evidence = field(default=Evidence.STATED, compare=False)
+    evidence: Evidence = field(default=Evidence.IMPORTED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)
     retired_at: Moment | None = field(default=None, compare=False)
     retired_by: str | None = field(default=None, compare=False)

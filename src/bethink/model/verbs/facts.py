@@ -100,8 +100,8 @@ class SaveFactRequest(Request):
     """The version that it replaces, 0 for none. Any version, if left out."""
 
     def from_outside(self) -> Self:
-        """Return it with the origin import: only messages can make a fact the user's own, or confirm it."""
-        return replace(self, fact=replace(self.fact, origin=_IMPORT, evidence=Evidence.STATED, made_by=None))
+        """Return it as imported: only messages and persons can make a fact the user's own, or confirm it."""
+        return replace(self, fact=replace(self.fact, origin=_IMPORT, evidence=Evidence.IMPORTED, made_by=None))
 
 
 _FACTS = "/spaces/{space}/facts"
