@@ -11,7 +11,7 @@ import pytest
 from bethink import Fact, Memory, Message, ModelCall
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.jobs import JobKind
-from bethink.model.records import Evidence, FactKind
+from bethink.model.records import Evidence, FactKind, Origin
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.rules import tells
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -197,7 +197,15 @@ async def learn(database: Database, answer: Callable[[ModelCall], str]) -> None:
 async def lied(database: Database, memory: Memory, liar: Callable[[ModelCall], str]) -> str:
     """Have a wish that is known, then let the model lie about a talk. Returns the id of that session."""
     space = memory.space(SPACE)
-    wish = Fact(id="fct_wish", content=WISH, kind=FactKind.INSTRUCTION, origin="user", speaker="Alice", subject="user")  # pyright: ignore[reportArgumentType]
+    wish = Fact(
+        id="fct_wish",
+        content=WISH,
+        kind=FactKind.INSTRUCTION,
+        origin=Origin("user"),
+        evidence=Evidence.STATED,
+        speaker="Alice",
+        subject="user",
+    )
     await space.facts.save(wish)
     session = await space.session("chat:lies")
     await session.append(TALK)
