@@ -24,6 +24,7 @@ from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
+from tests.warm_connections import WarmConnection
 from tools import postgres
 
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -164,7 +165,22 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """What `bethink.connect` takes: a file, then a PostgreSQL database, with the schema and no rows."""
     if request.param == "sqlite":
         return str(shutil.copy(request.getfixturevalue("template"), tmp_path / "memory.db"))
+    request.getfixturevalue("warm")
     return request.getfixturevalue("clean_dsn")
+
+
+@pytest.fixture(scope="session")
+def warm_connections(shared_dsn: str) -> Iterator[type[WarmConnection]]:
+    """Connections to the shared database that tests hand on to each other."""
+    WarmConnection.shared = shared_dsn
+    yield WarmConnection
+    WarmConnection.end()
+
+
+@pytest.fixture
+def warm(warm_connections: type[WarmConnection], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test use them. Tests of the connections themselves do without."""
+    monkeypatch.setattr("bethink.store.engines.postgres.Connection", warm_connections)
 
 
 def database_at(target: str, clock: FakeClock | None = None) -> Database:
