@@ -55,7 +55,7 @@ def serve(
 def run_server(
     settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = (), terse: bool = False
 ) -> Result:
-    """Run the HTTP server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
+    """Run the server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
     from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
 
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
