@@ -115,8 +115,10 @@ def groups(visit: Visit, stands: Standing) -> list[tuple[str, list[MenuEntry]]]:
     whole = [MenuEntry("Spaces", address("spaces"), ("spaces",), "p")]
     if visit.may(AUDIT):
         whole.insert(0, MenuEntry("Overview", address(), ("overview",), "o"))
+    if visit.space:
+        return [*found, ("Installation", whole)]
     whole.append(MenuEntry("Getting started", address("start"), ("start",), "b"))
-    return [*found, ("Installation", whole)] if visit.space else [("Installation", whole), *found]
+    return [("Installation", whole), *found]
 
 
 def _counts(stands: Standing) -> dict[str, str]:

@@ -105,9 +105,9 @@ def lasted(begin: datetime | None, end: datetime | None = None) -> str:
 
 
 def money(cost: int) -> str:
-    """Return millionths of a dollar as dollars: `$0`, `$0.0042`, `$12.30`."""
+    """Return millionths of a dollar as dollars: `$0`, `$0.0042`, `$0.58`, `$12.30`."""
     dollars = cost / 1_000_000
-    return "$0" if not cost else f"${dollars:,.2f}" if dollars >= 1 else f"${dollars:.4f}"
+    return "$0" if not cost else f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
 
 
 def short(ref: object) -> str:

@@ -7,6 +7,8 @@ from bethink.model.verbs.base import Empty
 from bethink.model.verbs.operations import SETTINGS
 from bethink.web.visit import Page, PageRoute, Twin, Visit
 
+_FEW = 3
+
 
 def _listed(visit: Visit) -> Twin:
     del visit
@@ -28,12 +30,12 @@ async def settings(visit: Visit) -> Page:
 
 
 def _groups(entries: list[SettingEntry]) -> list[tuple[str, list[SettingEntry]]]:
-    """Return entries by the first word of their names; words with one setting only are put together."""
+    """Return entries by the first word of their names; words with few settings are put together."""
     found: dict[str, list[SettingEntry]] = {}
     for each in entries:
         found.setdefault(each.name.partition("_")[0], []).append(each)
-    alone = [each for group in found.values() if len(group) == 1 for each in group]
-    groups = sorted((name, group) for name, group in found.items() if len(group) > 1)
+    alone = [each for group in found.values() if len(group) < _FEW for each in group]
+    groups = sorted((name, group) for name, group in found.items() if len(group) >= _FEW)
     return [*([("general", alone)] if alone else []), *groups]
 
 

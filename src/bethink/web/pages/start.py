@@ -22,7 +22,7 @@ async def start(visit: Visit) -> Page:
         "waits": visit.may(LIST_SPACES) and not names,
         "space": names[0] if names else "",
         "several": len(names) > 1,
-        "messages": await _first(visit.within(names[0])) if names else (),
+        "messages": await _first(visit.within(names[0])) if len(names) == 1 else (),
     }
     return Page(template="start.html", values=values)
 
