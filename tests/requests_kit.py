@@ -203,11 +203,14 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (operations.HELD, operations.HeldRequest(
         kind=HeldKind.CLAIM, limit=3, after=cursor_of(1, "alice", "claim", "rev_1"))),
     (operations.SPENDING, operations.SpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
+    (operations.PAGE_SPACES, operations.PageSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
+    (operations.COUNTERS, Empty()),
     (operations.SETTINGS, Empty()),
     (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
         status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
     (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
     (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.SUMMARY, Empty()),
     (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),

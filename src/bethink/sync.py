@@ -70,6 +70,7 @@ from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.steering import LearningRules
+from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.transcripts import Transcript
@@ -2246,6 +2247,10 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.retry_job(kind, key))
 
+    def summary(self) -> SpaceSummary:
+        """Return what failed in the space and what waits for a person."""
+        return self._run(lambda: self._inner.summary())
+
     def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
         """List what models cost for the space on each day.
 
@@ -2515,6 +2520,25 @@ class Memory(BlockingOwner[AsyncMemory]):
             Invalid: for more than 366 days, or 31 by space.
         """
         return self._run(lambda: self._inner.spending(since=since, until=until, by=by, limit=limit))
+
+    def page_spaces(self, *, prefix: str = "", limit: int = 50, after: str = "") -> SpacePage:
+        """List spaces by name, each with what failed in it and what waits for a person.
+
+        A page costs the same however many spaces there are, and however much they hold.
+
+        Args:
+            prefix: Only spaces whose names begin with it.
+            limit: How many spaces to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.page_spaces(prefix=prefix, limit=limit, after=after))
+
+    def counters(self) -> Counters:
+        """Count the jobs that are not done by status, and what waits for a person, in all spaces.
+
+        Jobs are counted as their states change, so it costs the same however many there are.
+        """
+        return self._run(lambda: self._inner.counters())
 
     def settings(self) -> list[SettingEntry]:
         """List the settings in force, each with its default and where it comes from. Secrets are masked."""

@@ -44,6 +44,7 @@ def serving(target: str, *, doors: Sequence[Door] = ()) -> Generator[Served]:
     with socket.create_server(("127.0.0.1", 0)) as listener:  # who connects before it is up waits in the queue
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
+        app.state.context.concurrency.leaving = lambda: server.should_exit
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -15,12 +15,14 @@ import bethink
 from bethink.audit.web_sessions import WebSessions
 from bethink.model.access import Scope
 from bethink.model.documents import Author, DocumentDraft, Provenance
+from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin, Quote
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
-from bethink.store import reviews
+from bethink.store import jobs, reviews
+from bethink.store.db import Tx
 from bethink.web import add_window
 from bethink.web.gate import COOKIE
 from faults.asgi import Answer, ask
@@ -31,6 +33,10 @@ CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-brows
 
 SPACE = "mira"
 OTHER = "another-space-altogether"
+
+OPERATED = "team:harbour/night-shift"
+PAID = (("extract", "gpt-test"), ("write", "gpt-test"), ("consolidate", "claude-test"))
+"""What kinds of work paid which models."""
 
 BODIES = (
     "Mira lives in Oslo, on the second floor.\nShe works at the city library.\n\n## Plans\n- She would like the sea.\n",
@@ -104,6 +110,43 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
         space=space,
     )
     return Story(session=session.id, fact=fact, document=document, thread=thread, review=review)
+
+
+async def operate(memory: bethink.Memory) -> None:
+    """Let jobs run, fail and be given up in other spaces, spend money on models, and hold changes for a person."""
+    database = memory.local().parts.database
+    await database.transact(lambda tx: _jobs(tx, "anna"), space="anna")
+    await database.transact(lambda tx: _jobs(tx, OPERATED), space=OPERATED)
+    await database.transact(_spending)
+
+
+def _jobs(tx: Tx, space: str) -> None:
+    jobs.ensure_space(tx, space=space)
+    for key in ("ses_lost", "ses_slow", "ses_busy", "ses_next"):
+        jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=key, watermark=12)
+    tx.script(
+        f"""UPDATE jobs SET attempts = 5, started_at = queued_at, finished_at = queued_at + 2400000, due_at = NULL,
+            status = 'dead', outcome = 'failed', last_error = 'Unavailable: the model did not answer in 60 s.'
+            WHERE space_id = '{space}' AND key = 'ses_lost';
+            UPDATE jobs SET attempts = 2, started_at = queued_at, status = 'failed', due_at = queued_at + 900000000,
+            last_error = 'RateLimited: 429 for gpt-test.' WHERE space_id = '{space}' AND key = 'ses_slow';
+            UPDATE jobs SET attempts = 1, started_at = queued_at, status = 'running', due_at = queued_at + 60000000,
+            worker = 'worker@harbour:4711' WHERE space_id = '{space}' AND key = 'ses_busy';
+            INSERT INTO attempts (space_id, kind, key, token, started_at, ended_at, error)
+            SELECT space_id, kind, key, 1, queued_at, queued_at + 2400000, last_error FROM jobs
+            WHERE space_id = '{space}' AND key = 'ses_lost'"""
+    )
+
+
+def _spending(tx: Tx) -> None:
+    today = jobs.day_of(tx.now)
+    for back in range(45):
+        for place, (kind, model) in enumerate(PAID):
+            cost = 40_000 + (back * 7 + place * 13) % 17 * 21_000
+            figures = {"calls": 3 + back % 5, "input_tokens": 9_000 + back * 31, "output_tokens": 700, "cost": cost}
+            tx.run("spend", day=today - back, slot=0, **figures)
+            tx.run("spend_on_model", day=today - back, kind=kind, model=model, slot=0, **figures)
+            tx.run("spend_on_space", day=today - back, space=("anna", OPERATED, "anna")[place], **figures)
 
 
 async def _facts(here: Any) -> str:
@@ -245,8 +288,7 @@ def pages_of(story: Story) -> Mapping[str, str]:
     """Every page of the window, by a name for its picture."""
     here = f"/ui/s/{SPACE}"
     return {
-        "spaces": "/ui",
-        "start": "/ui/start",
+        **running_pages(),
         "access": "/ui/access",
         "patterns": "/ui/patterns",
         "recall-empty": f"{here}/recall",
@@ -269,4 +311,28 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "prompt": f"{here}/threads/{story.thread}/prompt?budget=120",
         "review": f"{here}/review",
         "tests": f"{here}/tests?run=1",
+    }
+
+
+def running_pages() -> Mapping[str, str]:
+    """The pages of those who run a memory. `operate` puts something on all of them."""
+    here = "/ui/s/anna"
+    return {
+        "overview": "/ui",
+        "spaces": "/ui/spaces",
+        "start": "/ui/start",
+        "jobs": "/ui/jobs",
+        "jobs-running": "/ui/jobs?status=running",
+        "jobs-of-kind": "/ui/jobs?status=failed&kind=index",
+        "space-jobs": f"{here}/jobs",
+        "job": f"{here}/jobs/extract/ses_lost",
+        "workers": "/ui/workers",
+        "held": "/ui/held",
+        "cost": "/ui/cost",
+        "cost-by-model": "/ui/cost?by=model&days=90",
+        "cost-by-space": "/ui/cost?by=space",
+        "space-cost": f"{here}/cost",
+        "settings": "/ui/settings",
+        "tail": f"/ui/s/{SPACE}/tail?paused=1",
+        "tail-empty": f"{here}/tail?paused=1",
     }

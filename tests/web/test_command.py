@@ -49,3 +49,22 @@ def test_a_server_of_another_memory_is_left_alone(tmp_path: Path) -> None:
             assert f":{port[1]}/" not in other
             with urlopen(other) as answer:
                 assert answer.status == 200
+
+
+def test_the_terminal_gets_one_line_and_not_the_log_of_the_server(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "bethink", "ui", "--database", str(tmp_path / "memory.db"), "--no-browser"]
+    with subprocess.Popen(
+        [*words, "--port", "0"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        first = process.stderr.readline()
+        link = re.search(r"http://\S+/ui/enter\?once=\S+", first)
+        assert link, first
+        with urlopen(link[0]) as answer:
+            assert answer.status == 200
+        with pytest.raises(HTTPError, match="404") as missing:
+            urlopen(link[0].partition("?")[0].replace("enter", "static/none"))
+        missing.value.close()
+        process.terminate()
+        assert (process.stdout.read(), process.stderr.read()) == ("", "")

@@ -10,6 +10,7 @@ from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
 from bethink.model.setting_entries import SettingEntry
+from bethink.model.summaries import Counters, SpacePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
 
@@ -73,6 +74,29 @@ class MemoryVerbs(Handle):
                 limit=limit,
             ),
         )
+
+    async def page_spaces(self, *, prefix: str = "", limit: int = 50, after: str = "") -> SpacePage:
+        """List spaces by name, each with what failed in it and what waits for a person.
+
+        A page costs the same however many spaces there are, and however much they hold.
+
+        Args:
+            prefix: Only spaces whose names begin with it.
+            limit: How many spaces to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        from bethink.model.verbs.operations import PAGE_SPACES, PageSpacesRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(PAGE_SPACES, PageSpacesRequest(prefix=prefix, limit=limit, after=after))
+
+    async def counters(self) -> Counters:
+        """Count the jobs that are not done by status, and what waits for a person, in all spaces.
+
+        Jobs are counted as their states change, so it costs the same however many there are.
+        """
+        from bethink.model.verbs.operations import COUNTERS  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(COUNTERS, Empty())
 
     async def settings(self) -> list[SettingEntry]:
         """List the settings in force, each with its default and where it comes from. Secrets are masked."""

@@ -29,6 +29,7 @@ from bethink.model.recall import (
 from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
 from bethink.model.steering import LearningRules
+from bethink.model.summaries import SpaceSummary
 from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import (
@@ -760,6 +761,12 @@ class Space(SpaceHandle):
         from bethink.model.verbs.operations import RETRY_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(RETRY_JOB, JobRequest(kind=kind, key=key))
+
+    async def summary(self) -> SpaceSummary:
+        """Return what failed in the space and what waits for a person."""
+        from bethink.model.verbs.operations import SUMMARY  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(SUMMARY, Empty())
 
     async def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
         """List what models cost for the space on each day.

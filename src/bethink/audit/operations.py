@@ -5,15 +5,18 @@ from dataclasses import replace
 from bethink.errors import NotFound
 from bethink.model.held import HeldItem, HeldPage
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, Spending
+from bethink.model.summaries import Counters, SpacePage, SpaceSummary
+from bethink.model.verbs.base import Empty
 from bethink.model.verbs.operations import (
     HeldRequest,
     JobRequest,
     PageJobsRequest,
     PageSpaceJobsRequest,
+    PageSpacesRequest,
     SpaceSpendingRequest,
     SpendingRequest,
 )
-from bethink.store import held, job_pages, jobs
+from bethink.store import held, job_pages, jobs, summaries
 from bethink.store.db import Database, Tx
 
 
@@ -79,6 +82,23 @@ class OperationService:
             )
             found |= {item.id: item for item in described}
         return replace(page, items=tuple(found[item.id] for item in page.items if item.id in found))
+
+    async def page_spaces(self, space: str, request: PageSpacesRequest) -> SpacePage:
+        """List spaces, each with how it stands."""
+        del space
+        return await self._database.transact(
+            lambda tx: summaries.page(tx, prefix=request.prefix, after=request.after, limit=request.limit), read=True
+        )
+
+    async def summary(self, space: str, request: Empty) -> SpaceSummary:
+        """Return how a space stands."""
+        del request
+        return await self._database.transact(lambda tx: summaries.summary(tx, space=space), space=space, read=True)
+
+    async def counters(self, space: str, request: Empty) -> Counters:
+        """Count what waits in all spaces."""
+        del space, request
+        return await self._database.transact(lambda tx: Counters(jobs=jobs.counts(tx), held=held.count(tx)), read=True)
 
     async def spending(self, space: str, request: SpendingRequest) -> list[Spending]:
         """List what models cost in all spaces."""

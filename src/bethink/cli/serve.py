@@ -52,14 +52,16 @@ def serve(
     )
 
 
-def run_server(settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = ()) -> Result:
-    """Run the HTTP server until stopped. `ready` is called with the address when it listens."""
+def run_server(
+    settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = (), terse: bool = False
+) -> Result:
+    """Run the server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
     from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
 
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(settings, ready=ready, doors=doors)
+        serve_http(settings, ready=ready, doors=doors, terse=terse)
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error

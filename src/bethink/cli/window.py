@@ -4,6 +4,7 @@ import http.client
 import webbrowser
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,22 +42,17 @@ def ui(
         _link_of, ctx
     )  # creates the database and the key, and says what is wrong with either before a server runs
 
-    def show(address: str) -> None:
+    def show(address: str, more: str) -> None:
         link = f"{address}/ui/enter?once={_fresh(ctx)}"
-        if no_browser or not webbrowser.open(link):
-            ctx.note(f"open within a minute: {link}")
+        opened = not no_browser and webbrowser.open(link)
+        ctx.note(f"the window is at {address}/ui{more}" if opened else f"open within a minute: {link}{more}")
 
     if port and _serves_this(host, port, lambda: _fresh(ctx)):
-        show(f"http://{host}:{port}")
-        ctx.note(f"the window is at http://{host}:{port}/ui, where a server is running already")
+        show(f"http://{host}:{port}", " (a server was running already)")
         return Result()
-
-    def ready(address: str) -> None:
-        show(address)
-        ctx.note(f"the window is at {address}/ui; stop with Ctrl-C")
-
     server = replace(settings.server, host=host, port=0 if _taken(host, port) else port)
-    return run_server(replace(settings, server=server), ready=ready, doors=doors)
+    ready = partial(show, more=" (stop with Ctrl-C)")
+    return run_server(replace(settings, server=server), ready=ready, doors=doors, terse=True)
 
 
 def _fresh(ctx: CommandContext) -> str:

@@ -164,10 +164,16 @@ def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str],
     return server
 
 
-def serve(settings: Settings, *, ready: Callable[[str], None] | None = None, doors: Sequence[Door] = ()) -> None:
+def serve(
+    settings: Settings,
+    *,
+    ready: Callable[[str], None] | None = None,
+    doors: Sequence[Door] = (),
+    terse: bool = False,
+) -> None:
     """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
 
-    `ready` is called with the address when it listens.
+    `ready` is called with the address when it listens. `terse` logs only errors, as lines for a person to read.
 
     Raises:
         Unavailable: if it cannot listen there.
@@ -175,7 +181,7 @@ def serve(settings: Settings, *, ready: Callable[[str], None] | None = None, doo
     """
     sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
-    logs.to_stderr(redactor_for(None))
+    logs.to_stderr(redactor_for(None), terse=terse)
     app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):

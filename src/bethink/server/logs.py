@@ -30,6 +30,16 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+class PlainLines(logging.Formatter):
+    """Writes a record as one line for a person at a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line."""
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        more = ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, ""))
+        return f"{record.levelname.lower()}: {record.getMessage()}{more and f' ({more})'}"
+
+
 class Seldom(logging.Filter):
     """Lets the same place in the code say something so many times in a while: strangers can make it speak forever."""
 
@@ -68,8 +78,12 @@ def _add_field(record: logging.LogRecord, name: str, value: object) -> None:
     record.__dict__.setdefault("fields", {})[name] = value
 
 
-def to_stderr(redactor: Redactor, *, level: int = logging.INFO) -> None:
-    """Send what we and others log to stderr as JSON; secrets are cut out of whatever a message may quote."""
+def to_stderr(redactor: Redactor, *, terse: bool = False) -> None:
+    """Send what we and others log to stderr as JSON; secrets are cut out of whatever a message may quote.
+
+    `terse` is for a terminal: only errors, each as a line to read.
+    """
+    level, form = (logging.ERROR, PlainLines()) if terse else (logging.INFO, JsonLines())
     for source, least, filters in (
         (logger(), level, ()),
         (logging.getLogger("uvicorn"), level, (Seldom(),)),
@@ -77,7 +91,7 @@ def to_stderr(redactor: Redactor, *, level: int = logging.INFO) -> None:
         (logging.getLogger("mcp"), logging.WARNING, (Seldom(), Terse())),
     ):
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(JsonLines())
+        handler.setFormatter(form)
         for each in (*filters, RedactingFilter(redactor)):
             handler.addFilter(each)
         source.handlers[:] = [handler]

@@ -122,7 +122,9 @@ class RequestMiddleware:
         measure = self._measures.get(handled.get("verb", ""))
         if measure is not None:
             measure(status, seconds)
-        if not requests.isEnabledFor(logging.INFO):
+        broken = failure is not None and status >= 500
+        level = logging.ERROR if broken else logging.INFO
+        if not requests.isEnabledFor(level):
             return
         fields: dict[str, Any] = {
             "request_id": request_id,
@@ -134,11 +136,10 @@ class RequestMiddleware:
             "space": handled.get("space"),
             "count": handled.get("count"),
         }
-        level = logging.INFO
         if failure is not None:
             fields["error"] = type(failure).__name__
-        if failure is not None and status >= 500:
-            level, fields["where"] = logging.ERROR, whereabouts(failure)
+            if broken:
+                fields["where"] = whereabouts(failure)
         requests.log(level, "request", extra={"fields": fields})
 
 

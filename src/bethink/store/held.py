@@ -16,7 +16,6 @@ def page(tx: Tx, *, kind: HeldKind | None, after: str, limit: int) -> HeldPage:
     """Return a page of what waits in all spaces, the newest first and without texts."""
     at, space, last, name = read_cursor(after, int, str, str, str) or (None, None, None, None)
     rows = tx.all("page_held", kind=kind, key=at, space=space, last=last, id=name, limit=limit + 1)
-    counted = tx.one("count_held", kind=kind, limit=_COUNTED)
     items = tuple(
         HeldItem(space=row["space_id"], kind=HeldKind(row["kind"]), id=row["id"], at=from_micros(row["at"]))
         for row in rows[:limit]
@@ -25,7 +24,13 @@ def page(tx: Tx, *, kind: HeldKind | None, after: str, limit: int) -> HeldPage:
     if len(rows) > limit:
         end = rows[limit - 1]
         following = cursor_of(end["at"], end["space_id"], end["kind"], end["id"])
-    return HeldPage(items=items, total=0 if counted is None else counted["count"], next=following)
+    return HeldPage(items=items, total=count(tx, kind=kind), next=following)
+
+
+def count(tx: Tx, *, kind: HeldKind | None = None) -> int:
+    """Count what waits in all spaces, up to 1,000."""
+    row = tx.one("count_held", kind=kind, limit=_COUNTED)
+    return 0 if row is None else row["count"]
 
 
 def described(tx: Tx, items: Iterable[HeldItem], *, space: str) -> list[HeldItem]:

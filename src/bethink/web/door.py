@@ -22,6 +22,7 @@ from bethink.server.problems import MEDIA_TYPE, problem_for, refused
 from bethink.server.slashes import unescaped
 from bethink.web import static
 from bethink.web.gate import COOKIE, HEADERS, SAFE, check_origin, cookies, theme_of
+from bethink.web.navigation import standing
 from bethink.web.pages import ROUTES
 from bethink.web.render import render, render_problem
 from bethink.web.sign_in import SignIn
@@ -139,7 +140,7 @@ async def _page(route: PageRoute, visit: Visit) -> Answer:
     if isinstance(made, Goto):
         return 303, b"", [_NO_STORE, (b"location", made.address.encode()), *made.headers]
     twin = route.twin(visit) if route.twin is not None else None
-    return made.status, render(made, visit, twin=twin), [_NO_STORE, _HTML]
+    return made.status, render(made, visit, twin=twin, stands=await standing(visit)), [_NO_STORE, _HTML]
 
 
 async def _twin(route: PageRoute, visit: Visit) -> Answer:

@@ -12,10 +12,12 @@ from bethink import codec
 from bethink.model.text import canonical_json
 from bethink.server.problems import Problem
 from bethink.web import draw, static, text
-from bethink.web.navigation import groups
+from bethink.web.navigation import Standing, counted, groups
 from bethink.web.visit import ROOT, Page, Twin, Visit, address
 
 _TOLD = {
+    "again": "It starts over as soon as a worker is free.",
+    "all-again": "They start over as soon as a worker is free.",
     "applied": "The changes were applied.",
     "approved": "Approved: it is a fact now.",
     "corrected": "Corrected. The earlier wording stays as a version.",
@@ -24,6 +26,7 @@ _TOLD = {
     "removed": "The test was removed.",
     "retried": "It will be learnt from again.",
     "revoked": "The key was revoked.",
+    "running": "There was nothing to start over: it had not failed.",
     "settled": "There was nothing to repeat: learning had not failed.",
     "undone": "The tree is as it was before.",
 }
@@ -50,6 +53,8 @@ def environment() -> Environment:
         iso=text.iso,
         ago=text.ago,
         as_json=canonical_json,
+        lasted=text.lasted,
+        money=text.money,
         short=text.short,
         short_id=text.short_id,
         kind_name=text.kind_name,
@@ -58,6 +63,7 @@ def environment() -> Environment:
     known: dict[str, Any] = {
         "address": address,
         "plural": text.plural,
+        "counted": counted,
         "swatch": draw.swatch,
         "title_of": text.title_of,
         "asset": _asset,
@@ -71,12 +77,13 @@ def _asset(name: str) -> str:
     return f"{ROOT}/static/{static.version()}/{name}"
 
 
-def render(page: Page, visit: Visit, *, twin: Twin | None) -> bytes:
+def render(page: Page, visit: Visit, *, twin: Twin | None, stands: Standing) -> bytes:
     """Return a page as HTML, in the frame that all pages share."""
     values: dict[str, Any] = {
         "visit": visit,
         "theme": visit.theme,
-        "nav": groups(visit),
+        "nav": groups(visit, stands),
+        "stands": stands,
         "page": page.template.partition(".")[0],
         "here": _same(visit),
         "now": _same(visit, without=("as_of",)),

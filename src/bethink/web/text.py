@@ -91,6 +91,25 @@ def ago(at: datetime | None) -> str:
     return "just now"
 
 
+def lasted(begin: datetime | None, end: datetime | None = None) -> str:
+    """Return how long something took, or has taken until now: `340 ms`, `12 s`, `3 min`, `5 h`, `2 days`."""
+    if begin is None:
+        return ""
+    seconds = max(((end or datetime.now(UTC)) - begin).total_seconds(), 0.0)
+    if seconds < 1:
+        return f"{seconds * 1_000:.0f} ms"
+    for size, word in ((86_400 * 2, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / (86_400 if word == 'days' else size):.0f} {word}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def money(cost: int) -> str:
+    """Return millionths of a dollar as dollars: `$0`, `$0.0042`, `$0.58`, `$12.30`."""
+    dollars = cost / 1_000_000
+    return "$0" if not cost else f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
+
+
 def short(ref: object) -> str:
     """Return a ref that is short enough to read: `fct_…zk28nc:1`. An id of ours begins with its kind."""
     found = Ref.read(str(ref))

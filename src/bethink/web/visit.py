@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 from urllib.parse import quote, urlencode
@@ -91,6 +91,10 @@ class Visit:
         """Carry out a verb with the rights of the key, as `/v1` would."""
         self.require(verb)
         return await self.context.backend.run(verb, self.space if verb.in_space else "", request)
+
+    def within(self, space: str) -> "Visit":
+        """Return the same visit in a space, with the same rights."""
+        return replace(self, names={**self.names, "space": space})
 
     def link(self, *steps: str, **query: object) -> str:
         """Return the address of a page of this space, seen from the same moment."""

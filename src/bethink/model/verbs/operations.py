@@ -5,11 +5,12 @@ from typing import Annotated
 
 from bethink.frozen import frozen
 from bethink.model.access import Scope
-from bethink.model.checks import Between, InvalidField, KnownWord, any_of
+from bethink.model.checks import Between, InvalidField, KnownWord, Length, any_of
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import JobDetail, JobKind, JobPage, JobStatus, Spending, SpendingBy
 from bethink.model.moments import Moment, Since
 from bethink.model.setting_entries import SettingEntry
+from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.verbs.base import Cursor, Empty, Limit, Name, Request, Retry, Verb
 
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
@@ -132,6 +133,18 @@ class HeldRequest(Request):
         Request.__post_init__(self)
 
 
+@frozen
+class PageSpacesRequest(Request):
+    """A page of spaces."""
+
+    prefix: Annotated[str, Length(0, 200)] = ""
+    """Only spaces whose names begin with it."""
+    limit: Annotated[int, Between(1, 100)] = 50
+    """How many spaces to return at most."""
+    after: Cursor = ""
+    """Only what follows: the `next` of the previous page."""
+
+
 _SPACE = "/spaces/{space}"
 _JOB = f"{_SPACE}/jobs/{{kind}}/{{key}}"
 _MISSING = "NotFound: if the space has no such job."
@@ -151,6 +164,16 @@ SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
     "List what models cost on each day, in all, by kind of work, by model, or by space.",
     raises="Invalid: for more than 366 days, or 31 by space.",
 )  # fmt: skip
+PAGE_SPACES: Verb[PageSpacesRequest, SpacePage] = Verb(
+    "memory.page_spaces", PageSpacesRequest, SpacePage, "GET /space_page", ADMIN, Retry.SAFE,
+    "List spaces by name, each with what failed in it and what waits for a person.",
+    details="A page costs the same however many spaces there are, and however much they hold.",
+)  # fmt: skip
+COUNTERS: Verb[Empty, Counters] = Verb(
+    "memory.counters", Empty, Counters, "GET /counters", ADMIN, Retry.SAFE,
+    "Count the jobs that are not done by status, and what waits for a person, in all spaces.",
+    details="Jobs are counted as their states change, so it costs the same however many there are.",
+)  # fmt: skip
 SETTINGS: Verb[Empty, list[SettingEntry]] = Verb(
     "memory.settings", Empty, list[SettingEntry], "GET /settings", ADMIN, Retry.SAFE,
     "List the settings in force, each with its default and where it comes from. Secrets are masked.",
@@ -169,10 +192,17 @@ RETRY_JOB: Verb[JobRequest, bool] = Verb(
     "Let a job of any kind that failed or was given up start over. Returns False if it did neither.",
     raises=_MISSING,
 )  # fmt: skip
+SUMMARY: Verb[Empty, SpaceSummary] = Verb(
+    "space.summary", Empty, SpaceSummary, f"GET {_SPACE}/summary", READ, Retry.SAFE,
+    "Return what failed in the space and what waits for a person.",
+)  # fmt: skip
 SPACE_SPENDING: Verb[SpaceSpendingRequest, list[Spending]] = Verb(
     "space.spending", SpaceSpendingRequest, list[Spending], f"GET {_SPACE}/spending", READ, Retry.SAFE,
     "List what models cost for the space on each day.",
     raises="Invalid: for more than 366 days.",
 )  # fmt: skip
 
-VERBS = (PAGE_JOBS, HELD, SPENDING, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SPACE_SPENDING)
+VERBS = (
+    PAGE_JOBS, HELD, SPENDING, PAGE_SPACES, COUNTERS, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SUMMARY,
+    SPACE_SPENDING,
+)  # fmt: skip

@@ -2,20 +2,30 @@
 
 from bethink.web.pages import (
     access,
+    cost,
     documents,
     facts,
+    held,
     home,
+    jobs,
+    overview,
     patterns,
     recall,
     review,
     sessions,
+    settings,
+    start,
+    tail,
     tests,
     threads,
     timeline,
+    workers,
 )
 
 ROUTES = (
+    *overview.ROUTES,
     *home.ROUTES,
+    *start.ROUTES,
     *recall.ROUTES,
     *timeline.ROUTES,
     *sessions.ROUTES,
@@ -24,6 +34,12 @@ ROUTES = (
     *threads.ROUTES,
     *review.ROUTES,
     *tests.ROUTES,
+    *tail.ROUTES,
+    *jobs.ROUTES,
+    *workers.ROUTES,
+    *held.ROUTES,
+    *cost.ROUTES,
+    *settings.ROUTES,
     *access.ROUTES,
     *patterns.ROUTES,
 )

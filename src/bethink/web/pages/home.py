@@ -1,39 +1,44 @@
-"""The first page: which spaces there are, and what to do where there is none yet."""
+"""Whose memory is here: the spaces, by name, with what is wrong in them."""
+
+from typing import Any
 
 from bethink.model.records import checked_name
+from bethink.model.summaries import SpaceSummary
+from bethink.model.verbs.operations import PAGE_SPACES, PageSpacesRequest
 from bethink.model.verbs.pages import TIMELINE
-from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit, address
 
 _PAGE = 50
 
 
 def _listed(visit: Visit) -> Twin | None:
-    return (LIST_SPACES, _request(visit)) if visit.may(LIST_SPACES) else None
+    return (PAGE_SPACES, _request(visit)) if visit.may(PAGE_SPACES) else None
 
 
-def _request(visit: Visit) -> ListSpacesRequest:
-    return ListSpacesRequest(limit=_PAGE, after=visit.ask("after"))
+def _request(visit: Visit) -> PageSpacesRequest:
+    return PageSpacesRequest(prefix=visit.ask("prefix"), limit=_PAGE, after=visit.ask("after"))
 
 
 async def spaces(visit: Visit) -> Page | Goto:
     """Show the spaces that the key opens."""
     if visit.ask("space"):  # the form that opens one by its name
-        return Goto(visit.link_to(checked_name(visit.ask("space"), "a space"), "recall"))
-    if visit.key.spaces is not None:
-        names = sorted(visit.key.spaces)
-    else:
-        names = await visit.run(LIST_SPACES, _request(visit)) if visit.may(LIST_SPACES) else []
-    if not names and not visit.ask("after") and visit.may(LIST_SPACES):
-        return await start(visit)
-    more = address(after=names[-1]) if visit.key.spaces is None and len(names) == _PAGE else ""
-    values = {"names": names, "more": more, "after": visit.ask("after"), "blind": not names}
+        return Goto(visit.link_to(checked_name(visit.ask("space"), "a space")))
+    request, more, items = _request(visit), "", tuple[SpaceSummary, ...]()
+    if visit.may(PAGE_SPACES):
+        found = await visit.run(PAGE_SPACES, request)
+        items = found.items
+        more = address("spaces", prefix=request.prefix, after=found.next) if found.next else ""
+    elif visit.key.spaces is not None:
+        names = (name for name in sorted(visit.key.spaces) if name.startswith(request.prefix))
+        items = tuple(SpaceSummary(name=name) for name in names)
+    values: dict[str, Any] = {
+        "spaces": items,
+        "more": more,
+        "prefix": request.prefix,
+        "after": request.after,
+        "listed": visit.may(PAGE_SPACES) or visit.key.spaces is not None,
+    }
     return Page(template="spaces.html", values=values)
-
-
-async def start(visit: Visit) -> Page:
-    """Show how to begin: nothing is stored yet, or somebody asks."""
-    return Page(template="start.html", values={"server": f"http://{visit.host}"})
 
 
 async def space(visit: Visit) -> Goto:
@@ -42,7 +47,6 @@ async def space(visit: Visit) -> Goto:
 
 
 ROUTES = (
-    PageRoute(path="/", handler=spaces, twin=_listed),
-    PageRoute(path="/start", handler=start),
+    PageRoute(path="/spaces", handler=spaces, twin=_listed),
     PageRoute(path="/s/{space}", handler=space),
 )

@@ -35,7 +35,7 @@ async def timeline(visit: Visit) -> Page:
     found = await visit.run(verb, request)
     kinds = [] if request.kinds == tuple(TimelineKind) else list(request.kinds)
     values: dict[str, Any] = {
-        "days": [(title, [_linked(visit, each) for each in group]) for title, group in groupby(found.items, _day)],
+        "days": [(title, [linked(visit, each) for each in group]) for title, group in groupby(found.items, _day)],
         "words": WORDS,
         "kinds": kinds,
         "all_kinds": tuple(TimelineKind),
@@ -49,7 +49,8 @@ def _day(entry: TimelineEntry) -> str:
     return day(entry.at)
 
 
-def _linked(visit: Visit, entry: TimelineEntry) -> tuple[TimelineEntry, str]:
+def linked(visit: Visit, entry: TimelineEntry) -> tuple[TimelineEntry, str]:
+    """Return an entry with the page that shows it in its place; an empty link if there is none."""
     try:
         return entry, link_of(visit, Ref.read(entry.ref))
     except Invalid:  # a showing or an erasure: there is no memory to lead to
