@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from bethink.model.verbs.base import Verb
 from bethink.model.verbs.documents import TREE
 from bethink.model.verbs.facts import LIST_FACTS
-from bethink.model.verbs.memory import RECALL
-from bethink.model.verbs.pages import TIMELINE
+from bethink.model.verbs.memory import FORGET, RECALL
+from bethink.model.verbs.pages import PAGE_SHOWN, TIMELINE
 from bethink.model.verbs.reviews import LIST_REVIEWS
 from bethink.model.verbs.service import LIST_KEYS
 from bethink.model.verbs.sessions import LIST_SESSIONS
@@ -31,6 +31,7 @@ _SPACE: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...], Verb[Any, Any], 
             ("Recall", "recall", ("recall",), RECALL, "r"),
             ("Timeline", "timeline", ("timeline",), TIMELINE, "l"),
             ("Sessions", "sessions", ("sessions", "transcript"), LIST_SESSIONS, "s"),
+            ("Shown", "shown", ("shown",), PAGE_SHOWN, "h"),
             ("Facts", "facts", ("facts", "fact"), LIST_FACTS, "f"),
             ("Documents", "documents", ("documents", "edit"), TREE, "d"),
         ),
@@ -41,6 +42,7 @@ _SPACE: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...], Verb[Any, Any], 
         (
             ("Review", "review", ("review",), LIST_REVIEWS, "v"),
             ("Memory tests", "tests", ("tests",), LIST_TESTS, "m"),
+            ("Erasure", "erasure", ("erasure",), FORGET, "e"),
         ),
     ),
 )
