@@ -22,11 +22,11 @@ _MOST_SESSIONS = 20
 
 
 class Going(NamedTuple):
-    """Something that is about to go, or to lose its text. What others say as well stays."""
+    """Something that is about to go, or to lose its text. What also rests on something else may stay."""
 
     ref: Ref
     text: str | None
-    stays: bool = False
+    shared: bool = False
 
 
 class Reach(NamedTuple):
@@ -93,17 +93,15 @@ async def _facts(visit: Visit, refs: Iterable[Ref], said: set[tuple[str, int]]) 
     used: list[Ref] = []
     for ref in list(_newest(refs))[:_MOST_FACTS]:
         line = await visit.run(EXPLAIN, ExplainRequest(ref=ref))
-        stays = not _only_there(line, said)
-        made.append(Going(ref, line.text, stays=stays))
-        used += () if stays else line.used_in
+        shared = not _only_there(line, said)
+        made.append(Going(ref, line.text, shared=shared))
+        used += () if shared else line.used_in
     return made, used
 
 
 def _only_there(line: Lineage, said: set[tuple[str, int]]) -> bool:
-    """Return whether a fact goes: nothing that is left states it, though it may be the context of what does."""
-    stating = [(quote.session_id, quote.number) for quote in line.quotes if not quote.context]
-    sources = [(each.source.session_id, each.source.number) for each in line.sources]
-    return said.issuperset(stating or sources)
+    """Return whether a fact rests on nothing that is left: then it goes. Forgetting decides about the others."""
+    return said.issuperset((each.source.session_id, each.source.number) for each in line.sources)
 
 
 def _newest(refs: Iterable[Ref]) -> list[Ref]:
