@@ -99,6 +99,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (pages.TIMELINE, pages.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
+    (pages.PAGE_SHOWN, pages.PageShownRequest(
+        showing_id="shw_1", as_of=NOON, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
     (relearning.RELEARN, relearning.RelearnRequest(
         model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
@@ -167,7 +169,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
     (documents.FILES, Empty()),
     (documents.LIST_CHANGES, documents.ListChangesRequest(limit=3)),
-    (documents.APPROVE, documents.ApproveChangeRequest(run="run_1", paths=("~/memory/tea",))),
+    (documents.APPROVE, documents.ApproveChangeRequest(
+        run="run_1", paths=("~/memory/tea",), texts={"~/memory/tea": "She likes tea."})),
     (documents.REJECT, documents.ChangeRequest(run="run_1")),
     (documents.UNDO, documents.ChangeRequest(run="run_1")),
     (threads.OPEN_THREAD, threads.OpenThreadRequest(mode=Mode.STEPPING, **_THREAD, **_SESSION)),

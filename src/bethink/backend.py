@@ -456,6 +456,7 @@ def _webhooks(local: Local) -> Handlers:
 _PAGES = (
     "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
     "memory.spending", "memory.settings", "memory.held", "memory.page_spaces", "memory.counters", "space.summary",
+    "space.page_shown",
 )  # fmt: skip
 _RELEARNING = ("space.relearn", "space.apply_relearning", "space.undo_relearning")
 _STEERING = ("space.preview", "space.pin", "space.unpin", "space.pins", "space.feedback")

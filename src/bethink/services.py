@@ -60,6 +60,7 @@ def page_handlers(database: Database, settings: Settings | None) -> Handlers:
 
     return {
         pages.TIMELINE.name: found.timeline,
+        pages.PAGE_SHOWN.name: found.shown,
         operations.PAGE_JOBS.name: jobs.page_jobs,
         operations.HELD.name: jobs.held,
         operations.PAGE_SPACES.name: jobs.page_spaces,

@@ -69,6 +69,7 @@ from bethink.model.records import (
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
+from bethink.model.showings import ShownPage
 from bethink.model.steering import LearningRules
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
@@ -984,12 +985,13 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.changes(limit=limit))
 
-    def approve(self, run: str, *, paths: Iterable[str] | None = None) -> None:
-        """Apply a change set that was held for review, whole or in part.
+    def approve(self, run: str, *, paths: Iterable[str] | None = None, texts: Mapping[str, str] | None = None) -> None:
+        """Apply a change set that was held for review, whole or in part, as it was proposed or in other words.
 
         Args:
             run: The run that made it.
             paths: Only the changes of these documents; the others are discarded. All of them, if left out.
+            texts: By path, what a document shall say instead of what was proposed.
 
         Raises:
             NotFound: if there is no such change set.
@@ -997,7 +999,7 @@ class Documents(Blocking[AsyncDocuments]):
             Stale: if the tree has changed since.
             Invalid: if it does not have one of the paths.
         """
-        return self._run(lambda: self._inner.approve(run, paths=paths))
+        return self._run(lambda: self._inner.approve(run, paths=paths, texts=texts))
 
     def reject(self, run: str) -> None:
         """Discard a change set that was held for review, with its text.
@@ -1977,6 +1979,33 @@ class Space(Blocking[AsyncSpace]):
             after: Only what follows: the `next` of the previous page.
         """
         return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
+
+    def page_shown(
+        self,
+        *,
+        session_id: str | None = None,
+        showing_id: str | None = None,
+        as_of: When | None = None,
+        limit: int = 20,
+        after: str = "",
+    ) -> ShownPage:
+        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
+
+        Args:
+            session_id: Only what this session was shown.
+            showing_id: Only this entry.
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(
+            lambda: self._inner.page_shown(
+                session_id=session_id, showing_id=showing_id, as_of=as_of, limit=limit, after=after
+            )
+        )
 
     def relearn(
         self,

@@ -49,3 +49,25 @@ async def test_a_path_that_the_change_set_does_not_have_decides_nothing(life: Li
 
     assert [each.status for each in await life.docs.changes()] == [ChangeStatus.HELD]
     assert await whole_tree(life.docs) == {}
+
+
+async def test_a_document_can_be_put_in_other_words_before_it_is_written(life: Life) -> None:
+    [held] = await life.docs.changes()
+
+    await life.docs.approve(held.run, paths=["~/memory/tea"], texts={"~/memory/tea": "User likes green tea.\n"})
+
+    found = await life.docs.find("~/memory/tea")
+    assert found is not None
+    assert found.body == "User likes green tea.\n"
+    assert found.author.reason == "approved with edits"
+    assert await life.docs.sources(found.id, version=found.version) != []
+
+
+@pytest.mark.parametrize("path", ["~/memory/coffee", "~/memory/zebrafinch"])
+async def test_other_words_for_a_document_that_is_not_written_decide_nothing(life: Life, path: str) -> None:
+    [held] = await life.docs.changes()
+
+    with pytest.raises(Invalid, match="does not write"):
+        await life.docs.approve(held.run, paths=["~/memory/tea"], texts={path: "x"})
+
+    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.HELD]

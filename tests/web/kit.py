@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 import bethink
 from bethink.audit.web_sessions import WebSessions
 from bethink.model.access import Scope
+from bethink.model.consolidation import Change
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
@@ -21,7 +22,7 @@ from bethink.model.records import Origin, Quote
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
-from bethink.store import jobs, reviews
+from bethink.store import consolidation, jobs, reviews
 from bethink.store.db import Tx
 from bethink.web import add_window
 from bethink.web.gate import COOKIE
@@ -74,6 +75,7 @@ class Story:
     document: str
     thread: str
     review: str
+    asking: str
 
 
 async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
@@ -98,18 +100,43 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
     thread = await _thread(memory, space)
     await here.tests.add("Where do I live?", must=["Bergen"], must_not=["Stockholm"], note="she moved", test_id="home")
     await here.tests.add("What is the cat called?", must=["Tom"], test_id="cat")
-    quote = Quote(session_id=session.id, number=1, text="I am Mira")
-    claim = ClaimedFact(
-        fact=bethink.Fact(id="claimed", content="Mira has a dog called Pixel.", origin=Origin("user"), subject="mira"),
-        quotes=(quote,),
-    )
-    review = await memory.local().parts.database.transact(
-        lambda tx: reviews.put(
-            tx, claim, space=space, status=ReviewStatus.HELD, reason="unclear", detail="she only thinks", effect="held"
+    reviews_of = await _inbox(memory, space, session.id, document)
+    asking = await here.session("chat:mira:kitchen")
+    await here.recall("Where do I live?", session_id=asking.id)
+    await here.context(session_id=asking.id)
+    return Story(session=session.id, fact=fact, document=document, thread=thread, review=reviews_of, asking=asking.id)
+
+
+async def _inbox(memory: bethink.Memory, space: str, session: str, document: str) -> str:
+    """Put two claims and a change of two documents into the inbox, and return the newest claim."""
+    claims = (("seen", "Mira saw a whale.", "a guess"), ("claimed", "Mira has a dog called Pixel.", "she only thinks"))
+    current = await memory.space(space).documents.get(document)
+    changes = (
+        Change(
+            path="~/memory/home",
+            draft=replace(current.draft(), body=f"{current.body}- A kennel.\n"),
+            document_id=document,
+            expected=current.version,
         ),
-        space=space,
+        Change(path="~/memory/pixel", draft=DocumentDraft(slug="pixel", title="Pixel", body="Afraid of umbrellas.\n")),
     )
-    return Story(session=session.id, fact=fact, document=document, thread=thread, review=review)
+
+    def body(tx: Tx) -> str:
+        review = ""
+        for name, content, detail in claims:
+            claim = ClaimedFact(
+                fact=bethink.Fact(id=name, content=content, origin=Origin("user"), subject="mira"),
+                quotes=(Quote(session_id=session, number=1, text="I am Mira"),),
+            )
+            review = reviews.put(
+                tx, claim, space=space, status=ReviewStatus.HELD, reason="unclear", detail=detail, effect=name
+            )
+        consolidation.put_change_set(
+            tx, space=space, run="run_spring", token=1, changes=changes, snapshot=[], written=None
+        )
+        return review
+
+    return await memory.local().parts.database.transact(body, space=space)
 
 
 async def operate(memory: bethink.Memory) -> None:
@@ -310,7 +337,14 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "stepper-compaction": f"{here}/threads/{story.thread}?at=10",
         "prompt": f"{here}/threads/{story.thread}/prompt?budget=120",
         "review": f"{here}/review",
+        "review-edit": f"{here}/review?run=run_spring&edit=~/memory/pixel",
         "tests": f"{here}/tests?run=1",
+        "shown": f"{here}/shown",
+        "shown-session": f"{here}/shown?session={story.asking}",
+        "erasure": f"{here}/erasure",
+        "erasure-session": f"{here}/erasure?session={story.session}",
+        "erasure-fact": f"{here}/erasure?ref=fact:{story.fact}:1",
+        "erasure-everything": f"{here}/erasure?everything=1",
     }
 
 

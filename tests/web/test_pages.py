@@ -179,7 +179,7 @@ async def test_a_key_that_only_reads_finds_no_button_and_is_refused_without_one(
             answer = await reader.send(path, FILLED)
             assert answer.status in (403, 404), (route.path, answer.status)
     assert (await window.memory.space(SPACE).facts.get("home")).content == "Mira lives in Bergen."
-    assert len(await window.memory.space(SPACE).reviews.all()) == 1
+    assert len(await window.memory.space(SPACE).reviews.all()) == 2
 
 
 async def test_names_with_slashes_dots_and_endings_have_pages_of_their_own(window: Window) -> None:

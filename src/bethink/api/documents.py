@@ -3,7 +3,7 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bethink.handles import Handle, tuple_of
 from bethink.model.blame import Blame
@@ -265,12 +265,15 @@ class Documents(Handle):
         """
         return await self._run(LIST_CHANGES, ListChangesRequest(limit=limit))
 
-    async def approve(self, run: str, *, paths: Iterable[str] | None = None) -> None:
-        """Apply a change set that was held for review, whole or in part.
+    async def approve(
+        self, run: str, *, paths: Iterable[str] | None = None, texts: Mapping[str, str] | None = None
+    ) -> None:
+        """Apply a change set that was held for review, whole or in part, as it was proposed or in other words.
 
         Args:
             run: The run that made it.
             paths: Only the changes of these documents; the others are discarded. All of them, if left out.
+            texts: By path, what a document shall say instead of what was proposed.
 
         Raises:
             NotFound: if there is no such change set.
@@ -278,7 +281,9 @@ class Documents(Handle):
             Stale: if the tree has changed since.
             Invalid: if it does not have one of the paths.
         """
-        return await self._run(APPROVE, ApproveChangeRequest(run=run, paths=None if paths is None else tuple_of(paths)))
+        return await self._run(
+            APPROVE, ApproveChangeRequest(run=run, paths=None if paths is None else tuple_of(paths), texts=texts)
+        )
 
     async def reject(self, run: str) -> None:
         """Discard a change set that was held for review, with its text.

@@ -28,6 +28,7 @@ from bethink.model.recall import (
 )
 from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
+from bethink.model.showings import ShownPage
 from bethink.model.steering import LearningRules
 from bethink.model.summaries import SpaceSummary
 from bethink.model.timeline import TimelineKind, TimelinePage
@@ -451,6 +452,40 @@ class Space(SpaceHandle):
             TIMELINE,
             TimelineRequest(
                 kinds=tuple_of(kinds), as_of=None if as_of is None else moment(as_of), limit=limit, after=after
+            ),
+        )
+
+    async def page_shown(
+        self,
+        *,
+        session_id: str | None = None,
+        showing_id: str | None = None,
+        as_of: When | None = None,
+        limit: int = 20,
+        after: str = "",
+    ) -> ShownPage:
+        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
+
+        Args:
+            session_id: Only what this session was shown.
+            showing_id: Only this entry.
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        from bethink.model.verbs.pages import PAGE_SHOWN, PageShownRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            PAGE_SHOWN,
+            PageShownRequest(
+                session_id=session_id,
+                showing_id=showing_id,
+                as_of=None if as_of is None else moment(as_of),
+                limit=limit,
+                after=after,
             ),
         )
 

@@ -1,9 +1,11 @@
 """Carries out the verbs of pages."""
 
+from bethink.errors import NotFound
+from bethink.model.showings import ShownPage
 from bethink.model.timeline import TimelinePage
-from bethink.model.verbs.pages import TimelineRequest
-from bethink.store import timeline
-from bethink.store.db import Database
+from bethink.model.verbs.pages import PageShownRequest, TimelineRequest
+from bethink.store import sessions, showings, timeline
+from bethink.store.db import Database, Tx
 
 
 class PageService:
@@ -26,3 +28,22 @@ class PageService:
             space=space,
             read=True,
         )
+
+    async def shown(self, space: str, request: PageShownRequest) -> ShownPage:
+        """List what was shown to whom in a space."""
+
+        def body(tx: Tx) -> ShownPage:
+            session = request.session_id
+            if session is not None and sessions.find(tx, space=space, session_id=session) is None:
+                raise NotFound(f"no session {session!r} in space {space!r}.")
+            return showings.page(
+                tx,
+                space=space,
+                session_id=request.session_id,
+                showing_id=request.showing_id,
+                as_of=request.as_of,
+                after=request.after,
+                limit=request.limit,
+            )
+
+        return await self._database.transact(body, space=space, read=True)

@@ -1,7 +1,7 @@
 """Carries out the verbs of documents: read, write, compare, restore, and decide on proposed changes."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from bethink.documents.blame import blame
 from bethink.errors import Conflict, Invalid, NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.blame import Blame
-from bethink.model.consolidation import ChangeSet, ChangeStatus
+from bethink.model.consolidation import Change, ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
 from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.recall import Corrected, Ref, RefKind
@@ -212,8 +212,9 @@ class DocumentService:
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)
             held = _set_status(tx, space, request.run, was=ChangeStatus.HELD, status=ChangeStatus.APPLIED)
-            held = _chosen(held, request.paths)
-            author = Author(kind="job", id="writer", reason="approved", run=request.run)
+            held = self._edited(_chosen(held, request.paths), request.texts or {})
+            reason = "approved with edits" if request.texts else "approved"
+            author = Author(kind="job", id="writer", reason=reason, run=request.run)
             written = changes.apply(tx, held.changes, space=space, author=author, quoted=False)
             consolidation.keep_written(tx, held, space=space, written=written)
             snapshot = consolidation.snapshot_of(tx, space=space, run=request.run)
@@ -240,6 +241,22 @@ class DocumentService:
             changes.undo(tx, space=space, run=request.run)
 
         await self._write(space, body)
+
+    def _edited(self, held: ChangeSet, texts: Mapping[str, str]) -> ChangeSet:
+        """Return a change set with some documents in other words. Raises `Invalid` for one that it does not write."""
+        written = [change.path for change in held.changes if change.draft is not None]
+        unknown = next((path for path in texts if path not in written), None)
+        if unknown is not None:
+            raise Invalid(
+                f"the change set {held.run} does not write {unknown!r}.", hint=f"It has {', '.join(written)}."
+            )
+
+        def worded(change: Change) -> Change:
+            if change.draft is None or change.path not in texts:
+                return change
+            return replace(change, draft=self._cut(replace(change.draft, body=texts[change.path])))
+
+        return replace(held, changes=tuple(map(worded, held.changes)))
 
     def _cut(self, draft: DocumentDraft) -> DocumentDraft:
         cut = self._redactor.redact

@@ -35,6 +35,11 @@ def showings(
 ) -> list[Showing]:
     """Return what was shown in a space, or to one session, the newest first."""
     rows = tx.all("list_showings", space=space, session=session_id, at=until(as_of), limit=limit)
+    return with_refs(tx, rows, space=space)
+
+
+def with_refs(tx: Tx, rows: Sequence[Row], *, space: str) -> list[Showing]:
+    """Return entries of the ledger with the memories that each showed."""
     shown: dict[str, list[Ref]] = {row["id"]: [] for row in rows}
     for item in tx.all("list_shown", space=space, ids=list(shown)):
         shown[item["ledger_id"]].append(Ref(RefKind(item["kind"]), item["id"], item["number"]))

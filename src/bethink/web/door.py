@@ -28,7 +28,7 @@ from bethink.web.render import render, render_problem
 from bethink.web.sign_in import SignIn
 from bethink.web.visit import ROOT, Goto, PageRoute, Visit
 
-_MOST_FIELDS = 50
+_MOST_FIELDS = 100
 _FORM = "application/x-www-form-urlencoded"
 _PATTERNS = [(re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", each.path)), each) for each in ROUTES]
 _NO_STORE = (b"cache-control", b"no-store")

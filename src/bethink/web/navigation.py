@@ -7,7 +7,7 @@ from bethink.model.summaries import Counters, SpaceSummary
 from bethink.model.verbs.base import Empty, Verb
 from bethink.model.verbs.documents import TREE
 from bethink.model.verbs.facts import LIST_FACTS
-from bethink.model.verbs.memory import RECALL
+from bethink.model.verbs.memory import FORGET, RECALL
 from bethink.model.verbs.operations import (
     COUNTERS,
     HELD,
@@ -18,7 +18,7 @@ from bethink.model.verbs.operations import (
     SPENDING,
     SUMMARY,
 )
-from bethink.model.verbs.pages import TIMELINE
+from bethink.model.verbs.pages import PAGE_SHOWN, TIMELINE
 from bethink.model.verbs.reviews import LIST_REVIEWS
 from bethink.model.verbs.service import AUDIT, LIST_KEYS
 from bethink.model.verbs.sessions import LIST_SESSIONS
@@ -50,6 +50,7 @@ _SPACE: tuple[tuple[str, _Lines], ...] = (
             ("Recall", "recall", ("recall",), RECALL, "r"),
             ("Timeline", "timeline", ("timeline",), TIMELINE, "l"),
             ("Sessions", "sessions", ("sessions", "transcript"), LIST_SESSIONS, "s"),
+            ("Shown", "shown", ("shown",), PAGE_SHOWN, "h"),
             ("Facts", "facts", ("facts", "fact"), LIST_FACTS, "f"),
             ("Documents", "documents", ("documents", "edit"), TREE, "d"),
         ),
@@ -60,6 +61,7 @@ _SPACE: tuple[tuple[str, _Lines], ...] = (
         (
             ("Review", "review", ("review",), LIST_REVIEWS, "v"),
             ("Memory tests", "tests", ("tests",), LIST_TESTS, "m"),
+            ("Erasure", "erasure", ("erasure",), FORGET, "e"),
         ),
     ),
     (

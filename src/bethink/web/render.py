@@ -22,6 +22,7 @@ _TOLD = {
     "approved": "Approved: it is a fact now.",
     "corrected": "Corrected. The earlier wording stays as a version.",
     "discarded": "The changes were discarded.",
+    "none": "Nothing was chosen, so nothing was decided.",
     "rejected": "Rejected, with your reason.",
     "removed": "The test was removed.",
     "retried": "It will be learnt from again.",

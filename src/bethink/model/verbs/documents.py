@@ -1,14 +1,15 @@
 """The verbs of documents: the tree, its versions, and what consolidations change in it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Self
 
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.blame import Blame
-from bethink.model.checks import Length, tuple_from
+from bethink.model.checks import Cleaned, Length, tuple_from
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
+from bethink.model.documents import MAX_BODY, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import Moment
 from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.verbs.base import (
@@ -198,6 +199,8 @@ class ApproveChangeRequest(ChangeRequest):
 
     paths: tuple[str, ...] | None = None
     """Only the changes of these documents; the others are discarded. All of them, if left out."""
+    texts: Mapping[str, Annotated[str, Length(0, MAX_BODY), Cleaned()]] | None = None
+    """By path, what a document shall say instead of what was proposed."""
 
     def __post_init__(self) -> None:
         if self.paths is not None:
@@ -298,7 +301,7 @@ LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
 )  # fmt: skip
 APPROVE: Verb[ApproveChangeRequest, None] = Verb(
     "documents.approve", ApproveChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
-    "Apply a change set that was held for review, whole or in part.",
+    "Apply a change set that was held for review, whole or in part, as it was proposed or in other words.",
     status=204,
     raises=f"{_UNHELD} Stale: if the tree has changed since. Invalid: if it does not have one of the paths.",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from bethink.model.recall import Candidate, Fate, Recall, Ref, RefKind
 from bethink.model.verbs.facts import LIST_FACTS, ListFactsRequest
-from bethink.model.verbs.memory import EXPLAIN, RECALL, ExplainRequest, RecallRequest
+from bethink.model.verbs.memory import EXPLAIN, FORGET, RECALL, ExplainRequest, RecallRequest
 from bethink.model.verbs.sessions import LIST_SESSIONS, ListSessionsRequest
 from bethink.web import draw
 from bethink.web.lineage import chain_of, link_of
@@ -169,7 +169,8 @@ async def strip_of(visit: Visit) -> Strip | None:
 async def lineage(visit: Visit) -> Page:
     """Show one memory with its whole lineage."""
     chain = await chain_of(visit, Ref.read(visit.names["ref"]), depth=_DEPTH)
-    return Page(template="lineage.html", values={"chain": chain, "place": link_of(visit, chain.line.ref)})
+    values = {"chain": chain, "place": link_of(visit, chain.line.ref), "may_forget": visit.may_change(FORGET)}
+    return Page(template="lineage.html", values=values)
 
 
 def _lineage_twin(visit: Visit) -> Twin:

@@ -4,6 +4,7 @@ from typing import Any
 
 from bethink.model.records import SessionState
 from bethink.model.transcripts import TranscriptRow
+from bethink.model.verbs.memory import FORGET
 from bethink.model.verbs.sessions import (
     LIST_SESSIONS,
     RETRY,
@@ -65,6 +66,8 @@ async def transcript(visit: Visit) -> Page:
         "at_number": visit.number("at", 0),
         "earlier": _further(visit, name, found.lines[0].record.number - _PAGE // 2) if found.earlier else "",
         "later": _further(visit, name, found.lines[-1].record.number + _PAGE // 2) if found.later else "",
+        "shown_link": visit.link("shown", session=name),
+        "may_forget": visit.may_change(FORGET),
         "may_retry": visit.may_change(RETRY) and found.session.learns,
     }
     return Page(template="transcript.html", values=values)

@@ -101,15 +101,14 @@ async def thread(visit: Visit) -> Page:
     asked = ThreadRequest(thread_id=visit.names["thread"])
     info = await visit.run(GET_THREAD, asked)
     state = await visit.run(*_state(visit))
-    states = await visit.run(STATES, StatesRequest(thread_id=asked.thread_id))
-    at, last = state.info.number, states[-1].number if states else 0
+    at, last = state.info.number, info.state_number
+    shown = await _window(visit, asked.thread_id, at=at, last=last)
     against = visit.number("against", max(at - 1, 0))
     diff = StateDiff(added=(), removed=(), moved=())
     if against != at and against <= last:
         compared = DiffStatesRequest(thread_id=asked.thread_id, before=against, after=at)
         diff = await visit.run(DIFF_STATES, compared)
     queue = await visit.run(QUEUE, asked)
-    shown = _window(states, at)
     limits = _limits(visit, [each.total_tokens for each in shown])
     values: dict[str, Any] = {
         "thread": info,
@@ -125,9 +124,9 @@ async def thread(visit: Visit) -> Page:
         "payload": _payload,
         "failed": await visit.run(FAILED_EVENTS, asked),
         "others": await _others(visit, info),
-        "delta": state.info.total_tokens - next((s.total_tokens for s in states if s.number == against), 0),
+        "delta": state.info.total_tokens - await _tokens(visit, asked.thread_id, against, shown),
         "limits": limits,
-        "shown": (shown[0].number, shown[-1].number, len(states)) if shown else (0, 0, 0),
+        "shown": (shown[0].number, shown[-1].number, last + 1),
         "may_step": visit.may_change(STEP) and info.mode is Mode.STEPPING,
         "may_fork": visit.may_change(FORK),
         "waits": bool(queue) or info.pending_compaction or info.pending_truncation,
@@ -141,12 +140,21 @@ def _state_link(visit: Visit, thread_id: str, number: int) -> str:
     return visit.link("threads", thread_id, at=number)
 
 
-def _window(states: Sequence[StateInfo], at: int) -> Sequence[StateInfo]:
-    if len(states) <= _WINDOW:
-        return states
-    place = next((place for place, each in enumerate(states) if each.number == at), len(states) - 1)
-    first = min(max(place - _WINDOW // 2, 0), len(states) - _WINDOW)
-    return states[first : first + _WINDOW]
+async def _window(visit: Visit, thread_id: str, *, at: int, last: int) -> Sequence[StateInfo]:
+    """Return the states around one: as many as the chart has room for, however many there are."""
+    first = max(min(at - _WINDOW // 2, last + 1 - _WINDOW), 0)
+    return await visit.run(
+        STATES, StatesRequest(thread_id=thread_id, after=first - 1 if first else None, limit=_WINDOW)
+    )
+
+
+async def _tokens(visit: Visit, thread_id: str, number: int, shown: Sequence[StateInfo]) -> int:
+    """Return how long a state was; one far away is read by itself."""
+    if not any(each.number == number for each in shown):
+        shown = await visit.run(
+            STATES, StatesRequest(thread_id=thread_id, after=number - 1 if number else None, limit=1)
+        )
+    return next((each.total_tokens for each in shown if each.number == number), 0)
 
 
 def _limits(visit: Visit, tokens: Sequence[int]) -> list[tuple[str, str, int]]:

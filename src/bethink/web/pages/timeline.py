@@ -54,6 +54,8 @@ def linked(visit: Visit, entry: TimelineEntry) -> tuple[TimelineEntry, str]:
     try:
         return entry, link_of(visit, Ref.read(entry.ref))
     except Invalid:  # a showing or an erasure: there is no memory to lead to
+        if entry.kind is TimelineKind.SHOWING:
+            return entry, visit.link("shown", entry.ref)
         return entry, visit.link("sessions", entry.session_id) if entry.session_id else ""
 
 
