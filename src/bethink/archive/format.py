@@ -5,10 +5,13 @@ docs/reference/archive.md describes it for readers that are not written in Pytho
 
 import hashlib
 import json
+import os
 import re
+import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -63,7 +66,9 @@ class Manifest:
     def text(self) -> bytes:
         """Write the manifest as it stands in the archive."""
         head = {"format": FORMAT, "version": VERSION, "space": self.space, "created_at": self.created_at}
-        files = [{name: value for name, value in asdict(each).items() if value or name in _ALWAYS} for each in self.files]
+        files = [
+            {name: value for name, value in asdict(each).items() if value or name in _ALWAYS} for each in self.files
+        ]
         whole = {**head, "newest": self.newest, "schema": self.schema, "files": files}
         return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -80,6 +85,21 @@ def damaged(path: Path, place: str, why: str) -> Corrupt:
     """Return the error for a damaged archive, with the place."""
     hint = "Nothing was written. Fetch the file again, or export the space once more."
     return Corrupt(f"{path.name} is damaged: {place}: {why}.", hint=hint)
+
+
+@contextmanager
+def appearing(path: Path) -> Generator[BinaryIO]:
+    """Open a private file that takes its name only when all of it is written."""
+    target = path.resolve()
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as sink:
+        beside = Path(sink.name)
+        try:
+            yield cast("BinaryIO", sink)
+            sink.flush()
+            os.fsync(sink.fileno())
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 class ZipWriter:
@@ -204,8 +224,9 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     return manifest
 
 
-def _manifest(found: Any, path: Path) -> Manifest:
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+def _manifest(given: Any, path: Path) -> Manifest:
+    found = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    if found.get("format") != FORMAT:
         raise damaged(path, MANIFEST, "this is no archive of Bethink")
     if found.get("version") != VERSION:
         hint = "Upgrade: pip install --upgrade bethink."
@@ -221,12 +242,18 @@ def _manifest(found: Any, path: Path) -> Manifest:
 
 
 def _file(found: Mapping[str, Any]) -> FileEntry:
-    known = {"name": str, "bytes": int, "sha256": str, "table": str, "rows": int}
-    given = {name: _typed(found[name], kind) for name, kind in known.items() if name in found}
-    lists = {
-        name: tuple(_typed(each, str) for each in _typed(found.get(name, []), list)) for name in ("columns", "blocks")
-    }
-    return FileEntry(**given, **lists)
+    def texts(name: str) -> tuple[str, ...]:
+        return tuple(_typed(each, str) for each in _typed(found.get(name, []), list))
+
+    return FileEntry(
+        name=_typed(found["name"], str),
+        bytes=_typed(found["bytes"], int),
+        sha256=_typed(found["sha256"], str),
+        table=_typed(found.get("table", ""), str),
+        columns=texts("columns"),
+        rows=_typed(found.get("rows", 0), int),
+        blocks=texts("blocks"),
+    )
 
 
 def _typed(value: Any, kind: type) -> Any:
@@ -272,6 +299,6 @@ def line_of(row: Mapping[str, Any], columns: tuple[str, ...]) -> bytes:
 def typed_row(text: bytes) -> dict[str, Any]:
     """Read a line. Raises `ValueError` if it is no object."""
     found = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError("it is no JSON object")
-    return cast("dict[str, Any]", found)
+    if isinstance(found, dict):
+        return cast("dict[str, Any]", found)
+    raise ValueError("it is no JSON object")

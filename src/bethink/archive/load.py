@@ -78,7 +78,7 @@ class _Loading:
                     if there is None or any(there.get(name, row[name]) != row[name] for name in table.names):
                         raise Conflict(
                             f"space {self.space!r} holds memories that are not in this archive ({table.name}).",
-                            hint="Import it into another space with --space, or use 'bethink sync' to bring two together.",
+                            hint="Import it into another space, or bring two memories together with 'bethink sync'.",
                         )
 
     async def run(self) -> Loaded:

@@ -87,9 +87,9 @@ class ReadableCopy:
     def _index(self) -> Iterator[bytes]:
         yield _HEAD.format(title=f"Memory of {escape(self._space)}").encode()
         yield (
-            "<p>This is a copy of everything that is stored in this space. Below is what a person reads; "
-            "the folder <code>rows</code> has every row with all its versions, for programs.</p>\n"
-        ).encode()
+            b"<p>This is a copy of everything that is stored in this space. Below is what a person reads; "
+            b"the folder <code>rows</code> has every row with all its versions, for programs.</p>\n"
+        )
         for title, count, spool, tag in (
             ("What is known", self._counts["facts"], self._facts, "ul"),
             ("What was written", self._counts["documents"], self._documents, "section"),

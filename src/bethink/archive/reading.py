@@ -5,11 +5,11 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from bethink.archive.format import (
     LONGEST_LINE,
@@ -17,6 +17,7 @@ from bethink.archive.format import (
     Blocks,
     FileEntry,
     Manifest,
+    appearing,
     damaged,
     is_sealed,
     line_of,
@@ -164,6 +165,18 @@ class ArchiveReader:
         place = (number - 1) // 1_000
         if place >= len(entry.blocks) or entry.blocks[place] != digest:
             raise self._at(entry, number, "the digest of the 1,000 lines up to here is not that of the manifest")
+
+
+async def downloaded(path: Path, fetch: Callable[[BinaryIO], Awaitable[None]]) -> Manifest:
+    """Let an archive be written to a file, and return its manifest. Raises `Corrupt` if not all of it arrived."""
+    with appearing(path) as sink:
+        await fetch(sink)
+        sink.flush()
+        beside = Path(sink.name)
+        with ArchiveReader(beside) as archive:
+            if not is_sealed(beside):
+                raise damaged(path, "the end of the file", "not all of it arrived")
+            return archive.manifest
 
 
 def _checked(line: bytes, entry: FileEntry, table: Table) -> RowDict:

@@ -1,12 +1,10 @@
 """Writes a space into an archive: one snapshot, in one pass, with one page of rows in memory."""
 
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO
 
-from bethink.archive.format import LONGEST_LINE, Manifest, ZipWriter, line_of
+from bethink.archive.format import LONGEST_LINE, Manifest, ZipWriter, appearing, line_of
 from bethink.archive.readable import ReadableCopy
 from bethink.errors import Invalid, NotFound
 from bethink.store import archived, sessions
@@ -27,26 +25,19 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Manife
 
     The same content gives the same bytes. Raises `NotFound` if there is no such space.
     """
-    target = path.resolve()
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as sink:
-        beside = Path(sink.name)  # private, as every file that mkstemp makes
-        try:
-            manifest = await database.transact(lambda tx: _written(tx, sink, space=space), space=space, read=True)
-            sink.flush()
-            os.fsync(sink.fileno())
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    return manifest
+    return await database.transact(lambda tx: _to_file(tx, path, space=space), space=space, read=True)
 
 
-def _written(tx: Tx, sink: IO[bytes], *, space: str) -> Manifest:
+def _to_file(tx: Tx, path: Path, *, space: str) -> Manifest:
+    with appearing(path) as sink:
+        return _written(tx, sink, space=space)
+
+
+def _written(tx: Tx, sink: BinaryIO, *, space: str) -> Manifest:
     created_at = archived.created_at(tx, space=space)
     if created_at is None:
         raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
-    sink.seek(0)  # a transaction may be tried again
-    sink.truncate()
-    writing = _Writing(tx, cast("BinaryIO", sink), space=space)
+    writing = _Writing(tx, sink, space=space)
     try:
         return writing.run(created_at)
     finally:

@@ -40,7 +40,7 @@ class MemoryChange:
     at: datetime
     kind: ChangeKind
     ref: str
-    """What changed: `kind:id:number`, as `explain` takes it. Empty if the whole space is gone, or came from elsewhere."""
+    """What changed: `kind:id:number`, as `explain` takes it. Empty if it was the whole space."""
     session_id: str | None = None
     """The session that it was learnt from, if it was."""
 

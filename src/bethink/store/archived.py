@@ -56,9 +56,9 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """The tables that are not archived, and why."""
 
-_TABLE = re.compile(r"^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)", re.M | re.S)
-_COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.M)
-_KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.M)
+_TABLE = re.compile(r"(?ms)^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)")
+_COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.MULTILINE)
+_KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.MULTILINE)
 
 
 @frozen
@@ -231,8 +231,7 @@ def _select(table: Table, dialect: Dialect, *, go_on: bool) -> Query:
     key = ", ".join(table.key)
     after = f" AND ({key}) > ({_places(_marks(table, 'after'))})" if go_on else ""
     text = (
-        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space{after} "
-        f"ORDER BY {key} LIMIT :limit"
+        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space{after} ORDER BY {key} LIMIT :limit"
     )
     return spelt(f"archive_{table.name}", text, dialect)
 
