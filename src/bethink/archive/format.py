@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -143,6 +143,11 @@ class ZipWriter:
         seal = _digest(self._sink, size)
         self._sink.seek(size)
         self._sink.write(seal.encode())
+
+    def release(self) -> None:
+        """Let go of the file, also where writing it failed."""
+        with suppress(ValueError):
+            self._zip.close()
 
 
 class Blocks:

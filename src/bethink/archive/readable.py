@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator
 from html import escape
+from itertools import pairwise
 from typing import IO
 
 from bethink.model.moments import from_micros
@@ -80,8 +81,7 @@ class ReadableCopy:
     def files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Yield the name and the content of every page; the index is first."""
         yield "index.html", self._index()
-        ends = [*self._starts[1:], self._pages.tell()]
-        for number, (start, end) in enumerate(zip(self._starts, ends, strict=True), 1):
+        for number, (start, end) in enumerate(pairwise([*self._starts, self._pages.tell()]), 1):
             yield _page(number), self._page_text(number, start, end)
 
     def _index(self) -> Iterator[bytes]:

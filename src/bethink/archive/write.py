@@ -41,7 +41,7 @@ def _written(tx: Tx, sink: BinaryIO, *, space: str) -> Manifest:
     try:
         return writing.run(created_at)
     finally:
-        writing.copy.close()
+        writing.close()
 
 
 class _Writing:
@@ -68,6 +68,11 @@ class _Writing:
         )
         self._zip.close(manifest)
         return manifest
+
+    def close(self) -> None:
+        """Release what is open, whether or not it went well."""
+        self.copy.close()
+        self._zip.release()
 
     def _lines(self, table: Table) -> Iterator[bytes]:
         times = [name for name in table.names if name in _TIMES]

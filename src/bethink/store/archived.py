@@ -174,6 +174,12 @@ def delete(tx: Tx, table: Table, key: Values, *, space: str) -> None:
     tx.run(_delete(table, tx.dialect), space=space, **dict(zip(table.key, key, strict=True)))
 
 
+def refers(tx: Tx, table: str, columns: Sequence[str], key: Values, *, space: str) -> bool:
+    """Return whether a row of a table refers to a key."""
+    query = _referring(table, tuple(columns), tx.dialect)
+    return bool(tx.all(query, space=space, **dict(zip(columns, key, strict=True))))
+
+
 def created_at(tx: Tx, *, space: str) -> int | None:
     """Return when a space was made; None if there is no such space."""
     row = tx.one("space_made", space=space)
@@ -274,6 +280,14 @@ def _update(table: Table, dialect: Dialect) -> Query:
 @cache
 def _delete(table: Table, dialect: Dialect) -> Query:
     return spelt(f"delete_{table.name}", f"DELETE FROM {table.name} WHERE {_named(table)}", dialect)
+
+
+@cache
+def _referring(table: str, columns: tuple[str, ...], dialect: Dialect) -> Query:
+    named = " AND ".join(f"{name} = :{name}" for name in columns)
+    return spelt(
+        f"referring_{table}", f"SELECT 1 AS found FROM {table} WHERE space_id = :space AND {named} LIMIT 1", dialect
+    )
 
 
 @cache
