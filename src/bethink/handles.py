@@ -13,6 +13,9 @@ from bethink.model.records import SessionInfo
 from bethink.model.verbs.base import RequestT, ResultT, Verb
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bethink.archive.format import Manifest
     from bethink.backend import Local
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
@@ -59,6 +62,12 @@ class Backend(ABC):
             Unavailable: if there is no database in this process.
         """
         return self.local().live(space, conversation, agent=agent)
+
+    async def export_archive(self, space: str, path: "Path") -> "Manifest":
+        """Write everything in a space to a file."""
+        from bethink.archive.write import write_archive  # noqa: PLC0415 - few programs export
+
+        return await write_archive(self.local().parts.database, path, space=space)
 
 
 class Handlers(dict[str, Handler]):
@@ -126,6 +135,19 @@ class SpaceHandle(Handle):
                 after = change.number
             if not found and time.monotonic() - asked < 1.0:  # no one waited: memory may be switched off
                 await anyio.sleep(random.uniform(0.8, 1.2))  # noqa: S311 - spreading readers, not a secret
+
+    async def export_archive(self, path: "Path | str") -> "Manifest":
+        """Write everything in the space to one file: every message, fact, document and thread in all its versions.
+
+        The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
+        gives the same bytes. It appears when it is complete, and replaces a file that is there.
+
+        Raises:
+            NotFound: if there is no such space.
+        """
+        from pathlib import Path  # noqa: PLC0415 - as above
+
+        return await self._backend.export_archive(self._space, Path(path))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._space!r})"

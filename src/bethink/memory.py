@@ -10,9 +10,12 @@ from bethink.handles import Backend
 from bethink.model.records import checked_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bethink.api.keys import Keys
     from bethink.api.spaces import Spaces
     from bethink.api.webhooks import Webhooks
+    from bethink.archive.load import Loaded
     from bethink.backend import Local
 
 
@@ -89,6 +92,28 @@ class Memory(MemoryVerbs):
             hint = "List the names of all spaces with list_spaces."
             raise Invalid(f"name 1 to {_MOST_SPACES} different spaces.", hint=hint)
         return Spaces(self._backend, tuple(checked_name(name, "a space") for name in names))
+
+    async def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> "Loaded":
+        """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
+
+        It is checked as a whole before anything is stored. It needs a database in this process.
+
+        Args:
+            path: The file that `export_archive` wrote.
+            space: The space to store it in; that of the archive, if left out.
+            dry_run: Only check it.
+
+        Raises:
+            Corrupt: for a damaged archive, with the file and the line.
+            Conflict: if the space holds anything that is not in the archive.
+        """
+        from pathlib import Path  # noqa: PLC0415 - few programs import
+
+        from bethink.archive.load import load_archive  # noqa: PLC0415
+
+        database = self._backend.local().parts.database
+        name = None if space is None else checked_name(space, "a space")
+        return await load_archive(database, Path(path), space=name, dry_run=dry_run)
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

@@ -19,6 +19,8 @@ from bethink.api.spaces import Spaces as AsyncSpaces
 from bethink.api.tests import MemoryTests as AsyncMemoryTests
 from bethink.api.threads import Threads as AsyncThreads
 from bethink.api.webhooks import Webhooks as AsyncWebhooks
+from bethink.archive.format import Manifest
+from bethink.archive.load import Loaded
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.log.history import History as AsyncHistory
@@ -1632,6 +1634,17 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._each(self._inner.follow(after=after))
 
+    def export_archive(self, path: "Path | str") -> Manifest:
+        """Write everything in the space to one file: every message, fact, document and thread in all its versions.
+
+        The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
+        gives the same bytes. It appears when it is complete, and replaces a file that is there.
+
+        Raises:
+            NotFound: if there is no such space.
+        """
+        return self._run(lambda: self._inner.export_archive(path))
+
     @property
     def facts(self) -> "Facts":
         """The facts of the space."""
@@ -2631,6 +2644,22 @@ class Memory(BlockingOwner[AsyncMemory]):
             Invalid: for another number of names, a name given twice, or one that no space can have.
         """
         return Spaces(self._inner.spaces(*names), self._loop)
+
+    def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> Loaded:
+        """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
+
+        It is checked as a whole before anything is stored. It needs a database in this process.
+
+        Args:
+            path: The file that `export_archive` wrote.
+            space: The space to store it in; that of the archive, if left out.
+            dry_run: Only check it.
+
+        Raises:
+            Corrupt: for a damaged archive, with the file and the line.
+            Conflict: if the space holds anything that is not in the archive.
+        """
+        return self._run(lambda: self._inner.import_archive(path, space=space, dry_run=dry_run))
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

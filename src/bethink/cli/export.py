@@ -1,4 +1,4 @@
-"""The command that exports a space: messages as JSON Lines, documents as files."""
+"""The command that exports a space: messages as JSON Lines, documents as files, or everything as an archive."""
 
 import os
 import sys
@@ -28,13 +28,24 @@ async def export(
     *,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Export messages as JSON Lines (default).")] = False,
     md: Annotated[str | None, typer.Option(metavar="DIR", help="Export documents as files into a folder.")] = None,
+    archive: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Export everything into one file, with every version.")
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Write the lines to a file; - is stdout.")
     ] = "-",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> Result:
-    """Export the messages or the documents of a space. 'bethink import jsonl' reads the messages back."""
+    """Export the messages or the documents of a space, or everything in it.
+
+    'bethink import jsonl' reads the messages back, 'bethink import archive' everything.
+    """
     only = narrowing(ctx.more)
+    if archive is not None:
+        if md is not None or jsonl or output != "-" or only:
+            hint = "An archive holds everything. Run export twice."
+            raise UsageError("--archive cannot be combined with what narrows an export.", hint=hint)
+        return await _export_archive(ctx, archive, force=force)
     if md is not None:
         if jsonl or output != "-" or only:
             hint = "Run export twice."
@@ -56,6 +67,15 @@ async def export(
         return Result()
     lines = [OutputLine(f"{many(count, 'message')} in {output}")]
     return Result(data={"messages": count, "file": output}, lines=lines)
+
+
+async def _export_archive(ctx: CommandContext, name: str, *, force: bool) -> Result:
+    if not force:
+        _must_be_new(name)
+    manifest = await ctx.space.export_archive(name)
+    rows = {table: count for table, count in manifest.rows.items() if count}
+    data = {"file": name, "space": manifest.space, "rows": rows}
+    return Result(data=data, lines=[OutputLine(f"{many(sum(rows.values()), 'row')} of {manifest.space} in {name}")])
 
 
 def _must_be_new(output: str) -> None:

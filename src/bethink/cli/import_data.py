@@ -124,6 +124,30 @@ async def import_letta(ctx: CommandContext, file: Export, *, dry_run: DryRun = F
     return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
 
 
+@command(group, "archive", effect="creates", local=True)
+async def import_archive(
+    ctx: CommandContext,
+    file: Annotated[Path, typer.Argument(help="The file that 'bethink export --archive' wrote.")],
+    *,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Result:
+    """Import an archive: everything of a space, with every version. If it is interrupted, run it again.
+
+    The file is checked as a whole before anything is stored. The space is that of the archive, unless --space names
+    another; it must be empty, or hold nothing but a part of the archive.
+    """
+    space = ctx.options.space
+    found = await ctx.memory.import_archive(file, space=space, dry_run=True)
+    if not dry_run:
+        ctx.confirm(f"Import {many(found.stored, 'row')} into space {found.space}?", yes=yes)
+        found = await ctx.memory.import_archive(file, space=space)
+    summary = f"{many(found.stored, 'row')} can be stored" if dry_run else f"{many(found.stored, 'row')} stored"
+    data = {"space": found.space, "stored": found.stored, "known": found.known, "dry_run": found.dry_run}
+    lines = [OutputLine(f"{summary} in space {found.space}, {found.known} already stored")]
+    return Result(data=data, lines=lines)
+
+
 @command(group, "jsonl", effect="creates")
 async def import_jsonl(
     ctx: CommandContext,

@@ -4,7 +4,7 @@ import json
 import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import quote, urlencode
 
 import anyio
@@ -122,6 +122,24 @@ class Calls:
                 raise final from refused
             await self._pause(pause)
             attempt += 1
+
+    async def download(self, path: str, sink: BinaryIO) -> None:
+        """Write the body of an answer to a file as it comes. It is not sent again: the caller starts over."""
+        if self._http is None:
+            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+        import httpx2  # noqa: PLC0415 - as above
+
+        timeout = httpx2.Timeout(self._timeout, read=None)  # a large space takes a while before it begins
+        try:
+            async with self._http.stream("GET", self._url + path, timeout=timeout) as response:
+                if not response.is_success:
+                    raise error_for(response.status_code, await response.aread(), reads=True)[0]
+                async for chunk in response.aiter_bytes():
+                    sink.write(chunk)
+        except httpx2.TransportError as error:
+            raise Unavailable(
+                f"the connection to {self._told} was lost.", hint="Nothing was changed; retry."
+            ) from error
 
     async def _once(self, asked: HttpCall) -> "httpx2.Response":
         if self._http is None:

@@ -1,9 +1,15 @@
 """Remote: carries out requests on a server."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
 from bethink import codec
 from bethink.client.calls import Calls, HttpCall, path_of, queried
 from bethink.handles import Backend
 from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
+
+if TYPE_CHECKING:
+    from bethink.archive.format import Manifest
 
 _WITHOUT_BODY = ("GET", "DELETE")
 
@@ -42,3 +48,12 @@ class Remote(Backend):
             waits=getattr(request, "wait", 0.0),
         )
         return codec.decode_result(verb, await self._calls.answered(asked))
+
+    async def export_archive(self, space: str, path: Path) -> "Manifest":
+        """Download the archive of a space, and check that all of it arrived."""
+        from bethink.archive.reading import downloaded  # noqa: PLC0415 - few programs export
+
+        async def fetch(sink: BinaryIO) -> None:
+            await self._calls.download(path_of("/spaces/{space}/archive", {"space": space}), sink)
+
+        return await downloaded(path, fetch)

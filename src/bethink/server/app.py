@@ -17,6 +17,7 @@ from bethink.memory import Memory
 from bethink.providers.default_redactor import redactor_for
 from bethink.server import logs, problems
 from bethink.server.address import listen, open_files
+from bethink.server.archives import add_archives
 from bethink.server.concurrency import Concurrency
 from bethink.server.context import Context
 from bethink.server.health import add_health
@@ -102,6 +103,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _no_route)
     add_verbs(app, context)
     add_stream(app, context)
+    add_archives(app, context)
     add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])

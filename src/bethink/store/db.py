@@ -56,6 +56,8 @@ def checked_limit(limit: int) -> int:
 class Tx(ABC):
     """One transaction. Queries are called by name with keyword parameters; a datetime is bound as microseconds.
 
+    A `Query` may stand for its name where it is made from the schema.
+
     It begins with its first query: whatever a body does before that runs on its thread without holding a lock.
     """
 
@@ -81,10 +83,10 @@ class Tx(ABC):
         self._begin()
         return self._now
 
-    def run(self, name: str, /, **parameters: object) -> int:
+    def run(self, name: str | Query, /, **parameters: object) -> int:
         """Run a statement and return the number of affected rows."""
         self._begin()
-        query = self._queries[name]
+        query = self._queries[name] if isinstance(name, str) else name
         return self._run(query, _values(query, parameters))
 
     def one(self, name: str, /, **parameters: object) -> Row | None:
@@ -92,9 +94,9 @@ class Tx(ABC):
         rows = self.all(name, **parameters)
         return rows[0] if rows else None
 
-    def all(self, name: str, only: Filter | None = None, /, **parameters: object) -> list[Row]:
+    def all(self, name: str | Query, only: Filter | None = None, /, **parameters: object) -> list[Row]:
         """Return every row, or up to the `limit` among the parameters; with `only`, of those that fit a filter."""
-        query = self._queries[name]
+        query = self._queries[name] if isinstance(name, str) else name
         if query.optional:
             given = frozenset(each for each in query.optional if parameters.get(each) is not None)
             query = with_given(query, given, self.dialect)

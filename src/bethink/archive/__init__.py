@@ -1,0 +1,1 @@
+"""A space in one file, with everything in it: written, checked, read back, and exchanged between two memories."""

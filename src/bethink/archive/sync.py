@@ -1,0 +1,188 @@
+"""Brings two memories together: each gets what it lacks, and both end equal, archives byte for byte."""
+
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from bethink.archive.load import follow_up
+from bethink.archive.merge import Rows, keyed, merged
+from bethink.archive.reading import ArchiveReader, RowDict
+from bethink.archive.write import write_archive
+from bethink.errors import Busy, Conflict
+from bethink.frozen import frozen
+from bethink.store import archived, jobs
+from bethink.store.archived import Table, Values
+from bethink.store.db import Database, Tx
+
+_ROUNDS = 5
+_NEUTRAL: dict[str, Callable[[RowDict], RowDict]] = {
+    "agents": lambda row: {"name": f"\x7f{row['id']}"},
+    "conversations": lambda row: {"key": f"\x7f{row['id']}"},
+    "sessions": lambda row: {"ordinal": -1 - row["ordinal"], "ended_at": row["ended_at"] or row["created_at"]},
+    "messages": lambda row: {"idempotency_key": None},
+    "facts": lambda row: {"effect": None, "retired_at": row["retired_at"] or row["recorded_at"]},
+    "reviews": lambda row: {"effect": f"\x7f{row['id']}"},
+    "documents": lambda row: {"valid_to": row["valid_to"] or row["valid_from"]},
+    "threads": lambda row: {"session_id": None},
+}
+"""What a row gives up of what only one row may have, before others take it."""
+
+
+_CHILDREN = {
+    "agents": (("conversations", ("agent_id",)),),
+    "conversations": (("sessions", ("conversation_id",)),),
+    "messages": (("fact_sources", ("session_id", "number")), ("fact_quotes", ("session_id", "number"))),
+}
+"""What would go with a row, and must be gone or moved before."""
+
+
+@frozen
+class Synced:
+    """What a sync did to one space: how many rows each side got, and how many of its own were changed."""
+
+    space: str
+    first: int = 0
+    second: int = 0
+
+
+async def sync_space(
+    first: Database, second: Database, *, space: str, before: Callable[[], Awaitable[object]] | None = None
+) -> Synced:
+    """Let two memories exchange what each lacks of a space. Both are equal afterwards.
+
+    It holds what differs in memory, not what both have. `before` is called first: what one side forgot must be
+    forgotten on the other by then, or it comes back. Raises `Busy` if someone goes on writing meanwhile: nothing is
+    lost, and another run goes on.
+    """
+    if before is not None:
+        await before()
+    pair = (first, second)
+    counts = [0, 0]
+    for database in pair:
+        await database.transact(lambda tx: jobs.ensure_space(tx, space=space), space=space, repeatable=True)
+    with tempfile.TemporaryDirectory(prefix="bethink-") as folder:
+        for _ in range(_ROUNDS):
+            paths = [Path(folder) / "first.zip", Path(folder) / "second.zip"]
+            for database, path in zip(pair, paths, strict=True):
+                await write_archive(database, path, space=space)
+            with ArchiveReader(paths[0]) as ours, ArchiveReader(paths[1]) as theirs:
+                made = min(ours.manifest.created_at, theirs.manifest.created_at)
+                alike = ours.manifest == theirs.manifest
+                sides = ({}, {}) if alike else differing(ours, theirs)
+            if alike:
+                return Synced(space=space, first=counts[0], second=counts[1])
+            result = merged(*sides)
+            for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
+                change = _Change(side, result, made, space)
+                try:
+                    counts[place] += await database.transact(change.apply, space=space)
+                except Conflict:
+                    continue  # someone wrote meanwhile: the next round sees it
+    raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+
+
+def differing(ours: ArchiveReader, theirs: ArchiveReader) -> tuple[Rows, Rows]:
+    """Return the rows of each archive that the other does not have, or has otherwise."""
+    found: tuple[Rows, Rows] = ({}, {})
+    for table in archived.tables():
+        for side, row in _unequal(table, ours, theirs):
+            found[side].setdefault(table.name, {})[table.key_of(row)] = row
+    # Sessions in which both sides have spoken are looked at, even if their own rows happen to be equal.
+    both = found[0].get("messages", {}).keys() & found[1].get("messages", {}).keys()
+    wanted = {key[0] for key in both}
+    sessions = next(table for table in archived.tables() if table.name == "sessions")
+    for side, archive in zip(found, (ours, theirs), strict=True):
+        rows = keyed("sessions", (row for _, row in archive.rows(sessions) if row["id"] in wanted)) if wanted else {}
+        side["sessions"] = rows | side.get("sessions", {})
+    return found
+
+
+def _unequal(table: Table, ours: ArchiveReader, theirs: ArchiveReader) -> Iterator[tuple[int, RowDict]]:
+    """Go along both archives, which have the same order, and yield what differs with its side."""
+    sides = [(row for _, row in archive.rows(table)) for archive in (ours, theirs)]
+    now = [next(side, None) for side in sides]
+    while now[0] is not None and now[1] is not None:
+        keys = [table.key_of(row) for row in now if row is not None]
+        if keys[0] == keys[1]:
+            if now[0] != now[1]:
+                yield 0, now[0]
+                yield 1, now[1]
+            now = [next(side, None) for side in sides]
+        else:
+            side = 0 if keys[0] < keys[1] else 1
+            row = now[side]
+            assert row is not None  # noqa: S101 - the loop says so
+            yield side, row
+            now[side] = next(sides[side], None)
+    for side in (0, 1):
+        for row in chain([now[side]], sides[side]):
+            if row is not None:
+                yield side, row
+
+
+class _Change:
+    """What makes one side what both are to become: rows to change, to add and to remove."""
+
+    def __init__(self, side: Rows, result: Rows, created_at: int, space: str) -> None:
+        self._side, self._result = side, result
+        self._created_at, self._space = created_at, space
+
+    def apply(self, tx: Tx) -> int:
+        """Change the space in one transaction, and return how many rows that took."""
+        tx.one("lock_space", space=self._space)
+        count = 0
+        for table in archived.tables():
+            self._must_be_as_read(tx, table)
+        for table in archived.tables():
+            self._give_up(tx, table)
+        for table in archived.tables():
+            count += self._put(tx, table)
+        for table in reversed(archived.tables()):
+            for key in self._gone(table):
+                self._must_be_alone(tx, table, key)
+                archived.delete(tx, table, key, space=self._space)
+                count += 1
+        archived.set_created_at(tx, self._created_at, space=self._space)
+        if count:
+            follow_up(tx, space=self._space)
+        return count
+
+    def _must_be_as_read(self, tx: Tx, table: Table) -> None:
+        side, result = self._side.get(table.name, {}), self._result[table.name]
+        for key, row in side.items():
+            if result.get(key) != row and archived.between(tx, table, key, key, space=self._space).get(key) != row:
+                raise Conflict(f"a row of {table.name} was changed meanwhile.")
+
+    def _must_be_alone(self, tx: Tx, table: Table, key: Values) -> None:
+        for child, columns in _CHILDREN.get(table.name, ()):
+            if archived.refers(tx, child, columns, key, space=self._space):
+                raise Conflict(f"a row of {child} was added meanwhile.")
+
+    def _changed(self, table: Table) -> list[tuple[RowDict, RowDict]]:
+        side, result = self._side.get(table.name, {}), self._result[table.name]
+        return [(row, result[key]) for key, row in side.items() if key in result and result[key] != row]
+
+    def _gone(self, table: Table) -> list[Values]:
+        return [key for key in self._side.get(table.name, {}) if key not in self._result[table.name]]
+
+    def _give_up(self, tx: Tx, table: Table) -> None:
+        neutral = _NEUTRAL.get(table.name)
+        if neutral is None:
+            return
+        side = self._side.get(table.name, {})
+        for row in [*(row for row, _ in self._changed(table)), *(side[key] for key in self._gone(table))]:
+            archived.update(tx, table, {**row, **neutral(row)}, space=self._space)
+
+    def _put(self, tx: Tx, table: Table) -> int:
+        side, result = self._side.get(table.name, {}), self._result[table.name]
+        changed = self._changed(table)
+        for _, row in sorted(changed, key=lambda each: _is_open(each[1])):
+            archived.update(tx, table, row, space=self._space)
+        new = [row for key, row in result.items() if key not in side]
+        archived.insert(tx, table, new, space=self._space)
+        return len(changed) + len(new)
+
+
+def _is_open(row: RowDict) -> bool:
+    return any(name in row and row[name] is None for name in ("retired_at", "valid_to", "ended_at"))

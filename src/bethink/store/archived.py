@@ -1,0 +1,300 @@
+"""Which tables hold a space, and how their rows are read and written as they are: once, from the schema.
+
+A table that is neither in `ARCHIVED` nor in `LEFT_OUT` fails a test: whoever adds one decides whether it is archived.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from bethink.frozen import frozen
+from bethink.model.recall import RefKind
+from bethink.store import messages, terms
+from bethink.store.db import Row, Tx
+from bethink.store.migrate import schema
+from bethink.store.sql import Dialect, Query, spelt
+from bethink.store.terms import Entry
+
+Values = tuple[Any, ...]
+
+ARCHIVED = (
+    "erasures", "tombstones",
+    "agents", "conversations", "summaries", "sessions", "messages",
+    "answers", "session_memories", "facts", "fact_sources", "fact_quotes", "feedback", "reviews", "review_sources",
+    "relearnings", "learning_rules",
+    "documents", "document_references", "document_sources", "change_sets",
+    "threads", "events", "chunks", "placements", "states",
+    "ledger", "ledger_items", "usage", "memory_tests",
+)  # fmt: skip
+"""The tables of an archive, each after those it refers to."""
+
+LEFT_OUT: Mapping[str, str] = {
+    "spaces": "its name and when it was made stand in the manifest; the key of its index is made anew",
+    "jobs": "work of one installation: queued again from the marks of the sessions",
+    "attempts": "work of one installation",
+    "job_counts": "counted from the jobs by triggers",
+    "spending": "the bill of one installation",
+    "model_spending": "the bill of one installation",
+    "space_spending": "the bill of one installation",
+    "deployment_keys": "keys of one installation, which must not travel",
+    "held": "made from reviews and change sets by triggers",
+    "changes": "the outbox of one installation: its numbers mean something to its followers only",
+    "webhooks": "where one installation sends changes",
+    "webhook_queues": "where one installation sends changes",
+    "deliveries": "where one installation sends changes",
+    "api_keys": "who may call one installation",
+    "web_sessions": "who is signed in to one installation",
+    "terms": "rebuilt from the texts, with the key of the new space",
+    "terms_fts": "rebuilt from the texts",
+    "term_counts": "rebuilt from the texts",
+    "vector_indexes": "the embedders of one installation",
+    "vectors": "rebuilt from the texts by the embedder in use",
+    "erasure_sinks": "which places of one installation have confirmed",
+    "written_files": "files of one machine",
+}
+"""The tables that are not archived, and why."""
+
+_TABLE = re.compile(r"(?ms)^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)")
+_COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.MULTILINE)
+_KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.MULTILINE)
+
+
+@frozen
+class Column:
+    """A column: INTEGER or TEXT, whether it may be empty, and whether its text is JSON."""
+
+    name: str
+    integer: bool
+    optional: bool
+    json: bool
+
+
+@frozen
+class Table:
+    """A table as it is archived: its columns in the order of the schema, without the space and what is computed."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    """The columns of its primary key after the space; rows are archived in their order."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(column.name for column in self.columns)
+
+    def key_of(self, row: Row) -> Values:
+        """Return the values that identify a row."""
+        return tuple(row[name] for name in self.key)
+
+
+def table_names() -> list[str]:
+    """Return every table of the schema."""
+    return [found["name"] for found in _TABLE.finditer(schema(Dialect.SQLITE))]
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """Return the tables of an archive, each after those it refers to."""
+    found = {each["name"]: _table(each["name"], each["body"]) for each in _TABLE.finditer(schema(Dialect.SQLITE))}
+    return tuple(found[name] for name in ARCHIVED if name in found)
+
+
+def _table(name: str, body: str) -> Table:
+    columns = tuple(
+        Column(
+            name=each["name"],
+            integer=each["type"] == "INTEGER",
+            optional="NOT NULL" not in each["rest"],
+            json="json_valid" in each["rest"],
+        )
+        for each in _COLUMN.finditer(body)
+        if each["name"] != "space_id" and "GENERATED" not in each["rest"]
+    )
+    key = _KEY.search(body)
+    names = () if key is None else tuple(each for each in key["names"].split(", ") if each != "space_id")
+    return Table(name=name, columns=columns, key=names)
+
+
+def pages(tx: Tx, table: Table, *, space: str, size: int) -> Iterator[list[Row]]:
+    """Yield the rows of a space in the order of their key, so many at a time."""
+    after: Values | None = None
+    while rows := _page(tx, table, space=space, after=after, size=size):
+        yield rows
+        if len(rows) < size:
+            return
+        after = table.key_of(rows[-1])
+
+
+def _page(tx: Tx, table: Table, *, space: str, after: Values | None, size: int) -> list[Row]:
+    given = {} if after is None else dict(zip(_marks(table, "after"), after, strict=True))
+    return tx.all(_select(table, tx.dialect, go_on=after is not None), space=space, limit=size, **given)
+
+
+def between(tx: Tx, table: Table, first: Values, last: Values, *, space: str) -> dict[Values, Row]:
+    """Return the rows of a space from one key to another, by their key."""
+    given = dict(zip(_marks(table, "first"), first, strict=True)) | dict(zip(_marks(table, "last"), last, strict=True))
+    return {table.key_of(row): row for row in tx.all(_between(table, tx.dialect), space=space, **given)}
+
+
+def is_empty(tx: Tx, *, space: str) -> bool:
+    """Return whether a space has no row in any table of an archive."""
+    return not any(_page(tx, table, space=space, after=None, size=1) for table in tables())
+
+
+def insert(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
+    """Insert rows as they are, and index their texts. A column that they lack gets its default."""
+    if not rows:
+        return
+    names = tuple(name for name in table.names if name in rows[0])
+    if tx.dialect is Dialect.POSTGRES:
+        given = [{name: row[name] for name in names} for row in rows]
+        tx.run(_insert_together(table, names), space=space, rows=json.dumps(given, ensure_ascii=False))
+    else:
+        query = _insert(table, names)
+        for row in rows:
+            tx.run(query, space=space, **{name: row[name] for name in names})
+    index(tx, table, rows, space=space)
+
+
+def update(tx: Tx, table: Table, row: Row, *, space: str) -> None:
+    """Set every column of a row that is there, and index its text again."""
+    tx.run(_update(table, tx.dialect), space=space, **row)
+    if table.name in _TEXTS:
+        kind, name, number = _TEXTS[table.name]
+        found = {"kind": kind, "id": row[name], "number": row[number] if number else 0}
+        if not tx.all(_indexed(tx.dialect), space=space, **found):
+            index(tx, table, [row], space=space)
+
+
+def delete(tx: Tx, table: Table, key: Values, *, space: str) -> None:
+    """Delete a row; what refers to it goes with it."""
+    tx.run(_delete(table, tx.dialect), space=space, **dict(zip(table.key, key, strict=True)))
+
+
+def refers(tx: Tx, table: str, columns: Sequence[str], key: Values, *, space: str) -> bool:
+    """Return whether a row of a table refers to a key."""
+    query = _referring(table, tuple(columns), tx.dialect)
+    return bool(tx.all(query, space=space, **dict(zip(columns, key, strict=True))))
+
+
+def created_at(tx: Tx, *, space: str) -> int | None:
+    """Return when a space was made; None if there is no such space."""
+    row = tx.one("space_made", space=space)
+    return None if row is None else row["created_at"]
+
+
+def set_created_at(tx: Tx, at: int, *, space: str) -> None:
+    """Set when a space was made."""
+    tx.run("set_space_made", space=space, at=at)
+
+
+def index(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
+    """Index the texts of rows, where their table has any that can be found."""
+    if table.name in _TEXTS:
+        entries = [entry for row in rows if (entry := _entry(table.name, row)) is not None]
+        terms.put(tx, entries, space=space)
+
+
+_TEXTS = {
+    "messages": (RefKind.MESSAGE, "session_id", "number"),
+    "facts": (RefKind.FACT, "id", "version"),
+    "session_memories": (RefKind.SESSION_MEMORY, "session_id", ""),
+    "documents": (RefKind.DOCUMENT, "id", "version"),
+}
+
+
+def _entry(table: str, row: Row) -> Entry | None:
+    if table == "messages":
+        if row["role"] == "system" or row["origin"] == "memory":
+            return None
+        said = messages.words_of(row["content"], row["name"])
+        return Entry(RefKind.MESSAGE, row["session_id"], row["number"], row["said_at"], said)
+    if table == "facts":
+        said = terms.fact_words(row["content"], row["kind"], row["slot"])
+        return Entry(RefKind.FACT, row["id"], row["version"], row["recorded_at"], said)
+    if table == "session_memories":
+        said = terms.words_of(f"{row['summary']}\n{row['raw_memory']}")
+        return Entry(RefKind.SESSION_MEMORY, row["session_id"], 0, row["generated_at"], said)
+    if row["redacted"]:
+        return None
+    said = terms.words_of("\n".join((row["title"], row["description"], row["body"])))
+    return Entry(RefKind.DOCUMENT, row["id"], row["version"], row["valid_from"], said)
+
+
+def _marks(table: Table, prefix: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}_{name}" for name in table.key)
+
+
+def _places(names: Sequence[str]) -> str:
+    return ", ".join(f":{name}" for name in names)
+
+
+@cache
+def _select(table: Table, dialect: Dialect, *, go_on: bool) -> Query:
+    key = ", ".join(table.key)
+    after = f" AND ({key}) > ({_places(_marks(table, 'after'))})" if go_on else ""
+    text = (
+        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space{after} ORDER BY {key} LIMIT :limit"
+    )
+    return spelt(f"archive_{table.name}", text, dialect)
+
+
+@cache
+def _between(table: Table, dialect: Dialect) -> Query:
+    key = f"({', '.join(table.key)})"
+    text = (
+        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space "
+        f"AND {key} >= ({_places(_marks(table, 'first'))}) AND {key} <= ({_places(_marks(table, 'last'))})"
+    )
+    return spelt(f"archive_{table.name}", text, dialect)
+
+
+@cache
+def _insert(table: Table, names: tuple[str, ...]) -> Query:
+    text = f"INSERT INTO {table.name} (space_id, {', '.join(names)}) VALUES (:space, {_places(names)})"
+    return spelt(f"load_{table.name}", text, Dialect.SQLITE)
+
+
+@cache
+def _insert_together(table: Table, names: tuple[str, ...]) -> Query:
+    # One JSON value, as for every insert of many rows; JSON columns are read as text, which keeps every byte of them.
+    columns = [column for column in table.columns if column.name in names]
+    kinds = ", ".join(f"{each.name} {'bigint' if each.integer else 'text'}" for each in columns)
+    values = ", ".join(f"CAST(r.{each.name} AS json)" if each.json else f"r.{each.name}" for each in columns)
+    text = (
+        f"INSERT INTO {table.name} (space_id, {', '.join(each.name for each in columns)}) "
+        f"SELECT :space, {values} FROM json_to_recordset(CAST(:rows AS json)) AS r({kinds})"
+    )
+    return spelt(f"load_{table.name}", text, Dialect.POSTGRES)
+
+
+@cache
+def _update(table: Table, dialect: Dialect) -> Query:
+    changed = ", ".join(f"{name} = :{name}" for name in table.names if name not in table.key) or "space_id = :space"
+    return spelt(f"update_{table.name}", f"UPDATE {table.name} SET {changed} WHERE {_named(table)}", dialect)
+
+
+@cache
+def _delete(table: Table, dialect: Dialect) -> Query:
+    return spelt(f"delete_{table.name}", f"DELETE FROM {table.name} WHERE {_named(table)}", dialect)
+
+
+@cache
+def _referring(table: str, columns: tuple[str, ...], dialect: Dialect) -> Query:
+    named = " AND ".join(f"{name} = :{name}" for name in columns)
+    return spelt(
+        f"referring_{table}", f"SELECT 1 AS found FROM {table} WHERE space_id = :space AND {named} LIMIT 1", dialect
+    )
+
+
+@cache
+def _indexed(dialect: Dialect) -> Query:
+    text = "SELECT doc FROM terms WHERE space_id = :space AND kind = :kind AND id = :id AND number = :number"
+    return spelt("archive_indexed", text, dialect)
+
+
+def _named(table: Table) -> str:
+    return "space_id = :space AND " + " AND ".join(f"{name} = :{name}" for name in table.key)

@@ -1,0 +1,155 @@
+"""Two memories exchange what each lacks: both end equal, byte for byte, and nothing that was said is lost."""
+
+import random
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import bethink
+from bethink.archive.merge import merged
+from bethink.archive.reading import ArchiveReader
+from bethink.archive.sync import differing, sync_space
+from bethink.archive.write import write_archive
+from bethink.store.db import Database
+from tests.conftest import FakeClock, memory_on, said
+from tests.rooms.archive_kit import SPACE, Life, opened
+from tests.rooms.machine_kit import LONG
+
+LIVES = 20 if LONG else 2
+
+
+@pytest.fixture
+async def other(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+    """Another memory, on the same clock."""
+    async with opened(shutil.copy(template, tmp_path / "other.db"), clock) as database:
+        yield database
+
+
+async def _equal(first: Database, second: Database, folder: Path) -> bool:
+    for database, name in ((first, "first.zip"), (second, "second.zip")):
+        await write_archive(database, folder / name, space=SPACE)
+    return (folder / "first.zip").read_bytes() == (folder / "second.zip").read_bytes()
+
+
+async def _said(database: Database) -> set[str]:
+    space = memory_on(database).space(SPACE)
+    found: set[str] = set()
+    for entry in await space.sessions(limit=1_000):
+        session = await space.get_session(entry.session.id)
+        found |= {record.message.content for record in await session.read(limit=1_000)}
+    return found
+
+
+async def _live(first: Database, second: Database, seed: int, steps: int, folder: Path) -> None:
+    lives = [Life(first, seed, forgets=False), Life(second, seed + 1_000, forgets=False)]
+    chance = random.Random(seed)
+    while steps > 0:
+        for life in lives:
+            many = chance.randint(1, 15)
+            steps -= many
+            await life.go_on(many)
+        spoken = await _said(first) | await _said(second)
+        await sync_space(first, second, space=SPACE)
+        assert await _equal(first, second, folder)
+        assert await _said(first) == spoken
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
+async def test_both_are_equal_whatever_each_did(database: Database, other: Database, tmp_path: Path, seed: int) -> None:
+    await _live(database, other, seed, 100, tmp_path)
+
+
+@pytest.mark.slow
+async def test_both_are_equal_after_a_thousand_things_on_each_side(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    await _live(database, other, 77, 2_000, tmp_path)
+
+
+async def test_it_makes_no_difference_which_memory_is_named_first(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    for seed in range(3):
+        await Life(database, seed, forgets=False).go_on(20)
+        await Life(other, seed + 50, forgets=False).go_on(20)
+        await write_archive(database, tmp_path / "a.zip", space=SPACE)
+        await write_archive(other, tmp_path / "b.zip", space=SPACE)
+        with ArchiveReader(tmp_path / "a.zip") as first, ArchiveReader(tmp_path / "b.zip") as second:
+            ours, theirs = differing(first, second)
+        assert merged(ours, theirs) == merged(theirs, ours)
+        if seed == 1:
+            await sync_space(other, database, space=SPACE)
+
+
+async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    session = await here.session("cli:desk")
+    await session.append(said("one"))
+    await sync_space(database, other, space=SPACE)
+    await session.append(said("two here", "three here"))
+    away = await there.session("cli:desk")
+    assert away.id == session.id
+    await away.append(said("two there"))
+    await sync_space(database, other, space=SPACE)
+    for space in (here, there):
+        found = await (await space.get_session(session.id)).read()
+        told = [(record.number, record.message.content) for record in found]
+        assert told == [(1, "one"), (2, "two here"), (3, "three here"), (4, "two there")]
+        assert (await space.recall("two there")).items
+    assert await session.append(said("five")) == [5]
+    assert await _equal(database, other, tmp_path) is False
+
+
+async def test_of_a_fact_that_was_changed_on_both_sides_the_later_holds_and_both_stay(
+    database: Database, other: Database
+) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    await here.facts.save(bethink.Fact(id="home", content="Mira lives in Oslo."))
+    await sync_space(database, other, space=SPACE)
+    await there.correct("fact:home:1", "Mira lives in Bergen.")
+    await here.correct("fact:home:1", "Mira lives in Kyoto.")
+    await sync_space(database, other, space=SPACE)
+    for space in (here, there):
+        assert (await space.facts.get("home")).content == "Mira lives in Kyoto."
+        told = [each.content for each in await space.facts.versions("home")]
+        assert told == ["Mira lives in Oslo.", "Mira lives in Bergen.", "Mira lives in Kyoto."]
+
+
+async def test_of_two_facts_in_one_slot_the_newer_holds(database: Database, other: Database) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    await there.facts.save(bethink.Fact(id="b", content="Lives in Bergen.", subject="Mira", slot="city"))
+    await here.facts.save(bethink.Fact(id="a", content="Lives in Oslo.", subject="Mira", slot="city"))
+    await sync_space(database, other, space=SPACE)
+    for space in (here, there):
+        assert [fact.id for fact in await space.facts.all()] == ["a"]
+
+
+async def test_documents_in_the_same_place_become_one_with_both_histories(database: Database, other: Database) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    for space, text in ((here, "from here"), (there, "from there")):
+        parent = await space.documents.create(bethink.DocumentDraft(slug="plans", title="Plans", body=text))
+        await space.documents.create(
+            bethink.DocumentDraft(slug="trip", title="Trip", body=f"trip {text}", parent=parent.id)
+        )
+    await sync_space(database, other, space=SPACE)
+    for space in (here, there):
+        tree = await space.documents.tree()
+        trip = await space.documents.get(tree[next(path for path in tree if path.endswith("plans/trip"))].id)
+        assert trip.body == "trip from there"
+        assert sum(path.endswith("trip") for path in tree) == 1
+        plans = next(each for path, each in tree.items() if path.endswith("plans"))
+        assert [each.body for each in await space.documents.versions(plans.id)] == ["from here", "from there"]
+
+
+async def test_a_memory_that_is_empty_gets_everything(database: Database, other: Database, tmp_path: Path) -> None:
+    await Life(database, 5).go_on(40)
+    await write_archive(database, tmp_path / "before.zip", space=SPACE)
+    await sync_space(database, other, space=SPACE)
+    assert await _equal(database, other, tmp_path)
+    assert (tmp_path / "first.zip").read_bytes() == (tmp_path / "before.zip").read_bytes()
+    again = await sync_space(database, other, space=SPACE)
+    assert (again.first, again.second) == (0, 0)
