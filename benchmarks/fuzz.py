@@ -24,7 +24,7 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation import GenerationMode
 
 import bethink
-from bethink.model.access import Scope
+from bethink.model.access import EVERYWHERE, Scope
 from bethink.model.documents import DocumentDraft
 from bethink.server import ServerOptions, create_app
 from faults.places import DATABASES, place
@@ -85,7 +85,7 @@ async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]
         keys = {
             "all": await memory.keys.create("all", list(Scope)),
             "read": await memory.keys.create("read", [Scope.READ], spaces=[_SPACE]),
-            "elsewhere": await memory.keys.create("elsewhere", set(Scope) - {Scope.ADMIN}, spaces=["elsewhere"]),
+            "elsewhere": await memory.keys.create("elsewhere", set(Scope) - EVERYWHERE, spaces=["elsewhere"]),
         }
         names = {
             "space": [_SPACE],

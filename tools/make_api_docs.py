@@ -29,7 +29,7 @@ This page is made by `python -m tools.make_api_docs`.
 _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.md#errors).\n"
 
 _GROUPS = {
-    "Open a memory": ("connect", "load_settings", "Settings"),
+    "Open a memory": ("connect", "load_settings", "Settings", "acting_for"),
     "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads", "MemoryTests", "Keys",
                 "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
+    from bethink.model.access import acting_for
     from bethink.model.calls import ModelAnswer, ModelCall
     from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
@@ -94,6 +95,7 @@ __all__ = [
     "Space",
     "Threads",
     "WorkingMemory",
+    "acting_for",
     "connect",
     "conversation_key",
     "load_settings",
@@ -115,6 +117,7 @@ _HOMES = {
     "bethink.log.history": ("History",),
     "bethink.log.live": ("LiveHistory",),
     "bethink.memory": ("Memory",),
+    "bethink.model.access": ("acting_for",),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
     "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),

@@ -21,6 +21,7 @@ from bethink.store import jobs
 from bethink.store.db import Database
 
 if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most processes use few of them
+    from bethink.audit.access import AccessRecord
     from bethink.audit.keys import KeyService
     from bethink.background import Background
     from bethink.log.history import History
@@ -54,6 +55,7 @@ class Parts:
     files_folder: str = ""
     allow_private: bool = False
     """Whether webhooks may call addresses of a private network."""
+    access_days: int = 365
     settings: "Settings | None" = None
     """What it was built from."""
 
@@ -65,6 +67,7 @@ class Local(Backend):
         self.parts = parts
         self._handlers = Handlers()
         self._keys: KeyService | None = None
+        self._record: AccessRecord | None = None
 
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
@@ -81,13 +84,17 @@ class Local(Backend):
         await self.parts.database.close()
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out a request."""
+        """Carry out a request, and record it. There is no other way to a verb, so no door can forget that."""
         handler = self._handlers.get(verb.name)
         if handler is None:
             load = _SERVICES.get(verb.name) or _SERVICES[verb.handle]
             self._handlers |= load(self)
             handler = self._handlers[verb.name]
-        return await handler(space, request)
+        if self._record is None:
+            from bethink.audit.access import AccessRecord  # noqa: PLC0415 - see above
+
+            self._record = AccessRecord(self.parts.database, keep_days=self.parts.access_days)
+        return await self._record.around(verb, space, request, handler)
 
     def local(self) -> "Local":
         """Return this backend."""
@@ -456,7 +463,7 @@ def _webhooks(local: Local) -> Handlers:
 _PAGES = (
     "space.timeline", "space.page_jobs", "space.job", "space.retry_job", "space.spending", "memory.page_jobs",
     "memory.spending", "memory.settings", "memory.held", "memory.page_spaces", "memory.counters", "space.summary",
-    "space.page_shown",
+    "space.page_shown", "memory.access",
 )  # fmt: skip
 _RELEARNING = ("space.relearn", "space.apply_relearning", "space.undo_relearning")
 _STEERING = ("space.preview", "space.pin", "space.unpin", "space.pins", "space.feedback")

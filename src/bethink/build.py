@@ -254,6 +254,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
         allow_private=settings.webhooks.allow_private,
+        access_days=settings.access.keep_days,
         settings=settings,
     )
     return Memory(Local(parts))

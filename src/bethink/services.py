@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from bethink.audit.access import AccessService
 from bethink.audit.operations import OperationService
 from bethink.audit.pages import PageService
 from bethink.errors import Invalid
@@ -13,7 +14,7 @@ from bethink.learning.extraction.preview import Previewer
 from bethink.model.jobs import JobKind
 from bethink.model.preview import Preview
 from bethink.model.setting_entries import SettingEntry
-from bethink.model.verbs import operations, pages, relearning, steering, threads
+from bethink.model.verbs import access, operations, pages, relearning, steering, threads
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.steering import PreviewRequest
 from bethink.settings import Settings, setting_entries
@@ -72,6 +73,7 @@ def page_handlers(database: Database, settings: Settings | None) -> Handlers:
         operations.SPENDING.name: jobs.spending,
         operations.SPACE_SPENDING.name: jobs.space_spending,
         operations.SETTINGS.name: listed,
+        access.ACCESS.name: AccessService(database).access,
     }
 
 

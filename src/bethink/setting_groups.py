@@ -211,6 +211,14 @@ class ChangesSettings:
 
 
 @frozen
+class AccessSettings:
+    """The access record."""
+
+    keep_days: int = 365
+    """Days after which an entry is removed; 0 to record nothing."""
+
+
+@frozen
 class WebhookSettings:
     """How changes are sent to webhooks."""
 

@@ -15,6 +15,7 @@ from bethink.errors import Misconfigured
 from bethink.frozen import frozen
 from bethink.model.setting_entries import SettingEntry
 from bethink.setting_groups import (
+    AccessSettings,
     AgentSettings,
     ChangesSettings,
     EmbedderSettings,
@@ -84,6 +85,8 @@ class Settings:
     """How the worker runs jobs."""
     changes: ChangesSettings = field(default_factory=ChangesSettings)
     """How long changes are kept."""
+    access: AccessSettings = field(default_factory=AccessSettings)
+    """How long the access record is kept."""
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     """How changes are sent to webhooks."""
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
@@ -108,6 +111,8 @@ class Settings:
         for name in _POSITIVE:
             if values[name] <= 0:
                 raise Misconfigured(f"{name} is not above 0.", hint="Give a positive number, or leave it out.")
+        if self.access.keep_days < 0:
+            raise Misconfigured("access_keep_days is negative.", hint="Give a number of days, or 0 for no record.")
         for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
             if values[name] < 0:
                 raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars.")
@@ -135,6 +140,7 @@ _GROUPS: dict[str, type[Any]] = {
     "scan": ScanSettings,
     "worker": WorkerSettings,
     "changes": ChangesSettings,
+    "access": AccessSettings,
     "webhooks": WebhookSettings,
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,

@@ -28,7 +28,7 @@ from bethink.log.live import LiveHistory as AsyncLiveHistory
 from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
-from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.access import AccessPage, KeyInfo, NewKey, Scope
 from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
@@ -2439,6 +2439,9 @@ class Keys(Blocking[AsyncKeys]):
             scopes: What it allows.
             spaces: The spaces that it opens; all of them, if left out.
             expires_at: When it stops working; never, if left out.
+
+        Raises:
+            Invalid: for more than the key of the caller allows: a scope, a space, or a later end.
         """
         return self._run(lambda: self._inner.create(name, scopes, spaces=spaces, expires_at=expires_at))
 
@@ -2455,7 +2458,8 @@ class Keys(Blocking[AsyncKeys]):
 
         Raises:
             NotFound: if there is no key with this prefix.
-            Conflict: if the key is no longer valid.
+            Conflict: if it is no longer valid.
+            Invalid: if it allows more than the key of the caller.
         """
         return self._run(lambda: self._inner.rotate(prefix, overlap=overlap))
 
@@ -2585,6 +2589,49 @@ class Memory(BlockingOwner[AsyncMemory]):
     def settings(self) -> list[SettingEntry]:
         """List the settings in force, each with its default and where it comes from. Secrets are masked."""
         return self._run(lambda: self._inner.settings())
+
+    def access(
+        self,
+        *,
+        space: str | None = None,
+        key: str | None = None,
+        person: str | None = None,
+        verb: str | None = None,
+        ref: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> AccessPage:
+        """List who read, wrote, erased or made keys, the newest first: the access record.
+
+        A page looks at 20,000 entries at most, so a narrow one may be short, even empty, and still have a `next`.
+        Questions and texts are never recorded. An entry goes after as many days as `access_keep_days` says.
+
+        Args:
+            space: Only what was done in this space.
+            key: Only what was done with the key of this prefix.
+            person: Only what was done by this person, or for them.
+            verb: Only calls of this verb, such as `space.recall`.
+            ref: Only what read or changed this: a ref, or `kind:id` for every version of a fact or a document.
+            since: Only what was done from this time on.
+            until: Only what was done up to this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return self._run(
+            lambda: self._inner.access(
+                space=space,
+                key=key,
+                person=person,
+                verb=verb,
+                ref=ref,
+                since=since,
+                until=until,
+                limit=limit,
+                after=after,
+            )
+        )
 
     def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.

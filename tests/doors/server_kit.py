@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 import bethink
-from bethink.model.access import Scope
+from bethink.model.access import EVERYWHERE, Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.verbs import VERBS
@@ -42,7 +42,7 @@ class Served:
 
     async def key_for(self, *scopes: Scope | str, spaces: list[str] | None = None) -> str:
         """Make another key: one of some spaces may do all there, one of all spaces may do all there is."""
-        most = ALL if spaces is None else ALL - {Scope.ADMIN}
+        most = ALL if spaces is None else ALL - EVERYWHERE
         made = await self.memory.keys.create(
             name="other", scopes=[Scope(each) for each in scopes or most], spaces=spaces
         )

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from bethink.errors import Conflict, Invalid, NotFound, Unavailable
-from bethink.model.access import KeyInfo, Scope
+from bethink.model.access import EVERYWHERE, KeyInfo, Scope
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
 from tests.doors.conftest import KeyRing, Timer
@@ -231,6 +231,9 @@ async def test_keys_made_by_two_at_the_same_moment_are_good_for_both(database: D
 async def test_a_key_of_some_spaces_is_never_an_admins(database: Database) -> None:
     with pytest.raises(Invalid):
         await KeyRing(database).create(name="half", scopes=[Scope.READ, Scope.ADMIN], spaces=["alice"])
+    for scope in EVERYWHERE:
+        with pytest.raises(Invalid, match=scope):
+            await KeyRing(database).create(name="half", scopes=[scope], spaces=["alice"])
 
 
 async def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(database: Database) -> None:

@@ -55,7 +55,7 @@ async def test_a_scope_that_is_lacking_is_told_with_the_command_for_a_key_that_h
         for scopes, spaces, path, command in (
             (["read", "write"], None, "/v1/spaces/alice/forget", "--scope read --scope write --scope erase"),
             (["read"], ["alice"], "/v1/spaces/alice/remember", "--scope read --scope write --for-space SPACE"),
-            (["read"], ["alice"], "/v1/learn", "--scope read --scope admin"),
+            (["read"], ["alice"], "/v1/learn", "--scope read --scope operate"),
         ):
             key = await served.key_for(*scopes, spaces=spaces)
             refused = await served("POST", path, {}, key=key)

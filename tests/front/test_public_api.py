@@ -63,6 +63,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "Space",
         "Threads",
         "WorkingMemory",
+        "acting_for",
         "connect",
         "conversation_key",
         "load_settings",

@@ -26,6 +26,7 @@ from bethink.agents.payloads import END, START, STOP, HookEvent, event_from, rea
 from bethink.errors import BethinkError
 from bethink.logs import logger
 from bethink.memory import Memory
+from bethink.model.access import Caller, Door, caller
 
 IDLE = 7_200.0
 """Seconds without a hook after which the process ends, if no session is open."""
@@ -56,6 +57,7 @@ class Resident:
 
     async def hook(self, agent: str, event: str, body: bytes) -> str:
         """Return the answer to a hook: JSON for a session's start where there is something to show, else nothing."""
+        caller.set(Caller(door=Door.HOOK))  # each hook has a task of its own
         self._last = time.monotonic()
         told = read_payload(agent, event, body)
         if told is None:
@@ -96,6 +98,7 @@ class Resident:
 
     async def run(self) -> None:
         """Store what earlier processes left, then what hooks point to, until cancelled."""
+        caller.set(Caller(door=Door.HOOK))
         self._looks_back = True
         while True:
             self._wake = anyio.Event()

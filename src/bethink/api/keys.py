@@ -33,6 +33,9 @@ class Keys(Handle):
             scopes: What it allows.
             spaces: The spaces that it opens; all of them, if left out.
             expires_at: When it stops working; never, if left out.
+
+        Raises:
+            Invalid: for more than the key of the caller allows: a scope, a space, or a later end.
         """
         return await self._run(
             CREATE_KEY,
@@ -57,7 +60,8 @@ class Keys(Handle):
 
         Raises:
             NotFound: if there is no key with this prefix.
-            Conflict: if the key is no longer valid.
+            Conflict: if it is no longer valid.
+            Invalid: if it allows more than the key of the caller.
         """
         return await self._run(ROTATE_KEY, RotateKeyRequest(prefix=prefix, overlap=overlap))
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
 from bethink.errors import Conflict, Invalid, NotFound, StoreError
-from bethink.model.access import KeyInfo, NewKey, Scope
+from bethink.model.access import EVERYWHERE, KeyInfo, NewKey, Scope, caller
 from bethink.model.moments import from_micros, to_micros
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.service import CreateKeyRequest, KeyRequest, RotateKeyRequest
@@ -27,6 +27,7 @@ _MINUTE = timedelta(minutes=1)
 _MOST_REMEMBERED = 10_000
 _KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
 _NO_DIGEST = "0" * 64
+_ANY = datetime.max.replace(tzinfo=UTC)
 
 
 class _Seen(NamedTuple):
@@ -59,8 +60,10 @@ class KeyService:
         del space
         spaces = None if request.spaces is None else frozenset(request.spaces)
         scopes = frozenset(request.scopes)
-        if Scope.ADMIN in scopes and spaces is not None:
-            raise Invalid("a key for some spaces cannot have the scope admin.", hint="Omit one of the two.")
+        if scopes & EVERYWHERE and spaces is not None:
+            word = min(scopes & EVERYWHERE)
+            raise Invalid(f"a key for some spaces cannot have the scope {word}.", hint="Omit one of the two.")
+        _check_grant(scopes, spaces, expires_at=request.expires_at)
 
         def body(tx: Tx) -> NewKey:
             lifetime = None if request.expires_at is None else to_micros(request.expires_at) - to_micros(tx.now)
@@ -99,6 +102,10 @@ class KeyService:
         # What was read before a revocation may be about the revoked key.
         return self._remember(mark, info, now) if revocations == self._revocations else info
 
+    def was_valid(self, key: str) -> bool:
+        """Return whether this process has let a key in before. It may have ended since."""
+        return blake2b(key.encode(), key=self._salt, digest_size=32).digest() in self._seen
+
     async def all(self, space: str, request: Empty) -> list[KeyInfo]:
         """List all keys, the oldest first, with those that are no longer valid."""
         del space, request
@@ -115,6 +122,8 @@ class KeyService:
                 raise _unknown(prefix)
             if not kept.valid(tx.now):
                 raise Conflict(f"the key {prefix} is no longer valid.", hint="Create a new one.")
+            # Who rotates a key gets to know the new one. The end is the key's own, as before.
+            _check_grant(kept.info.scopes, kept.info.spaces, expires_at=_ANY)
             api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=request.overlap))
             info = kept.info
             return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
@@ -201,6 +210,21 @@ class KeyService:
 
     def _digest(self, key: str) -> str:
         return hmac.digest(self._pepper, key.encode(), sha256).hex()
+
+
+def _check_grant(scopes: frozenset[Scope], spaces: frozenset[str] | None, *, expires_at: datetime | None) -> None:
+    """Refuse to give away more than the key of the caller allows: a scope, a space, or more time."""
+    own = caller.get().key
+    if own is None:  # somebody on this machine, who could write to the database as well
+        return
+    lacks = [scope for scope in sorted(scopes) if not own.allows(scope)]
+    if lacks:
+        hint = "Use a key that has it, or create this one where the server runs: bethink keys create."
+        raise Invalid(f"a key cannot give the scope {lacks[0]}, which it does not have.", hint=hint)
+    if own.spaces is not None and (spaces is None or not spaces <= own.spaces):
+        raise Invalid("a key cannot give spaces that it does not open.", hint="Name only spaces that it opens.")
+    if own.expires_at is not None and expires_at is not _ANY and (expires_at is None or expires_at > own.expires_at):
+        raise Invalid("a key cannot make one that outlives it.", hint=f"Set expires_at to {own.expires_at} at most.")
 
 
 def _unknown(prefix: str) -> NotFound:

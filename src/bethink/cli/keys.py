@@ -26,7 +26,9 @@ async def create(
     *,
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="read, write, steer, erase or admin. Repeatable.  [default: read, write]"),
+        typer.Option(
+            metavar="SCOPE", help="read, write, steer, erase, keys or operate. Repeatable.  [default: read, write]"
+        ),
     ] = None,
     for_space: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Limit the key to a space. Repeatable.  [default: all]")

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "ui": ("window", "Open the web window, already signed in."),
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
+    "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),
 }

@@ -56,7 +56,9 @@ class Target:
             Misconfigured: if memory is switched off, or the database has no address.
         """
         from bethink.build import connect  # noqa: PLC0415 - it loads the databases
+        from bethink.model.access import Caller, Door, caller  # noqa: PLC0415
 
+        caller.set(Caller(door=Door.CLI))
         settings = self.settings
         if not settings.enabled:
             raise Misconfigured("memory is switched off.", hint=f"Set enabled = true ({settings.origins['enabled']}).")

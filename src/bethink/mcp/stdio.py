@@ -5,6 +5,7 @@ import sys
 
 from bethink.mcp.grant import Grant
 from bethink.memory import Memory
+from bethink.model.access import Caller, Door, caller
 from bethink.model.records import checked_name
 
 
@@ -35,4 +36,5 @@ async def run_stdio(
         may_confirm=may_confirm,
     )
     async with memory:
+        caller.set(Caller(door=Door.MCP))
         await make_server(memory, grant=lambda: grant).run_stdio_async()

@@ -15,7 +15,7 @@ from bethink.errors import BethinkError, Invalid
 from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
 from bethink.memory import Memory
-from bethink.model.access import KeyInfo, Scope
+from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
 from bethink.model.records import checked_name
 
 BODY = 1_000_000
@@ -79,15 +79,17 @@ class _Authenticated:
         if isinstance(admitted, Response):
             await admitted(scope, receive, send)
             return
-        token = self._granted.set(admitted)
+        grant, key = admitted
+        token = self._granted.set(grant)
         try:
-            await self._inside(scope, receive, send)
+            with asked_by(Caller(door=Door.MCP, key=key)):
+                await self._inside(scope, receive, send)
         finally:
             self._granted.reset(token)
 
 
-async def _admit(scope: Connection, path: str, keys: KeyLookup) -> Grant | Response:
-    """Return what a request is granted, or the response that refuses it."""
+async def _admit(scope: Connection, path: str, keys: KeyLookup) -> tuple[Grant, KeyInfo] | Response:
+    """Return what a request is granted and by which key, or the response that refuses it."""
     if path not in ("", "/") and not path.startswith(_SPACES):
         return _refused(404, "not found.", "Use /mcp or /mcp/spaces/{space}.")
     try:
@@ -100,7 +102,8 @@ async def _admit(scope: Connection, path: str, keys: KeyLookup) -> Grant | Respo
         return _refused(
             405, "only POST is supported.", "The server keeps no sessions and opens no streams.", {"Allow": "POST"}
         )
-    return _grant(key, path.removeprefix(_SPACES) if path.startswith(_SPACES) else "")
+    granted = _grant(key, path.removeprefix(_SPACES) if path.startswith(_SPACES) else "")
+    return granted if isinstance(granted, Response) else (granted, key)
 
 
 def _grant(key: KeyInfo, named: str) -> Grant | Response:

@@ -21,7 +21,7 @@ from bethink.server.archives import add_archives
 from bethink.server.concurrency import Concurrency
 from bethink.server.context import Context
 from bethink.server.health import add_health
-from bethink.server.limits import Buckets
+from bethink.server.limits import Buckets, Guesses
 from bethink.server.metrics import Metrics
 from bethink.server.middleware import RequestMiddleware
 from bethink.server.mounted import mcp_route
@@ -73,6 +73,7 @@ def create_app(
         keys=memory.local().keys(),
         options=options,
         buckets=Buckets(rate=options.rate, burst=options.burst),
+        guesses=Guesses(),
         concurrency=Concurrency(options.max_concurrency),
         metrics=Metrics(),
         tracing=Tracing(tracer_provider),

@@ -4,17 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from bethink.audit.keys import KeyService
-from bethink.model.access import KeyInfo, Scope
+from bethink.model.access import EVERYWHERE, KeyInfo, Scope
 from bethink.model.verbs.base import Verb
+from bethink.server.limits import Guesses
 from bethink.server.problems import refused
 
 _BEARER = "bearer "
 _MOST = 200
 
 
-async def authenticate(keys: KeyService, header: str | None) -> KeyInfo:
-    """Return what the key in an `Authorization` header allows, or refuse with 401."""
-    found = await find_key(keys, header)
+async def authenticate(keys: KeyService, guesses: Guesses, address: str, header: str | None) -> KeyInfo:
+    """Return what the key in an `Authorization` header allows.
+
+    Refuses with 401 without a valid key, and with 429 an address that sent too many wrong ones.
+    """
+    found = await find_key(keys, guesses, address, header)
     if found is not None:
         return found
     raise refused(
@@ -26,12 +30,22 @@ async def authenticate(keys: KeyService, header: str | None) -> KeyInfo:
     )
 
 
-async def find_key(keys: KeyService, header: str | None) -> KeyInfo | None:
+async def find_key(keys: KeyService, guesses: Guesses, address: str, header: str | None) -> KeyInfo | None:
     """Return what the key in an `Authorization` header allows; None without a valid key."""
     given = header or ""
     if given[: len(_BEARER)].lower() != _BEARER or len(given) > _MOST:
         return None
-    return await keys.find(given[len(_BEARER) :].strip())
+    return await try_key(keys, guesses, address, given[len(_BEARER) :].strip())
+
+
+async def try_key(keys: KeyService, guesses: Guesses, address: str, text: str) -> KeyInfo | None:
+    """Return what a key allows; None if it is none, which counts against the address it came from."""
+    if not keys.was_valid(text):  # who already came in with this key is not kept out by others at the same address
+        guesses.check(address)
+    found = await keys.find(text)
+    if found is None:
+        guesses.count(address)
+    return found
 
 
 def scopes_of(verb: Verb[Any, Any]) -> tuple[Scope, ...]:
@@ -51,7 +65,7 @@ def require(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None = None, 
     spaces.
     """
     for scope in scopes:
-        if scope not in key.scopes or (scope is Scope.ADMIN and key.spaces is not None):
+        if not key.allows(scope):
             raise refused(
                 403,
                 "Forbidden",
@@ -73,5 +87,5 @@ def require(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None = None, 
 def _command(key: KeyInfo, scope: Scope) -> str:
     """Return the command for a key that has this scope as well as those of the given one."""
     scopes = " ".join(f"--scope {each}" for each in Scope if each in key.scopes or each is scope)
-    some = "" if key.spaces is None or scope is Scope.ADMIN else " --for-space SPACE"
+    some = "" if key.spaces is None or scope in EVERYWHERE else " --for-space SPACE"
     return f"bethink keys create NAME {scopes}{some}"

@@ -1,14 +1,15 @@
 """What the routes of one server share."""
 
 from fastapi import Request
+from starlette.types import Scope
 
 from bethink.audit.keys import KeyService
 from bethink.frozen import frozen
 from bethink.handles import Backend
-from bethink.model.access import KeyInfo
+from bethink.model.access import Caller, Door, KeyInfo, caller
 from bethink.server.auth import authenticate
 from bethink.server.concurrency import Concurrency
-from bethink.server.limits import Buckets
+from bethink.server.limits import Buckets, Guesses
 from bethink.server.metrics import Metrics
 from bethink.server.middleware import HANDLED
 from bethink.server.options import ServerOptions
@@ -23,14 +24,24 @@ class Context:
     keys: KeyService
     options: ServerOptions
     buckets: Buckets
+    guesses: Guesses
     concurrency: Concurrency
     metrics: Metrics
     tracing: Tracing
 
 
+def address_of(scope: Scope) -> str:
+    """Return the address that a request came from; empty where it has none, as on a socket file."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
 async def identify(request: Request, context: Context) -> KeyInfo:
     """Return what the key of a request allows. Refuses with 401 without a valid key, with 429 if it asks too often."""
-    key = await authenticate(context.keys, request.headers.get("authorization"))
+    key = await authenticate(
+        context.keys, context.guesses, address_of(request.scope), request.headers.get("authorization")
+    )
+    caller.set(Caller(door=Door.HTTP, key=key))  # for the rest of this request, which has a task of its own
     request.scope[HANDLED]["key"] = key.prefix
     context.buckets.take(key.prefix)
     return key

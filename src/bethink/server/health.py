@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
-from bethink.model.access import Scope
+from bethink.model.access import Caller, Door, Scope, asked_by
 from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
 from bethink.server import metrics
 from bethink.server.auth import require
@@ -46,7 +46,8 @@ def add_health(app: FastAPI, context: Context) -> None:
     async def readyz(request: Request) -> dict[str, str]:
         """Return ok: the database answers, too."""
         request.scope[HANDLED]["route"] = "/readyz"
-        await context.backend.run(LIST_SPACES, "", ListSpacesRequest(limit=1))
+        with asked_by(Caller(door=Door.PROBE)):
+            await context.backend.run(LIST_SPACES, "", ListSpacesRequest(limit=1))
         return {"status": "ok"}
 
     @app.get("/metrics", operation_id="metrics", **_PAGE)

@@ -1,7 +1,8 @@
-"""Limits: bytes, nesting, messages, and requests per second."""
+"""Limits: bytes, nesting, messages, requests per second, and wrong keys."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_network
 
 import anyio
 from starlette.types import Receive
@@ -134,3 +135,44 @@ class Buckets:
         self._buckets[name] = (tokens - 1, now)
         if len(self._buckets) > _MOST_BUCKETS:
             del self._buckets[next(iter(self._buckets))]
+
+
+class Guesses:
+    """Counts wrong keys by the address they came from: `burst` at once, then one each `seconds`."""
+
+    def __init__(self, *, burst: int = 30, seconds: float = 2.0, timer: Callable[[], float] = time.monotonic) -> None:
+        self._burst = burst
+        self._seconds = seconds
+        self._timer = timer
+        self._until: dict[str, float] = {}
+        """When the guesses of an address are forgotten."""
+
+    def check(self, address: str) -> None:
+        """Refuse with 429 an address that has no guesses left, and say when to come back."""
+        over = self._until.get(_network(address), 0.0) - self._timer() - (self._burst - 1) * self._seconds
+        if over > 0:
+            raise refused(
+                429,
+                "Too many wrong keys",
+                "Too many wrong keys came from this address.",
+                hint="Wait as many seconds as Retry-After says, and check the key.",
+                headers=[retry_after(over)],
+            )
+
+    def count(self, address: str) -> None:
+        """Count a wrong key."""
+        now, name = self._timer(), _network(address)
+        # Taken out first, so that the oldest stand in front and go when there are too many.
+        self._until[name] = max(self._until.pop(name, 0.0), now) + self._seconds
+        if len(self._until) > _MOST_BUCKETS:
+            del self._until[next(iter(self._until))]
+
+
+def _network(address: str) -> str:
+    """Return what one sender has: an IPv4 address, or the first half of an IPv6 address."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network(f"{address.partition('%')[0]}/64", strict=False))
+    except ValueError:
+        return address

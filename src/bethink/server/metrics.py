@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from bethink.errors import BethinkError
 from bethink.handles import Backend
+from bethink.model.access import Caller, Door, asked_by
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.service import AUDIT
@@ -71,7 +72,8 @@ class Metrics:
 
     async def _look(self, backend: Backend) -> None:
         try:
-            audit = await backend.run(AUDIT, "", Empty())
+            with asked_by(Caller(door=Door.PROBE)):
+                audit = await backend.run(AUDIT, "", Empty())
         except BethinkError:
             return  # without learning there is nothing to report, and a lost database shows in other metrics
         for stage in JobKind:

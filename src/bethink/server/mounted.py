@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bethink.memory import Memory
 from bethink.server.auth import find_key
-from bethink.server.context import Context
+from bethink.server.context import Context, address_of
 from bethink.server.limits import check_depth, read_body
 from bethink.server.middleware import HANDLED
 from bethink.server.slashes import unescaped
@@ -33,7 +33,7 @@ class McpRoute(BaseRoute):
         """Pass a request on, its body read within the limits. Without a key nothing of it is read."""
         headers, context, handled = Headers(scope=scope), self._context, scope[HANDLED]
         handled["route"] = PATH
-        key = await find_key(context.keys, headers.get("authorization"))
+        key = await find_key(context.keys, context.guesses, address_of(scope), headers.get("authorization"))
         if key is not None:
             handled["key"] = key.prefix
             context.buckets.take(key.prefix)

@@ -16,7 +16,7 @@ from bethink.model.changes import MemoryChange
 from bethink.model.records import checked_name
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
 from bethink.server.auth import authorise, find_key
-from bethink.server.context import Context, identify
+from bethink.server.context import Context, address_of, identify
 from bethink.server.middleware import HANDLED
 from bethink.server.problems import documented, refused
 from bethink.server.slashes import unescaped
@@ -115,7 +115,8 @@ def add_stream(app: FastAPI, context: Context) -> None:
             first = await look(after, 0.0)
 
         async def allowed() -> bool:
-            now = await find_key(context.keys, request.headers.get("authorization"))
+            given = request.headers.get("authorization")
+            now = await find_key(context.keys, context.guesses, address_of(request.scope), given)
             return now is not None and now.opens(space) and now.scopes == key.scopes
 
         events = _events(look, after, first, allowed, context, key.prefix)

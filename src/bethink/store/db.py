@@ -6,8 +6,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import anyio
 
@@ -156,6 +157,23 @@ def _values(query: Query, parameters: Mapping[str, object]) -> list[object]:
     return [to_micros(value) if isinstance(value, datetime) else value for value in values]
 
 
+class Rider(Protocol):
+    """Something to be written with whatever a task writes next, in the same transaction."""
+
+    database: "Database"
+    """The database that it is for: a task may write to others."""
+
+    def ride(self, tx: Tx, result: object) -> None:
+        """Write it, given what the body returned. It is called again where the transaction is tried again."""
+
+    def arrived(self) -> None:
+        """Note that the transaction was committed."""
+
+
+rider: ContextVar[Rider | None] = ContextVar("bethink_rider", default=None)
+"""What the writing transactions of this task take with them."""
+
+
 class Database(ABC):
     """Runs transactions. Open it before use; it is safe to share between tasks."""
 
@@ -203,10 +221,12 @@ class Database(ABC):
         space: str | None = None,
         read: bool = False,
         repeatable: bool = False,
+        synced: bool = True,
     ) -> T:
         """Run `body` in one transaction on one thread. It sees only the rows of `space`.
 
-        `repeatable` says that it may safely run twice, so that a commit with an unknown outcome is retried.
+        `repeatable` says that it may safely run twice, so that a commit with an unknown outcome is retried. Without
+        `synced` it does not wait for the disk: it outlives this process, and may be lost when the machine fails.
         Raises `Unavailable` only if nothing was written, and `OutcomeUnknown` if any attempt may have been committed.
         """
         if inspect.iscoroutinefunction(body):
@@ -217,7 +237,12 @@ class Database(ABC):
             raise Unavailable("the database is not open.", hint="Open it first: use it inside an async with block.")
         if space is not None:
             checked_name(space, "a space")
-        return await self._transact(body, space=space, read=read, repeatable=repeatable)
+        taken = None if read else rider.get()
+        if taken is None or taken.database is not self:
+            return await self._transact(body, space=space, read=read, repeatable=repeatable, synced=synced)
+        result = await self._transact(_with(body, taken), space=space, read=read, repeatable=repeatable, synced=synced)
+        taken.arrived()
+        return result
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
@@ -275,7 +300,19 @@ class Database(ABC):
     def _prepare(self, tx: Tx) -> None: ...
 
     @abstractmethod
-    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T: ...
+    async def _transact(
+        self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
+    ) -> T: ...
+
+
+def _with(body: Callable[[Tx], T], taken: Rider) -> Callable[[Tx], T]:
+    def both(tx: Tx) -> T:
+        result = body(tx)
+        if tx.begun:
+            taken.ride(tx, result)
+        return result
+
+    return both
 
 
 def checked_result(result: T) -> T:

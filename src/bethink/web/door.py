@@ -15,7 +15,7 @@ from bethink.errors import Invalid
 from bethink.memory import Memory
 from bethink.model.access import KeyInfo
 from bethink.model.records import checked_name
-from bethink.server.context import Context
+from bethink.server.context import Context, address_of
 from bethink.server.limits import read_body
 from bethink.server.middleware import HANDLED
 from bethink.server.problems import MEDIA_TYPE, problem_for, refused
@@ -81,7 +81,10 @@ class WindowRoute(BaseRoute):
         session_id = cookies(headers.get("cookie", "")).get(COOKIE, "")
         if path in self._sign_in.paths:
             theme = theme_of(headers.get("cookie", ""))
-            return await self._sign_in.answer(path, method, query=query, form=form, session_id=session_id, theme=theme)
+            where = address_of(scope)
+            return await self._sign_in.answer(
+                path, method, query=query, form=form, session_id=session_id, theme=theme, address=where
+            )
         twin = scope.get("raw_path", b"").partition(b"?")[0].endswith(b".json")
         route, names = _found(path.removesuffix(".json") if twin else path, method)
         key = await self._sessions.find(session_id)

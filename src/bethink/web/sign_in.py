@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from starlette.types import Scope
 
 from bethink.audit.web_sessions import LONGEST, WebSessions
+from bethink.server.auth import try_key
 from bethink.server.context import Context
 from bethink.server.problems import refused
 from bethink.web.gate import COOKIE, SAFE, THEME, THEMES, cookie
 from bethink.web.render import render_plain
-from bethink.web.visit import ROOT, address
+from bethink.web.visit import ROOT
+from bethink.web.visit import address as link
 
 _NEXT = re.compile(r"/ui(?:[/?][!-~]*)?")
 _YEAR = 31_536_000
@@ -32,13 +34,15 @@ class SignIn:
         self._sessions = sessions
 
     async def answer(
-        self, path: str, method: str, *, query: Fields, form: Fields, session_id: str, theme: str
+        self, path: str, method: str, *, query: Fields, form: Fields, session_id: str, theme: str, address: str
     ) -> Answer:
-        """Answer a request for one of them."""
+        """Answer a request for one of them, from an address."""
         if path == "/enter" and method in SAFE:
             return await self._enter(_first(query, "once"), session_id, theme)
         if path == "/login":
-            return await (self._asked(query, theme) if method in SAFE else self._given(form, session_id, theme))
+            if method in SAFE:
+                return await self._asked(query, theme)
+            return await self._given(form, session_id, theme, address)
         if method in SAFE:
             raise refused(405, "Method not allowed", "This address takes a form.", hint="Go back and use its button.")
         if path == "/theme":
@@ -46,7 +50,7 @@ class SignIn:
             chosen = to if to in THEMES else ""
             return _goto(_next(_first(form, "next")), cookie(THEME, chosen, seconds=_YEAR))
         await self._sessions.end(session_id)
-        return _goto(address("login"), cookie(COOKIE, ""))
+        return _goto(link("login"), cookie(COOKIE, ""))
 
     def stranger(self, scope: Scope, *, twin: bool) -> Answer:
         """Send who is not signed in to the sign-in page, and from there back."""
@@ -57,7 +61,7 @@ class SignIn:
         back = f"{raw}?{query}" if query else raw
         # Just signed in, and there is no cookie: the browser did not keep it.
         lost = "signed_in=1" in query.split("&")
-        return _goto(address("login", next=back if back != ROOT and not lost else "", lost="1" if lost else ""))
+        return _goto(link("login", next=back if back != ROOT and not lost else "", lost="1" if lost else ""))
 
     async def _asked(self, query: Fields, theme: str) -> Answer:
         return (
@@ -66,9 +70,10 @@ class SignIn:
             [_NO_STORE, _HTML],
         )
 
-    async def _given(self, form: Fields, session_id: str, theme: str) -> Answer:
+    async def _given(self, form: Fields, session_id: str, theme: str, address: str) -> Answer:
         given, back = _first(form, "key").strip(), _next(_first(form, "next"))
-        key = await self._context.keys.find(given) if len(given) <= _MOST else None
+        context = self._context
+        key = await try_key(context.keys, context.guesses, address, given) if len(given) <= _MOST else None
         if key is None:
             return 401, _page(theme, next=back, wrong=True), [_NO_STORE, _HTML]
         await self._sessions.end(session_id)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from bethink.errors import Invalid
 from bethink.frozen import frozen
-from bethink.model.access import KeyInfo
+from bethink.model.access import Caller, Door, KeyInfo, asked_by
 from bethink.model.moments import moment_or_none
 from bethink.model.verbs.base import RequestT, ResultT, Verb
 from bethink.server.auth import authorise
@@ -90,7 +90,8 @@ class Visit:
     async def run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
         """Carry out a verb with the rights of the key, as `/v1` would."""
         self.require(verb)
-        return await self.context.backend.run(verb, self.space if verb.in_space else "", request)
+        with asked_by(Caller(door=Door.WINDOW, key=self.key)):
+            return await self.context.backend.run(verb, self.space if verb.in_space else "", request)
 
     def within(self, space: str) -> "Visit":
         """Return the same visit in a space, with the same rights."""

@@ -14,6 +14,7 @@ def __getattr__(name: str) -> object:
     if name != "VERBS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from bethink.model.verbs import (  # noqa: PLC0415
+        access,
         changes,
         documents,
         facts,
@@ -44,6 +45,7 @@ def __getattr__(name: str) -> object:
         tests,
         changes,
         operations,
+        access,
         service,
     )
     globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)

@@ -10,7 +10,7 @@ from bethink.model.verbs.base import Empty, Limit, Name, Number, Request, Retry,
 from bethink.model.verbs.sessions import SessionRequest
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 
-READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
+READ, WRITE, OPERATE = Scope.READ, Scope.WRITE, Scope.OPERATE
 
 LONGEST_WAIT = 60
 """Seconds that one request may wait."""
@@ -85,24 +85,24 @@ LEARNT: Verb[LearntRequest, SessionLearnt] = Verb(
     "`done` says whether it was worth the wait.",
 )  # fmt: skip
 CREATE_WEBHOOK: Verb[CreateWebhookRequest, NewWebhook] = Verb(
-    "webhooks.create", CreateWebhookRequest, NewWebhook, "POST /webhooks", ADMIN, Retry.ONCE,
+    "webhooks.create", CreateWebhookRequest, NewWebhook, "POST /webhooks", OPERATE, Retry.ONCE,
     "Create a webhook. Its secret is returned here and can never be read again.",
     status=201,
     raises="Invalid: if the address is none that may be called.",
     details="It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.",
 )  # fmt: skip
 LIST_WEBHOOKS: Verb[Empty, list[WebhookInfo]] = Verb(
-    "webhooks.all", Empty, list[WebhookInfo], "GET /webhooks", ADMIN, Retry.SAFE,
+    "webhooks.all", Empty, list[WebhookInfo], "GET /webhooks", OPERATE, Retry.SAFE,
     "List all webhooks, the oldest first, with those that were disabled.",
 )  # fmt: skip
 DELETE_WEBHOOK: Verb[WebhookRequest, None] = Verb(
-    "webhooks.delete", WebhookRequest, None, f"DELETE {_WEBHOOK}", ADMIN, Retry.IDEMPOTENT,
+    "webhooks.delete", WebhookRequest, None, f"DELETE {_WEBHOOK}", OPERATE, Retry.IDEMPOTENT,
     "Delete a webhook with its deliveries. A request that is on its way still arrives.",
     status=204,
     raises=_MISSING,
 )  # fmt: skip
 DELIVERIES: Verb[DeliveriesRequest, list[Delivery]] = Verb(
-    "webhooks.deliveries", DeliveriesRequest, list[Delivery], f"GET {_WEBHOOK}/deliveries", ADMIN, Retry.SAFE,
+    "webhooks.deliveries", DeliveriesRequest, list[Delivery], f"GET {_WEBHOOK}/deliveries", OPERATE, Retry.SAFE,
     "List what was sent to a webhook, the last tried first: when, how often, and what it answered.",
     raises=_MISSING,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.verbs.base import Cursor, Empty, Limit, Name, Request, Retry, Verb
 
-READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
+READ, WRITE, OPERATE = Scope.READ, Scope.WRITE, Scope.OPERATE
 _DAYS, _DAYS_BY_SPACE = 366, 31
 _ACROSS = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.FAILED, JobStatus.DEAD)
 
@@ -150,17 +150,17 @@ _JOB = f"{_SPACE}/jobs/{{kind}}/{{key}}"
 _MISSING = "NotFound: if the space has no such job."
 
 PAGE_JOBS: Verb[PageJobsRequest, JobPage] = Verb(
-    "memory.page_jobs", PageJobsRequest, JobPage, "GET /jobs", ADMIN, Retry.SAFE,
+    "memory.page_jobs", PageJobsRequest, JobPage, "GET /jobs", OPERATE, Retry.SAFE,
     "List the jobs of all spaces that are queued, running, failed or given up, the last queued first.",
     details="A page costs the same however many jobs there are.",
 )  # fmt: skip
 HELD: Verb[HeldRequest, HeldPage] = Verb(
-    "memory.held", HeldRequest, HeldPage, "GET /held", ADMIN, Retry.SAFE,
+    "memory.held", HeldRequest, HeldPage, "GET /held", OPERATE, Retry.SAFE,
     "List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.",
     details="What is decided while a page is read may be missing in it.",
 )  # fmt: skip
 SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
-    "memory.spending", SpendingRequest, list[Spending], "GET /spending", ADMIN, Retry.SAFE,
+    "memory.spending", SpendingRequest, list[Spending], "GET /spending", OPERATE, Retry.SAFE,
     "List what models cost on each day, in all, by kind of work, by model, or by space.",
     raises="Invalid: for more than 366 days, or 31 by space.",
 )  # fmt: skip
@@ -175,7 +175,7 @@ COUNTERS: Verb[Empty, Counters] = Verb(
     details="Jobs are counted as their states change, so it costs the same however many there are.",
 )  # fmt: skip
 SETTINGS: Verb[Empty, list[SettingEntry]] = Verb(
-    "memory.settings", Empty, list[SettingEntry], "GET /settings", ADMIN, Retry.SAFE,
+    "memory.settings", Empty, list[SettingEntry], "GET /settings", OPERATE, Retry.SAFE,
     "List the settings in force, each with its default and where it comes from. Secrets are masked.",
 )  # fmt: skip
 PAGE_SPACE_JOBS: Verb[PageSpaceJobsRequest, JobPage] = Verb(

@@ -9,7 +9,7 @@ from bethink.model.jobs import Audit, JobKind, RunReport
 from bethink.model.moments import Moment
 from bethink.model.verbs.base import Empty, Limit, Name, Request, Retry, Verb
 
-ADMIN = Scope.ADMIN
+KEYS, OPERATE = Scope.KEYS, Scope.OPERATE
 _YEAR = 366 * 86_400
 
 
@@ -73,15 +73,15 @@ class RotateKeyRequest(KeyRequest):
 _MISSING = "NotFound: if there is no key with this prefix."
 
 LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
-    "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", ADMIN, Retry.SAFE,
+    "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", OPERATE, Retry.SAFE,
     "List the names of all spaces that hold anything, in order.",
 )  # fmt: skip
 AUDIT: Verb[Empty, Audit] = Verb(
-    "memory.audit", Empty, Audit, "GET /audit", ADMIN, Retry.SAFE,
+    "memory.audit", Empty, Audit, "GET /audit", OPERATE, Retry.SAFE,
     "Count the jobs that are not done by status, what was spent today, and violations of invariants.",
 )  # fmt: skip
 LEARN: Verb[LearnRequest, RunReport] = Verb(
-    "memory.learn", LearnRequest, RunReport, "POST /learn", ADMIN, Retry.ONCE,
+    "memory.learn", LearnRequest, RunReport, "POST /learn", OPERATE, Retry.ONCE,
     "Learn once from everything that is marked, in all spaces, and report what came of it.",
     timed=False,
     details=(
@@ -91,22 +91,23 @@ LEARN: Verb[LearnRequest, RunReport] = Verb(
     ),
 )  # fmt: skip
 CREATE_KEY: Verb[CreateKeyRequest, NewKey] = Verb(
-    "keys.create", CreateKeyRequest, NewKey, "POST /keys", ADMIN, Retry.ONCE,
+    "keys.create", CreateKeyRequest, NewKey, "POST /keys", KEYS, Retry.ONCE,
     "Create a key. Its text is returned here and can never be read again.",
     status=201,
+    raises="Invalid: for more than the key of the caller allows: a scope, a space, or a later end.",
 )  # fmt: skip
 LIST_KEYS: Verb[Empty, list[KeyInfo]] = Verb(
-    "keys.all", Empty, list[KeyInfo], "GET /keys", ADMIN, Retry.SAFE,
+    "keys.all", Empty, list[KeyInfo], "GET /keys", KEYS, Retry.SAFE,
     "List all keys, the oldest first, with those that expired or were revoked.",
 )  # fmt: skip
 ROTATE_KEY: Verb[RotateKeyRequest, NewKey] = Verb(
-    "keys.rotate", RotateKeyRequest, NewKey, "POST /keys/{prefix}/rotate", ADMIN, Retry.ONCE,
+    "keys.rotate", RotateKeyRequest, NewKey, "POST /keys/{prefix}/rotate", KEYS, Retry.ONCE,
     "Replace a key with one that allows the same. The old one expires after an overlap.",
     status=201,
-    raises=f"{_MISSING} Conflict: if the key is no longer valid.",
+    raises=f"{_MISSING} Conflict: if it is no longer valid. Invalid: if it allows more than the key of the caller.",
 )  # fmt: skip
 REVOKE_KEY: Verb[KeyRequest, None] = Verb(
-    "keys.revoke", KeyRequest, None, "DELETE /keys/{prefix}", ADMIN, Retry.IDEMPOTENT,
+    "keys.revoke", KeyRequest, None, "DELETE /keys/{prefix}", KEYS, Retry.IDEMPOTENT,
     "Revoke a key, in this process at once and in others within seconds.",
     status=204,
     raises=_MISSING,

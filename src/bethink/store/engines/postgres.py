@@ -42,7 +42,7 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
-_SHARED_TABLES = ("jobs", "attempts", "held", "space_spending", "terms", "webhook_queues", "deliveries")
+_SHARED_TABLES = ("jobs", "attempts", "held", "space_spending", "terms", "webhook_queues", "deliveries", "access_log")
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
 )
@@ -206,8 +206,10 @@ class PostgresDatabase(Database):
         _check_role(tx)
         _check_walls(tx)
 
-    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
-        begin = _begin(space, read=read)
+    async def _transact(
+        self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
+    ) -> T:
+        begin = _begin(space, read=read, synced=synced)
 
         def work(holder: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
@@ -276,11 +278,13 @@ class PostgresDatabase(Database):
 
 
 @lru_cache(maxsize=4096)
-def _begin(space: str | None, *, read: bool) -> bytes:
+def _begin(space: str | None, *, read: bool, synced: bool = True) -> bytes:
     # One string, one round trip: begin the transaction and set the only space it may see.
-    text = pgsql.SQL("BEGIN{}; SELECT set_config('bethink.space', {}, true)")
+    text = pgsql.SQL("BEGIN{}; {}SELECT set_config('bethink.space', {}, true)")
     return text.format(
-        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""), pgsql.Literal(space or "")
+        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
+        pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
+        pgsql.Literal(space or ""),
     ).as_bytes()
 
 

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _MEMORY = ":memory:"
 _WRITE = "BEGIN IMMEDIATE"
+_SYNCED = {"FULL", "EXTRA"}
 _TOGETHER = 10
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 _columns: dict[str, tuple[str, ...]] = {}
@@ -156,10 +157,20 @@ class SqliteDatabase(Database):
         self._seen = await self._watcher.run(lambda holder: holder.connection().pragma("data_version"))
         return before is not None and self._seen != before
 
-    async def _transact(self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool) -> T:
+    async def _transact(
+        self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
+    ) -> T:
         del space, repeatable  # one file is one trust domain, and its commits have known outcomes
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
-        return await lane.run(lambda holder: self._attempt(holder, body, begin=begin))
+        attempt = self._attempt if synced or self.options.synchronous.upper() not in _SYNCED else self._attempt_unsynced
+        return await lane.run(lambda holder: attempt(holder, body, begin=begin))
+
+    def _attempt_unsynced(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
+        holder.connection().pragma("synchronous", "NORMAL")
+        try:
+            return self._attempt(holder, body, begin=begin)
+        finally:
+            holder.connection().pragma("synchronous", self.options.synchronous)
 
     def _attempt(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
         committing = False
