@@ -165,12 +165,12 @@ SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
     raises="Invalid: for more than 366 days, or 31 by space.",
 )  # fmt: skip
 PAGE_SPACES: Verb[PageSpacesRequest, SpacePage] = Verb(
-    "memory.page_spaces", PageSpacesRequest, SpacePage, "GET /space_page", ADMIN, Retry.SAFE,
+    "memory.page_spaces", PageSpacesRequest, SpacePage, "GET /space_page", OPERATE, Retry.SAFE,
     "List spaces by name, each with what failed in it and what waits for a person.",
     details="A page costs the same however many spaces there are, and however much they hold.",
 )  # fmt: skip
 COUNTERS: Verb[Empty, Counters] = Verb(
-    "memory.counters", Empty, Counters, "GET /counters", ADMIN, Retry.SAFE,
+    "memory.counters", Empty, Counters, "GET /counters", OPERATE, Retry.SAFE,
     "Count the jobs that are not done by status, and what waits for a person, in all spaces.",
     details="Jobs are counted as their states change, so it costs the same however many there are.",
 )  # fmt: skip
