@@ -47,12 +47,12 @@ def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Id
     return Idiom("password", hints, pattern, judge, (" -", " /"))
 
 
-def _call(functions: str, before: int) -> Idiom:
+def _call(functions: str, before: int, judge: Callable[[str], bool] = _is_word_or_more) -> Idiom:
     """Return the idiom of a function that takes a password behind so many other arguments."""
     hints = tuple(name.lower() for name in re.findall(r"[A-Za-z_]{3,}", functions.replace("\\b", "")))
-    others = rf"(?:(?:{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
-    pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}{_STRING}")
-    return Idiom("password", hints, pattern, _is_word_or_more, ("(", "["))
+    others = rf"(?:(?:[\w.]{{0,20}}{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
+    pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}[rbuN]?{_STRING}")
+    return Idiom("password", hints, pattern, judge, ("(", "["))
 
 
 def _rule(kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_given, flags: int = 0) -> Idiom:
@@ -102,12 +102,12 @@ _COMMANDS = [
     ),
     _rule(
         "password",
-        "sudo -s|--password-stdin|secret put|secret set|chpasswd|passwd --stdin|--with-token|cryptsetup|--passphrase-fd"
-        "|secrets create",
+        "sudo -s|--password-stdin|secret put|secret set|chpasswd|passwd |--with-token|cryptsetup|--passphrase-fd"
+        "|secrets create|kinit|docker login",
         r"""(?:echo|printf)(?:\s-[neE]{1,3}|\s["']?%s(?:\\n)?["']?){0,2}\s"""
         r"""(?:"(?:\w{1,32}:)?([^"\n$]{3,128})"|'(?:\w{1,32}:)?([^'\n]{3,128})'|(?:\w{1,32}:)?([^\s"'|$`]{3,128}))"""
         r"""\s{0,4}\|\s{0,4}(?:sudo -S|[^\n|]{0,80}(?:--password-stdin|secrets? (?:put|set|create)|chpasswd"""
-        r"""|passwd --stdin|--with-token|cryptsetup|--passphrase-fd))""",
+        r"""|passwd |--with-token|cryptsetup|--passphrase-fd|kinit|docker login))""",
     ),
     _rule(
         "password", "echo ", rf"pass(?:word)?[\w-]{{0,10}}(?:command|cmd|file)[ =][\"']?(?:<\()?echo (?:-n )?{_VALUE}"
@@ -115,7 +115,7 @@ _COMMANDS = [
     _rule(
         "password",
         "<<<",
-        rf"(?:cryptsetup|kinit|sudo -S|secret|login|passwd|--with-token|--password-stdin"
+        rf"(?:cryptsetup|kinit|password_stdin|gpg|openssl|smbpasswd|sudo -S|secret|login|passwd|--with-token|--password-stdin"
         rf"|env add)[^\n|;<]{{0,80}}<<<\s{{0,4}}{_VALUE}",
     ),
     _rule(
@@ -187,6 +187,60 @@ _COMMANDS = [
         _is_random,
     ),
 ]
+_PATH_TO = r"(?:psk|password|passwd|pass|pwd|secret|token)"
+_LINES = [
+    _rule(
+        "password",
+        "password |secret |passwd |key ",
+        r"(?m)\b(?:password|secret|passwd|key) [0-9] ([^\s$]\S{3,63})[ \t]*$",
+        is_password,
+    ),
+    _rule(
+        "password",
+        "pass |pw |passwd |password |psk ",
+        r"(?m)^[ \t]{0,20}(?!bypass|compass|trespass|surpass|overpass|underpass|encompass)"
+        r"[a-z]{3,20}(?:pass|pw|passwd|password|psk)[ \t]{1,8}([^\s\"'=:]{6,128})[ \t]*$",
+        _is_word_or_more,
+    ),
+    _rule(
+        "secret",
+        "password|pass|secret|token|pwd|psk|_pw",
+        r"(?m)(?:^|\s)(?i:ENV|ARG|setx|set|export|-g?x|put|add|modify|update|create|edit)[ \t](?:[\w./:-]{1,40}[ \t]){0,2}"
+        rf"(?:[\w./:-]{{1,60}}[_/.:](?i:{_PATH_TO}|pw)|[A-Z]{{2,12}}(?:PASSWORD|PASS|SECRET|TOKEN|PWD))[ \t]{{1,4}}"
+        r"([^\s\"'=:-][^\s\"']{5,128})[ \t]*$",
+        _is_word_or_more,
+    ),
+    _rule("password", "password password |passwd/", r"(?m)[/_-]pass\w{0,12} password (\S{4,128})$"),
+    _rule("password", " --plain", r"(?:pw|passw(?:or)?d) --plain\w{0,6} (\S{4,128})"),
+    _rule("password", "user |login |auth ", r"(?mi)^(?:user|login|auth) [\w.@-]{2,40} (\S{6,64})[ \t]*$", is_password),
+    _rule(
+        "password",
+        "basicauth|basic_auth|auth_basic|basic-auth",
+        r"(?mi)(?:basic[_-]?auth|auth_basic)\b[^\n]{0,60}?[\s:]([^\s:]{6,64})[ \t]*$",
+        is_password,
+    ),
+    _rule("password", "chpasswd", r"chpasswd:?\s[^\0]{0,60}?\n\s{1,20}(?:- )?[\w-]{1,32}:(\S{6,64})"),
+    _rule("password", "encrypt_string", rf"encrypt_string {_VALUE}"),
+    _rule("password", "iwconfig|ifconfig", r"(?:iwconfig|ifconfig)[^\n]{1,40} (?:key|wepkey) (?:s:)?(\S{5,64})"),
+    _rule("password", "/user:", rf"(?i:net use)[^\n]{{1,120}} /user:\S{{1,60}} {_VALUE}"),
+    Idiom(
+        "password",
+        (" -u", " --user", " -l "),
+        re.compile(
+            r"\s(?:-u|-U|-l|--user(?:name)?)[ =]?[\w.@\\-]{1,60}\s(?:[^\s|;]{1,60}\s){0,4}?-(?:p|P|w) ?(?![0-9.:]+[\s:/])"
+            + _VALUE
+        ),
+        _is_word_or_more,
+        (" -", " /"),
+    ),
+    _rule(
+        "password",
+        "@",
+        r"(?<![\w/:@.=-])(?!e?mail|from|to:|cc:|git|ssh|sip|contact|xmpp|acct|npm)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@"
+        r"(?!sha)(?=[A-Za-z][\w.-]{0,80}:[0-9]{2,5}\b)",
+        is_password,
+    ),
+]
 _DATABASES = [
     _rule(
         "password",
@@ -224,6 +278,25 @@ _CODE = [
     ),
     _call(r"WiFi\.begin|ssh\.connect|client\.connect|connectWifi|ldap_bind", 1),
     _call(r"ssh\.connect|client\.connect|Credentials", 3),
+    _call(
+        r"bcrypt\.\w{1,20}|argon2\.\w{1,20}|hash_password|hashPassword|HashPassword|hashpw|make_password|password_hash"
+        r"|[eE]ncoder\.(?:encode|matches)|scrypt\w{0,8}|pbkdf2\w{0,12}|PBKDF2\w{0,12}|deriveKey|createCipher\w{0,4}",
+        0,
+    ),
+    _call(
+        r"\b(?:login|logIn|log_in|signIn|sign_in|signin|authenticate"
+        r"|createCipher\w{0,4}|loginAs|log_in_as|bind_s|simple_bind_s|registerUser|createUser|addUser|signUp|register)",
+        1,
+        is_password,
+    ),
+    _call(r"check_password\w{0,5}|verify_password|verifyPassword|auth_password|authPassword|comparePassword", 1),
+    _call(
+        r"create_(?:super)?user|createUser|addUser|add_user|signUp|sign_up|register|new User|createAccount",
+        2,
+        is_password,
+    ),
+    _call(r"pgp_sym_\w{7}|AES_ENCRYPT|AES_DECRYPT|aes_encrypt|aes_decrypt|ENCRYPTBYPASSPHRASE", 1, is_password),
+    _call(r"ENCRYPTBYPASSPHRASE|EncryptByPassPhrase|unlockAccount|Unlock|decryptWith|openKeychain", 0, is_password),
     _rule(
         "secret",
         "cookieparser|fernet(|serializer(|signer(|secretkeyspec(|cookiesession",
@@ -245,7 +318,7 @@ _CODE = [
     _rule(
         "password",
         "${",
-        r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
+        r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd?|pw|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
         is_given,
         re.IGNORECASE,
     ),
@@ -276,6 +349,6 @@ _SETTINGS = [
         _is_random,
     ),
 ]
-_ALL = [*_COMMANDS, *_DATABASES, *_CODE, *_SETTINGS]
+_ALL = [*_COMMANDS, *_LINES, *_DATABASES, *_CODE, *_SETTINGS]
 IDIOMS = {needs: [idiom for idiom in _ALL if idiom.needs == needs] for needs in ((" -", " /"), ("(", "["), ("",))}
 """All idioms, by what a text must contain for any of them to be worth a try."""

@@ -50,6 +50,9 @@ _NAMES = {
             "암호",
         ),
         *("pre-shared-key", "pre-shared key", "pre shared key"),
+        *("كلمة مرور", "كلمة سر", "باسورد", "الباسورد", "şifreyi", "şifresini", "şifremi", "şifresine", "şifreye"),
+        *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
+        *("netzwerkschlüssel", "lösenordets", "passordene", "salasanaksi", "salasanan", "authtok", "passwords"),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
     "aws_secret": _joined("secret access key"),
@@ -58,6 +61,8 @@ _NAMES = {
         *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
         *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
         *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
+        *("api schlüssel", "clé api", "clave api", "chiave api", "chave api", "klucz api", "ключ api", "api ключ"),
+        *("api anahtarı", "api sleutel", "api nyckel", "apiキー", "api 密钥", "api 키", "مفتاح api"),
         *("signing key", "master key", "account key", "preshared key", "shared key", "service key", "webhook key"),
     ),
     "token": ["token", "bearer"],
@@ -113,7 +118,8 @@ HINTS = (
         "schlüssel",
     ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
-    *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "clave"),
+    *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "باسورد"),
+    *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
 """Every lower-cased text that contains a name contains one of these."""
 _WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
@@ -139,6 +145,8 @@ _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
+_CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
+"""`smtpPass`. What ends in `Key` is too often a name of something else."""
 LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
@@ -150,6 +158,10 @@ LEADS = frozenset(
         *("mia", "mio", "mi", "mon", "ma", "minha", "meu", "mijn", "moje", "mój", "мой", "мій", "моя", "μου"),
         *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
         *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
+        *("jetzt", "nun", "neu", "neu:", "maintenant", "désormais", "ahora", "agora", "ora", "adesso", "teraz", "nu"),
+        *("сейчас", "şimdi", "artık", "pra", "in", "con", "mit", "with", "avec", "com", "zu", "sarà", "sera", "być"),
+        *("będzie", "будет", "inte", "currently", "aktuell", "actuellement", "actualmente", "może", "peut-être"),
+        *("på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),
     )
 )
 """Words between a name and its value."""
@@ -158,17 +170,19 @@ DETERMINERS = frozenset(
         *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current", "admin"),
         *("root", "main", "wifi", "master", "login", "das", "mein", "unser", "neues", "le", "mon", "notre", "la"),
         *("mi", "nuestra", "nueva", "minha", "nova", "il", "mia", "nuova", "het", "mijn", "moje", "nowe", "mitt"),
-        *("mit",),
+        *("mit", "eine", "ein", "unsere", "nouveau", "nueva", "notre", "votre", "ton", "su", "tu", "seu", "sua"),
+        *("nossa", "tua", "sua", "nostra", "naše", "nasze", "naszym", "twoje", "мой", "наш", "новый", "это", "vårt"),
+        *("vores", "ons", "onze", "bank", "router", "server", "guest", "email", "vpn", "database", "un", "une", "l'"),
     )
 )
 """Words between a value and the name behind it."""
 
 
-def names_in(lowered: str) -> Iterator[tuple[str, int, int]]:
-    """Find the names in a lower-cased text: each with its beginning and end."""
+def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
+    """Find the names in a text, given in lower case as well: each with its beginning and end."""
     for found in _NAME.finditer(lowered):
         name, start = found.group(), found.start()
-        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha():
+        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not _CAMEL.match(text, start - 1):
             continue
         rest = _AFTER.match(lowered, found.end())
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`

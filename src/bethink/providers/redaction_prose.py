@@ -28,12 +28,14 @@ _WHAT = (
     r"|код (?:доступа|подтверждения|безопасности)|kod (?:pin|dostępu|do (?:drzwi|bramy|alarmu|domofonu|sejfu|klatki))"
     r"|(?:kapı|alarm|doğrulama|onay|giriş|kart) (?:kodu|şifresi)"
 )
+_DIGIT = re.compile(r"[0-9]")
 _LINK = (
-    r"(?:is|was|are|'s|\u2019s|=|:|ist|lautet|sind|war|est|c'est|es|é|è|era|to|jest|er|är|on|-|—|–|now|jetzt)"
+    r"(?:(?:[,;.!?]{1,2}[ \t]{1,3})?(?:it(?:['\u2019]s| is| was)|(?:es|er|sie|das) (?:ist|lautet)|c['\u2019]est|это)"
+    r"|is|was|are|'s|\u2019s|=|:|ist|lautet|sind|war|est|c'est|es|é|è|era|to|jest|er|är|on|-|—|–|now|jetzt)"
     r"(?:[ \t]{1,3}(?:the|der|die|das|le|la|el|now|still|jetzt|ora|il|:))?[ \t]{0,3}[:=]?"
 )
 _CODE = (
-    r"([0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}|(?=[0-9]{0,6}[A-Za-z][0-9]"
+    r"([0-9]{3}[ -][0-9]{3}|[0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}|(?=[0-9]{0,6}[A-Za-z][0-9]"
     r"|[0-9]+[A-Za-z])[0-9A-Za-z]{4,10})"
 )
 _END = (
@@ -43,6 +45,24 @@ _END = (
 _SPOKEN = re.compile(
     rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
     rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9])))[\"'`]?{_CODE}{_END}",
+    re.IGNORECASE,
+)
+_SPOKEN_BEFORE = re.compile(
+    r"(?<![\w.,:/-])([0-9]{4,8}|[0-9]{3}[ -][0-9]{3}|[A-Z]-[0-9]{6})[\"'`]?[ \t]{1,2}(?:is|ist|est|es|è|é|to|jest|er|är|—|–|-|это)[ \t]{1,2}"
+    r"(?:(?:your|the|my|our|dein|der|ihr|mein|votre|ton|le|mon|tu|su|el|mi|o|seu|il|tuo|mio|twój|mój|ваш|мой|din|je|uw|de|het)[ \t]{1,2}){1,2}"
+    rf"(?:{_WHAT}|[^\s\d]{{1,20}}[ \t](?:code|pin|otp)|(?:code|código|codice|kod|код) (?:de|di|do|для)\b)",
+    re.IGNORECASE,
+)
+_SENT = re.compile(
+    r"(?<![\w-])(?<!error )(?<!status )(?<!exit )(?<!zip )(?<!area )(?<!promo )(?:code|código|codice|kod|код|otp|pin)[ \t]"
+    r"(?:[^\s\d.]{1,16}[ \t]){0,3}?(?:texted|sent|sms|app|e-?mail|got|received|phone|geschickt|bekommen|reçu|recibid\w|llegó|arrivato"
+    r"|przyszedł|recebi|пришёл|пришел|прислали|geldi|kreeg)\b"
+    rf"[^\n\d.]{{0,24}}?[ \t:]([0-9]{{4,8}}|[0-9]{{3}}[ -][0-9]{{3}}){_END}",
+    re.IGNORECASE,
+)
+_OWN_PIN = re.compile(
+    rf"(?<![\w-])(?:voicemail|card|debit card|credit card|sim|phone|bank|atm|tablet|door|my|our|his|her|meine?|karten|ec-?karten|handy|mon|ma|mi|meu|mój)"
+    rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}",
     re.IGNORECASE,
 )
 _SPOKEN_HINTS = (
@@ -79,8 +99,9 @@ _ANSWER_HINTS = ("security", "secret", "sicherheitsfrage", "question", "pregunta
 
 def spoken(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find codes that a sentence names."""
-    if any(hint in lowered for hint in _SPOKEN_HINTS):
-        yield from (MatchSpan(*found.span(1), "pin") for found in _SPOKEN.finditer(text))
+    if _DIGIT.search(text) and any(hint in lowered for hint in _SPOKEN_HINTS):
+        for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _OWN_PIN):
+            yield from (MatchSpan(*found.span(1), "pin") for found in pattern.finditer(text))
         yield from _backup_codes(text)
     if any(hint in text for hint in _WRITTEN_HINTS):
         yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, limits_of, names_in
+from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
+    are_words,
     is_assigned_password,
     is_digest,
     is_password,
@@ -15,9 +17,9 @@ from bethink.providers.redaction_values import (
 )
 
 _ASSIGN = re.compile(
-    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
+    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?(?:Parameter)?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
     r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
@@ -29,10 +31,18 @@ _CALLED = re.compile(
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
 _DEFINED = re.compile(
-    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z"
-    r"|\.(?:set|with)_?\Z"
+    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|setProperty|add|append"
+    r"|\benv|setItem|store|save|setString|addProperty|with_env|withEnv|secrets? set|config set)[( ][ ]?[\"'][\w.:/-]{0,60}\Z"
+    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z|\n[ \t]{0,20}[\"']?\Z|[\w)\]]?\.\Z"
 )
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
+_FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
+"""`--db-`, before `password`."""
+_ENTRY = re.compile(r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}")
+_HEADING = re.compile(
+    r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
+)
+"""The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
 _SCHEME = re.compile(
@@ -46,14 +56,15 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
-_ELEMENT = re.compile(r"(?:[\"']?>|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
+_ELEMENT = re.compile(r"(?:[\"']?>(?:\s{0,40}<[vV]alue>)?|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LINKS = re.compile(
-    r"(?: (?:as|is|als|comme|como|come|jako|som|como sendo|kot|как)"
-    r"|[,;] (?:that'?s|which is|das ist|c'est|es|è|é|it's|это)) ",
+    r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как|это|—|–|-|="
+    r"|olarak|on)"
+    r"|[,;] (?:that'?s|that is|which is|das ist|c'est|es|è|é|it's|это|to)| [(])[ ]?(?<=[ (])",
     re.IGNORECASE,
 )
 _OPENING = "\"'`(<[*“«\u2018「『是は为為：:"
@@ -73,7 +84,7 @@ _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]
 
 def named(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find secrets by the names in front of them."""
-    names = list(names_in(lowered))
+    names = list(names_in(text, lowered))
     done = 0
     for (name, start, end), limit in zip(names, limits_of(names), strict=True):
         if start < done or limit - end <= 1:  # skip a name inside a secret, and one directly before another name
@@ -86,6 +97,11 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield span
             if span.start > end and span.kind == "password":
                 yield from _another(text, span.end)
+        if KIND[name] == "password" and limit - end > _NEAREST:
+            yield from told_later(text, max(done, end), limit)
+
+
+_NEAREST = 12  # names closer to each other than this tell nothing
 
 
 def _another(text: str, end: int) -> Iterator[MatchSpan]:
@@ -101,7 +117,7 @@ def _another(text: str, end: int) -> Iterator[MatchSpan]:
 def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
     kind = KIND[name]
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
+    flag = text[end : end + 1] == " " and _FLAG.search(text, max(0, start - 40), start) is not None
     if assign or flag or text[end : end + 1] in ("<", ">", '"', "'"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
@@ -112,7 +128,10 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
-    return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
+    said = _said(text, gap.end(), kind, limit) if gap else None
+    if said is None and kind == "password":
+        said = told_without_verb(text, start, end)
+    return said or _said_before(text, start, kind)
 
 
 def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpan | None:
@@ -127,7 +146,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
         stop = begin + len(text[begin:stop].rstrip("\\"))
-        if kind == "password" and text.startswith("--", max(0, name - 2)) and not stands_for_one(text[begin:stop]):
+        if kind == "password" and _FLAG.search(text, max(0, name - 40), name) and not stands_for_one(text[begin:stop]):
             return MatchSpan(begin, stop, kind)
         return _judged(text, begin, stop, kind, quoted=True)
     groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
@@ -146,16 +165,37 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
 
 def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
     """Return whether a value stands in a shell or a settings file, where it is no code."""
-    if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
+    if text[end : end + 1] in ("=", ":", "\n", '"') and text[name:end].isupper():
+        return True
+    if text[end : end + 1] == " " and _FLAG.search(text, max(0, name - 40), name):
+        return True
+    if text[end : end + 1] == "," and text.startswith("ParameterValue=", end + 1):
+        return True
+    if _HEADING.search(text, max(0, name - 200), name):
         return True
     if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
         return True
     if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
         return True
     line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
+    if text[end : end + 1] == "=" and text[end + 1 : end + 2] not in (" ", "=") and _is_literal(text, line, name, stop):
+        return True
     if text[stop : stop + 1] not in ("", "\n", "\r") or not _BEFORE.match(text[line:name]):
         return False
-    return text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None
+    if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
+        return True
+    # An entry of a block of settings. A label that users read begins with a capital letter.
+    return _ENTRY.match(text, line, end) is not None and text[stop - 1 : stop].islower()
+
+
+def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
+    """Return whether `name=value` stands in a command, an address or a string, and not among the arguments of a call."""
+    after = text[stop : stop + 1]
+    if after == "," and " --set" in text[line:name]:
+        return True
+    if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
+        return True
+    return (not after or after.isspace()) and "(" not in text[line:name]
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
@@ -187,24 +227,34 @@ def _trimmed(text: str, start: int, stop: int) -> int:
 def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
     if kind == "password":
-        good = is_assigned_password(value, quoted=quoted, words=quoted)
+        good = is_assigned_password(value, quoted=quoted, words=quoted) or (
+            quoted
+            and text[start - 1 : start] in ('"', "'")
+            and text[max(0, start - 4) : start].count("=") == 1
+            and are_words(value)
+        )
     elif kind == "key":
         good = _is_plain_token(value)
     elif kind == "authorization":
-        good = is_token(value, least=12)
+        good = is_token(value, least=12) or (value.isalnum() and not value.islower() and is_password(value))
     else:
-        good = (
-            is_token(value)
-            or (kind == "secret" and quoted and is_phrase(value))
-            or (
-                kind in ("secret", "private_key", "api_key")
-                and len(value) >= 12
-                and (quoted or value.isalnum())
-                and " " not in value
-                and is_password(value)
-            )
-        )
+        good = is_token(value) or _is_chosen(value, kind, quoted=quoted)
     return MatchSpan(start, stop, kind) if good else None
+
+
+def _is_chosen(value: str, kind: str, *, quoted: bool) -> bool:
+    """Return whether somebody thought up this token or secret: it is not random."""
+    if kind == "token":
+        return quoted and len(value) >= 12 and _digits(value) > 1 and " " not in value and is_password(value)
+    if " " in value:
+        return quoted and kind == "secret" and (is_phrase(value) or are_words(value))
+    if len(value) >= 8 and (quoted or value.isalnum()) and is_password(value):
+        return True
+    return quoted and len(value) >= 8 and value.isalpha() and is_assigned_password(value, quoted=True)
+
+
+def _digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
 
 
 def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
@@ -216,7 +266,7 @@ def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
     least = 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
-        broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=" and (not led or index == 0)
+        broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
         if index > 8 or found.start() > limit or broken:
             return None
         if index and led and kind == "password" and (said := _in_quotes(text, found.start())):
