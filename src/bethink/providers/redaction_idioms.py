@@ -73,6 +73,7 @@ _COMMANDS = [
     _flag("unzip|zip|sqlcmd|bcp|mosquitto_pub|mosquitto_sub|ipmitool", "-P ?", _is_user_password),
     _flag("ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|security add-generic-password", "-w "),
     _flag("snmpwalk|snmpget|snmpset|snmpbulkwalk", "-[AX] "),
+    _flag("snmpwalk|snmpget|snmpset|snmpbulkwalk|onesixtyone", "-c ", is_password),
     _flag("ssh-keygen", "-[NP] ?"),
     _flag("openssl", "-k |-pass(?:in|out)? pass:|-pass(?:in|out)? ['\"]pass:|-password pass:"),
     _flag("keytool|jarsigner|apksigner", "-(?:storepass|keypass|srcstorepass|deststorepass) "),
@@ -306,7 +307,7 @@ _CODE = [
     _rule(
         "password",
         "send_keys|sendkeys|.type(|.fill(|setvalue",
-        rf"(?i:passw(?:or)?d|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill|setValue)\(\s{{0,4}}{_STRING}",
+        rf"(?i:passw(?:or)?d|\bpass|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill|setValue)\(\s{{0,4}}{_STRING}",
         _is_word_or_more,
     ),
     _rule(

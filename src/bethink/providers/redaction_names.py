@@ -52,6 +52,8 @@ _NAMES = {
         *("pre-shared-key", "pre-shared key", "pre shared key"),
         *("كلمة مرور", "كلمة سر", "باسورد", "الباسورد", "şifreyi", "şifresini", "şifremi", "şifresine", "şifreye"),
         *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
+        *("safe word", "safeword", "code word", "codeword", "codewort", "losungswort", "mot secret", "кодовое слово"),
+        *("кодовое слово", "palabra secreta", "parola segreta", "palavra secreta", "tajne hasło", "暗号", "合い言葉"),
         *("netzwerkschlüssel", "lösenordets", "passordene", "salasanaksi", "salasanan", "authtok", "passwords"),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
@@ -119,10 +121,18 @@ HINTS = (
     ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
     *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "باسورد"),
+    *("word", "wort", "mot secret", "слово", "secreta", "segreta", "暗号", "合い言葉"),
     *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
 """Every lower-cased text that contains a name contains one of these."""
 _WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
+PINS = frozenset(
+    (
+        *("clave", "şifre", "şifrem", "şifresi", "şifremiz", "sifre", "sifresi", "sifrem", "senha", "passcode", "الرقم السري"),
+        *("كلمة السر", "toegangscode", "adgangskode", "adgangskoden", "κωδικός", "κωδικος", "κωδικό"),
+    )
+)
+"""Names of passwords that are also names of PINs."""
 _NOT_BEFORE = (
     *("page", "pagination", "continuation", "cursor", "public", "publishable", "site", "primary", "foreign"),
     *(
@@ -159,6 +169,7 @@ LEADS = frozenset(
         *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
         *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
         *("jetzt", "nun", "neu", "neu:", "maintenant", "désormais", "ahora", "agora", "ora", "adesso", "teraz", "nu"),
+        *("par", "durch", "by", "als", "comme", "come", "jako", "как", "som", "przez", "ficou", "quedó", "wurde", "devient"),
         *("сейчас", "şimdi", "artık", "pra", "in", "con", "mit", "with", "avec", "com", "zu", "sarà", "sera", "być"),
         *("będzie", "будет", "inte", "currently", "aktuell", "actuellement", "actualmente", "może", "peut-être"),
         *("på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),

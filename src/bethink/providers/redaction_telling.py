@@ -36,6 +36,8 @@ _DIGITS_END = (
     r"(?![0-9A-Za-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people|users|items"
     r"|lines|EUR|USD|€|\$|km|m\b|mm|cm|kg|g\b|ml|MB|GB|Hz|W\b|V\b|mAh?|Euro|euros?|dollars?|Uhr|stellig|Stellen|chiffres"
     r"|d[ií]gitos|cifre|cyfr|zł|Stück|Leute|Minuten|Jahre|ans|años|anos|anni|lat|лет|руб|цифр|o'clock|am\b|pm\b|h\b))"
+    r"(?![ \t]{1,3}(?!(?:then|and|to|or|for|please|thanks|off|at|on|dann|und|oder|aus|an|ab|ein|puis|et|ou|y|o|e|ed|poi|i|lub|и|или"
+    r"|потом|ve|en|och|og|sonra)\b)[^\W\d])"
 )
 _PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[A-ZА-Я][0-9]{3,5})"
 _DIGITS = re.compile(r"(?<![0-9.])(?:[0-9]{4,8}|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})")
@@ -49,13 +51,15 @@ _THING = (
     r"|сигнализаци\w|сейф\w?|домофон\w?|замо?к\w{0,2}|калитк\w|ворот\w|kasa(?:nın)?|asma kilit|kilit|alarmın|apartman kapısı"
 )
 _IS_CODE = (
-    r"(?:is|was|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|to|jest|er|är|with|mit|using|avec|con|com|met|med"
+    r"(?:is|was|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|(?<!alarm )to|jest|er|är|with|mit|using|avec|con|com|met|med"
     r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
 )
 _OPENS = re.compile(
     rf"(?<![\w-])(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?[ \t]{{0,2}}{_IS_CODE}"
     rf"(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}{_DIGITS_END}"
-    rf"|(?<![\w-])(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado|sejf)[ \t]{_PIN}{_DIGITS_END}",
+    rf"|(?<![\w-])(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado|sejf)[ \t]{_PIN}{_DIGITS_END}"
+    rf"|(?<![\w-])(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten|porte|garaje|puerta|trastero"
+    rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END}",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
@@ -77,10 +81,11 @@ _TYPED = re.compile(
     re.IGNORECASE,
 )
 _ENTERING = re.compile(
-    r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|connect|anmeld\w*|meld\w* dich|meldest|einlogg\w*|logg\w* dich"
+    r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan|hotspot|vpn|entsperr\w*|entschlüssel\w*|déverrouill\w*"
+    r"|déchiffr\w*|desbloque\w*|descifr\w*|sblocc\w*|odblok\w*|разблокир\w*|ontgrendel\w*|вайфа\w|anmeld\w*|meld\w* dich|meldest|einlogg\w*|logg\w* dich"
     r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?|acced[eio]r?|ingresa\w*|conéctate|faça login|logue|acessa\w*|acesse"
     r"|zaloguj\w*|loguj\w*|войти|войди\w*|зайди\w*|заходи\w*|залогинь\w*|giriş yap\w*|oturum aç\w*|inlog\w*|logga in|logg inn|log ind)(?![\w-])"
-    r"[^\n.]{0,48}?(?<!\w)(?:with|using|and|mit|und|avec|et|con|y|e|com|z|i|hasłem|с|и|паролем|ile|ve|met|en|med|och|og|/)"
+    r"(?:[^\n.]|\.(?=\w)){0,64}?(?<!\w)(?:with|using|and|mit|und|avec|et|con|y|e|com|z|i|hasłem|с|и|паролем|ile|ve|met|en|med|och|og|/)"
     rf"[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s(?:an|ein|to|at|on|in|and)\b|\s*\Z|\s*\n|(?<=[.,;!?)])\s))",
     re.IGNORECASE,
 )
@@ -157,6 +162,7 @@ _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
     r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
 )
+_ONE_DIGIT = re.compile(r"[A-Za-z]+[0-9]")
 _NO_LOGIN = re.compile(
     r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test|account|employee|guest|admin"
     r"|team|group|client|server|room|host|node|port|version|step|level|team|step|iphone|ipad|chapter|page|ticket|issue|build|release)[-_]?[0-9]{1,4}\w?",
@@ -215,4 +221,4 @@ def _is_strong(value: str) -> bool:
     """Return whether a word must be a password even where other names can stand."""
     if not any(map(str.isdigit, value)) and value.islower():
         return False
-    return is_password(value) and _NO_LOGIN.fullmatch(value) is None
+    return is_password(value) and not _ONE_DIGIT.fullmatch(value) and _NO_LOGIN.fullmatch(value) is None

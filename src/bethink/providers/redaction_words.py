@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, limits_of, names_in
+from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
@@ -33,7 +33,7 @@ _CALLED = re.compile(
 _DEFINED = re.compile(
     r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|setProperty|add|append"
     r"|\benv|setItem|store|save|setString|addProperty|with_env|withEnv|secrets? set|config set)[( ][ ]?[\"'][\w.:/-]{0,60}\Z"
-    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z|\n[ \t]{0,20}[\"']?\Z|[\w)\]]?\.\Z"
+    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
 )
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
 _FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
@@ -128,7 +128,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
-    said = _said(text, gap.end(), kind, limit) if gap else None
+    said = _said(text, gap.end(), kind, limit, pin=name in PINS) if gap else None
     if said is None and kind == "password":
         said = told_without_verb(text, start, end)
     return said or _said_before(text, start, kind)
@@ -257,13 +257,13 @@ def _digits(value: str) -> int:
     return sum(map(str.isdigit, value))
 
 
-def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
+def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> MatchSpan | None:
     if kind == "password" and _GLUES.match(text[end - 1 : end]):
         glued = _glued(text, end)
         if glued or _GLUES.match(text[end : end + 1]):
             return glued
     led, before = True, end
-    least = 6 if kind == "password" else 16
+    least = 4 if pin else 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
         broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
@@ -274,7 +274,7 @@ def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
-            if stop > start and _is_said(text[start:stop], kind, led=led):
+            if stop > start and _is_said(text[start:stop], kind, led=led, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
@@ -306,11 +306,12 @@ def _is_few_words(value: str) -> bool:
     return len(value.split()) <= 4 and value == value.lower() and value.replace(" ", "").isalnum()
 
 
-def _is_said(value: str, kind: str, *, led: bool) -> bool:
+def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
     if '"' in value:
         return False
     if kind == "password":
-        return led and (is_password(value) or (value.isdigit() and len(value) >= 6 and not stands_for_one(value)))
+        digits = value.isdigit() and len(value) >= (4 if pin else 6)
+        return led and (is_password(value) or (digits and not stands_for_one(value)))
     if kind == "key":
         return led and _is_plain_token(value)
     return is_token(value, least=16) if led else _is_plain_token(value)
