@@ -133,7 +133,9 @@ _COMMANDS = [
     _rule("token", "pypi-token", rf"pypi-token\.[\w-]{{1,40}} {_VALUE}", _is_random),
     _rule("password", "stats auth", r"stats auth [\w.@-]{1,60}:(\S{4,128})"),
     _rule(
-        "password", "send ", r"(?i:pass(?:word|phrase)?)\W{1,8}\s{0,8}send (?:-- )?\"([^\"\n]{4,128}?)(?:\\[rn]){0,2}\""
+        "password",
+        "send ",
+        r"(?i:p?ass(?:word|phrase)?)\W{1,8}\s{0,8}send (?:-- )?\"([^\"\n]{4,128}?)(?:\\[rn]){0,2}\"",
     ),
     _rule("password", "user ", r"(?m)^(?:ACL SETUSER|user) \w{1,40} on (?:#\w+ )?>(\S{4,128}) "),
     _rule("password", "protectinmemory", r"ProtectInMemory=\"True\">([^<\n]{4,256})</Value>"),
@@ -169,7 +171,7 @@ _COMMANDS = [
         r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\(|(?:[0-9]{1,3}\.){3})",
         is_password,
     ),
-    _rule("password", "=", r"=[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_password),
+    _rule("password", "@", r"[=\"'][\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_given),
     _rule("password", "auth ", r"(?m)^(?:[\w.:-]{3,40}> ?)?AUTH (?:default )?([^\s\"']{6,128})\s*$", is_password),
     _rule("password", "securestring", rf"(?i:ConvertTo-SecureString)\s(?:-\w{{1,20}}\s){{0,3}}{_VALUE}"),
     _rule(
@@ -221,6 +223,13 @@ _LINES = [
         is_password,
     ),
     _rule("password", "chpasswd", r"chpasswd:?\s[^\0]{0,60}?\n\s{1,20}(?:- )?[\w-]{1,32}:(\S{6,64})"),
+    _rule(
+        "password",
+        "user|login",
+        r"(?mi)^[ \t]{0,12}(?:user(?:name)?|login) \S{1,60}\r?\n[ \t]{0,12}pass(?:word|wd)? (\S{4,128})[ \t]*$",
+    ),
+    _rule("password", "//", r"(?:^|[\s\"'=(])//[\w.-]{1,40}:([^\s:@/\"'<>]{4,64})@(?=[\w-])"),
+    _rule("password", "auth", r"\s--[\w-]{0,20}auth[\w-]{0,12}[= ][\"']?[\w.@-]{1,60}:([^\s\"']{4,128})"),
     _rule("password", "encrypt_string", rf"encrypt_string {_VALUE}"),
     _rule("password", "iwconfig|ifconfig", r"(?:iwconfig|ifconfig)[^\n]{1,40} (?:key|wepkey) (?:s:)?(\S{5,64})"),
     _rule("password", "/user:", rf"(?i:net use)[^\n]{{1,120}} /user:\S{{1,60}} {_VALUE}"),

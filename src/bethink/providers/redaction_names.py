@@ -54,7 +54,21 @@ _NAMES = {
         *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
         *("safe word", "safeword", "code word", "codeword", "codewort", "losungswort", "mot secret", "кодовое слово"),
         *("кодовое слово", "palabra secreta", "parola segreta", "palavra secreta", "tajne hasło", "暗号", "合い言葉"),
-        *("netzwerkschlüssel", "lösenordets", "passordene", "salasanaksi", "salasanan", "authtok", "passwords"),
+        *(
+            "netzwerkschlüssel",
+            "passkey",
+            "network key",
+            "wifi key",
+            "wi-fi key",
+            "clé wifi",
+            "llave wifi",
+            "lösenordets",
+            "passordene",
+            "salasanaksi",
+            "salasanan",
+            "authtok",
+            "passwords",
+        ),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
     "aws_secret": _joined("secret access key"),
@@ -70,7 +84,7 @@ _NAMES = {
     "token": ["token", "bearer"],
     "secret": ["secret", "credential", "credentials", "creds"],
     "authorization": ["authorization", "auth"],
-    "key": ["key", "schlüssel", "clé", "salt", "ключ", "密钥", "密鑰"],
+    "key": ["key", "schlüssel", "clé", "chiave", "chave", "sleutel", "nyckel", "klucz", "salt", "ключ", "密钥", "密鑰"],
 }
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(KIND))
@@ -121,14 +135,41 @@ HINTS = (
     ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
     *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "باسورد"),
-    *("word", "wort", "mot secret", "слово", "secreta", "segreta", "暗号", "合い言葉"),
+    *("llave", "word", "wort", "mot secret", "слово", "secreta", "segreta", "暗号", "合い言葉"),
     *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
 """Every lower-cased text that contains a name contains one of these."""
-_WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
+_WHOLE_WORDS = {
+    "pwd",
+    "pass",
+    "pw",
+    "psk",
+    "key",
+    "auth",
+    "mdp",
+    "salt",
+    "clé",
+    "chiave",
+    "chave",
+    "sandi",
+    "sifre",
+    "parole",
+}
 PINS = frozenset(
     (
-        *("clave", "şifre", "şifrem", "şifresi", "şifremiz", "sifre", "sifresi", "sifrem", "senha", "passcode", "الرقم السري"),
+        *(
+            "clave",
+            "şifre",
+            "şifrem",
+            "şifresi",
+            "şifremiz",
+            "sifre",
+            "sifresi",
+            "sifrem",
+            "senha",
+            "passcode",
+            "الرقم السري",
+        ),
         *("كلمة السر", "toegangscode", "adgangskode", "adgangskoden", "κωδικός", "κωδικος", "κωδικό"),
     )
 )
@@ -157,6 +198,8 @@ _AFTER = re.compile(
 )
 _CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
 """`smtpPass`. What ends in `Key` is too often a name of something else."""
+_NOTHING = re.compile("")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
@@ -169,7 +212,23 @@ LEADS = frozenset(
         *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
         *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
         *("jetzt", "nun", "neu", "neu:", "maintenant", "désormais", "ahora", "agora", "ora", "adesso", "teraz", "nu"),
-        *("par", "durch", "by", "als", "comme", "come", "jako", "как", "som", "przez", "ficou", "quedó", "wurde", "devient"),
+        *(
+            "par",
+            *("siendo", "sendo", "rimane", "remains", "reste", "bleibt", "brzmi", "blijft", "rotated"),
+            "durch",
+            "by",
+            "als",
+            "comme",
+            "come",
+            "jako",
+            "как",
+            "som",
+            "przez",
+            "ficou",
+            "quedó",
+            "wurde",
+            "devient",
+        ),
         *("сейчас", "şimdi", "artık", "pra", "in", "con", "mit", "with", "avec", "com", "zu", "sarà", "sera", "być"),
         *("będzie", "будет", "inte", "currently", "aktuell", "actuellement", "actualmente", "może", "peut-être"),
         *("på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),
@@ -196,6 +255,8 @@ def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
         if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not _CAMEL.match(text, start - 1):
             continue
         rest = _AFTER.match(lowered, found.end())
+        if rest is None and not name.isascii():  # 密码 and its like stand directly before a value
+            rest = _NOTHING.match(lowered, found.end()) if _UNSPACED.match(name) else None
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
         if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):

@@ -24,7 +24,8 @@ _WHAT = (
     r"|codice (?:del(?:la|l.)? ?(?:cancello|porta|allarme|portone|carta|cassaforte)|di (?:accesso|sicurezza"
     r"|verifica|sblocco)|pin)"
     # Slavic, Turkish
-    r"|пин-?код[аеу]?|код (?:от|к|для) (?:домофона|двери|сигнализации|подъезда|сейфа|карты|калитки|ворот)"
+    r"|пин(?:-?код[аеу]?)?(?: от \w{2,12})?|\w{2,12}n[ıiuü]n (?:kodu|şifresi|pini)|pinim|(?:kart|telefon) pin\w{0,3}"
+    r"|code (?:porte|portail|immeuble|garage|alarme|entrée|carte|wifi|coffre)|код (?:от|к|для) (?:домофона|двери|сигнализации|подъезда|сейфа|карты|калитки|ворот)"
     r"|код (?:доступа|подтверждения|безопасности)|kod (?:pin|dostępu|do (?:drzwi|bramy|alarmu|domofonu|sejfu|klatki))"
     r"|(?:kapı|alarm|doğrulama|onay|giriş|kart) (?:kodu|şifresi)"
 )
@@ -44,7 +45,7 @@ _END = (
 )
 _SPOKEN = re.compile(
     rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
-    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9])))[\"'`]?{_CODE}{_END}",
+    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9])|[0-9]{{2,3}}[A-ZА-Я][0-9]{{3,5}}))[\"'`]?{_CODE}{_END}",
     re.IGNORECASE,
 )
 _SPOKEN_BEFORE = re.compile(
@@ -62,7 +63,7 @@ _SENT = re.compile(
 )
 _OWN_PIN = re.compile(
     rf"(?<![\w-])(?:voicemail|card|debit card|credit card|sim|phone|bank|atm|tablet|door|my|our|his|her|meine?|karten|ec-?karten|handy|mon|ma|mi|meu|mój)"
-    rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}",
+    rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}|(?<![\w-])(?-i:PIN)[ \t]([0-9]{{4,6}}){_END}",
     re.IGNORECASE,
 )
 _SPOKEN_HINTS = (
@@ -70,11 +71,11 @@ _SPOKEN_HINTS = (
 )
 _WRITTEN = re.compile(
     r"(?:暗証番号|認証コード|確認コード|解錠番号|ワンタイムパスワード|PINコード|验证码|驗證碼|门禁码|PIN码|动态码|인증번호|핀번호"
-    r"|인증 ?코드"
+    r"|인증 ?코드|الرمز السري|الرقم السري|رمز الدخول|رمز التحقق|رقم التعريف"
     r"|보안 ?코드)"
     r"[^\n0-9。]{0,12}?([0-9]{4,10})(?![0-9]|桁|位|자리|文字)"
 )
-_WRITTEN_HINTS = ("番号", "コード", "码", "碼", "번호", "코드", "ワンタイム")
+_WRITTEN_HINTS = ("番号", "コード", "码", "碼", "번호", "코드", "ワンタイム", "الرقم", "الرمز", "رمز", "رقم")
 _BACKUP = re.compile(
     r"(?:(?:backup|back-up|recovery|rescue|scratch|emergency|wiederherstellungs|notfall)[ -]?codes?"
     r"|codes? de (?:secours|récupération)"
@@ -101,7 +102,7 @@ def spoken(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find codes that a sentence names."""
     if _DIGIT.search(text) and any(hint in lowered for hint in _SPOKEN_HINTS):
         for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _OWN_PIN):
-            yield from (MatchSpan(*found.span(1), "pin") for found in pattern.finditer(text))
+            yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
         yield from _backup_codes(text)
     if any(hint in text for hint in _WRITTEN_HINTS):
         yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))

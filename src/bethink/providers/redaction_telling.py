@@ -24,7 +24,7 @@ _PREPOSITIONS = (
     r"|voor|van|op|till|til|för|på|do|od|na|k|ke|od|от|на|для|к|до|з|în|la"
 )
 _WITHOUT_VERB = re.compile(
-    rf"[ \t]{{1,2}}(?:(?:{_PREPOSITIONS})[ \t'\u2019]{{1,2}}(?:(?:the|my|our|den|dem|die|das|der|la|le|el|il|lo|de|het|mi|meu)[ \t]"
+    rf",?[ \t]{{1,2}}(?:(?:{_PREPOSITIONS})[ \t'\u2019]{{1,2}}(?:(?:the|my|our|den|dem|die|das|der|la|le|el|il|lo|de|het|mi|meu)[ \t]"
     rf")?[^\s\d:=]{{2,24}}(?:[ \t][^\s\d:=]{{2,24}})?|\([^()\n]{{2,30}}\)|[^\s\d:=.,]{{2,24}})[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}",
     re.IGNORECASE,
 )
@@ -40,7 +40,9 @@ _DIGITS_END = (
     r"|потом|ve|en|och|og|sonra)\b)[^\W\d])"
 )
 _PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[A-ZА-Я][0-9]{3,5})"
-_DIGITS = re.compile(r"(?<![0-9.])(?:[0-9]{4,8}|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})")
+_DIGITS = re.compile(
+    r"(?<![\w.:/-])(?:[0-9]{4,8}(?![0-9A-Za-z])|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})"
+)
 _DIGIT = re.compile(r"[0-9]")
 _THING = (
     r"alarm(?! clock)|safe|gate|padlock|bike lock|combination lock|lock|locker|keypad|lockbox|key ?box|intercom|suitcase"
@@ -66,9 +68,9 @@ _OPENING = re.compile(
     r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in|entsperr\w*|öffne\w*|aufmachen"
     r"|entschärf\w*|ausschalten|déverrouill\w*|débloqu\w*|ouvr\w+|désactiv\w*|desbloque\w*|desbloquear|abr\w{1,4}|desactiv\w*"
     r"|apaga\w*|sblocc\w*|apr\w{1,4}|disattiv\w*|deslig\w*|destrav\w*|odblok\w*|otw\w*|wyłącz\w*|разблокир\w*|откр\w*"
-    r"|отключ\w*|ontgrendel\w*|låser? upp|låse op|aç\w*|kilidi)(?![\w-])[^\n\d.]{0,48}?(?<!\w)"
+    r"|отключ\w*|ontgrendel\w*|låser? upp|låse op|aç\w*|kilidi|get (?:you )?in|let yourself in|r?entrer|entrar|entrare|reinkomm\w*|rein|wejść|войти)(?![\w-])[^\n\d.]{0,48}?(?<!\w)"
     r"(?:with|using|by typing|typing|type|press|dial|enter|mit|per|tippe?|gib|avec|tape[rz]?|faire|con|pon\w*|marca\w*|teclea\w*|com"
-    rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
+    rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den |dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
     rf"{_DIGITS_END}{_AT_END}"
     r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
     re.IGNORECASE,
@@ -106,11 +108,11 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _REMARK_HINTS = (
-    "case",
-    "word",
+    "case ", "case)", "case,", "case.",
+    "one word",
     "space",
     "caps",
-    "with",
+    " with ",
     "capital",
     "klein",
     "groß",
@@ -163,6 +165,11 @@ _GLUED = re.compile(
     r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
 )
 _ONE_DIGIT = re.compile(r"[A-Za-z]+[0-9]")
+_PAIR_HINTS = (
+    *("user", "login", "account", "usuario", "usuário", "benutzer", "util", "ident", "utente", "użytk", "логин", "kullan"),
+    *("gebruik", "använd", "brug", "账", "用户", "帐", "アカウ", "ユーザ", "ログ", "登", "아이디", "계정", "로그인", "id ", "id:"),
+    *("zugang", "accès", "acceso", "accesso", "acesso", "dostęp", "доступ", "вход", "giriş", "logow", "inlog", "toegang", "idは"),
+)
 _NO_LOGIN = re.compile(
     r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test|account|employee|guest|admin"
     r"|team|group|client|server|room|host|node|port|version|step|level|team|step|iphone|ipad|chapter|page|ticket|issue|build|release)[-_]?[0-9]{1,4}\w?",
@@ -179,10 +186,23 @@ def told_later(text: str, start: int, limit: int) -> Iterator[MatchSpan]:
             return
 
 
+_CHOSEN_AS = re.compile(
+    rf"[ \t]{{1,2}}(?:[^\s\d:=.,]{{1,16}}[ \t]{{1,2}}){{0,3}}?[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s|\Z))"
+)
+_APPOSITION = re.compile(rf",[ \t][\"'`“„«]?{_WORD_OF}(?=[\"'`”»]?(?:[,.;!)]|\s?[—–-]\s|\Z|\n))")
+_AS = ("als", "as", "como", "comme", "come", "jako", "как", "som", "de")
+
+
 def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
     """Find the password of a note: "password for the router …", with few words in front and nothing behind."""
     clause = text[max(0, start - 48) : start]
     before = _CLAUSE.split(clause)[-1].split()
+    apposed = _APPOSITION.match(text, end)
+    if apposed and _is_strong(apposed[1]):
+        return MatchSpan(*apposed.span(1), "password")
+    if before and before[-1].lower() in _AS:
+        chosen = _CHOSEN_AS.match(text, end)
+        return MatchSpan(*chosen.span(1), "password") if chosen and _is_strong(chosen[1]) else None
     if len(before) > 2:  # "I forgot the password …" tells none
         return None
     found = _WITHOUT_VERB.match(text, end)
@@ -208,8 +228,10 @@ def _accounts(text: str, lowered: str) -> Iterator[MatchSpan]:
     patterns = [_ENTERING, _ENTERED]
     if "@" in text:
         patterns.append(_ACCOUNT)
-    if "/" in text or any(hint in lowered for hint in ("pass", " p", "mdp")) or not text.isascii():
-        patterns += (_PAIR, _GLUED)
+    if any(hint in lowered for hint in _PAIR_HINTS):
+        patterns.append(_PAIR)
+    if not text.isascii():
+        patterns.append(_GLUED)
     for pattern in patterns:
         for found in pattern.finditer(text):
             group = found.lastindex or 0

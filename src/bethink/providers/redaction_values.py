@@ -103,7 +103,9 @@ _WELL_KNOWN = frozenset(
         *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
     )
 )
-_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY")
+_NAMES = re.compile(
+    r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
+)
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )

@@ -19,7 +19,7 @@ from bethink.providers.redaction_values import (
 _ASSIGN = re.compile(
     r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?(?:Parameter)?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|<-|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
     r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
@@ -38,17 +38,22 @@ _DEFINED = re.compile(
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
 _FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
 """`--db-`, before `password`."""
-_ENTRY = re.compile(r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}")
+_ENTRY = re.compile(
+    r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,4}"
+)
 _HEADING = re.compile(
     r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
 )
 """The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
+_NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
-_GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
+_GAP = re.compile(
+    r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
+)
 _SCHEME = re.compile(
     r"(?:bearer|basic|token|apikey|digest|ssws|splunk|geniekey|oauth)[ \t]{1,4}(?:token=)?|FlyV1 ", re.IGNORECASE
 )
-_QUOTED = re.compile(r"""[rbuN]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
+_QUOTED = re.compile(r"""[rbuN@]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
 _LONGEST = 256  # a longer value is judged by its beginning, and removed completely
 _PLAIN = re.compile(rf"""[^\s"'`<>]{{1,{_LONGEST}}}+""")
 _MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
@@ -56,14 +61,16 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
-_ELEMENT = re.compile(r"(?:[\"']?>(?:\s{0,40}<[vV]alue>)?|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
+_ELEMENT = re.compile(
+    r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
+)
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LINKS = re.compile(
     r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как|это|—|–|-|="
-    r"|olarak|on)"
+    r"|olarak|on|<-|←|(?:should|will|would|must) be|so heißt|sera|será|sarà|będzie|будет|wird|ist jetzt|is now)"
     r"|[,;] (?:that'?s|that is|which is|das ist|c'est|es|è|é|it's|это|to)| [(])[ ]?(?<=[ (])",
     re.IGNORECASE,
 )
@@ -116,9 +123,11 @@ def _another(text: str, end: int) -> Iterator[MatchSpan]:
 
 def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
     kind = KIND[name]
+    if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
+        kind = "password"
     assign = _ASSIGN.match(text, end)
     flag = text[end : end + 1] == " " and _FLAG.search(text, max(0, start - 40), start) is not None
-    if assign or flag or text[end : end + 1] in ("<", ">", '"', "'"):
+    if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
             return span
@@ -180,8 +189,10 @@ def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
     line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
     if text[end : end + 1] == "=" and text[end + 1 : end + 2] not in (" ", "=") and _is_literal(text, line, name, stop):
         return True
-    if text[stop : stop + 1] not in ("", "\n", "\r") or not _BEFORE.match(text[line:name]):
+    if text[stop : stop + 1] not in ("", "\n", "\r"):
         return False
+    if not _BEFORE.match(text[line:name]):
+        return "(" not in text[line:name] and _USER.search(text, line, name) is not None
     if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
         return True
     # An entry of a block of settings. A label that users read begins with a capital letter.
@@ -195,7 +206,8 @@ def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
         return True
     if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
         return True
-    return (not after or after.isspace()) and "(" not in text[line:name]
+    before = text[line:name]
+    return (not after or after.isspace()) and ("(" not in before or before.count('"') % 2 == 1)
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
