@@ -116,7 +116,8 @@ _COMMANDS = [
     _rule(
         "password",
         "<<<",
-        rf"(?:cryptsetup|kinit|password_stdin|gpg|openssl|smbpasswd|sudo -S|secret|login|passwd|--with-token|--password-stdin"
+        rf"(?:cryptsetup|kinit|password_stdin|gpg|openssl|smbpasswd|sudo -S|secret|login|passwd|--with-token"
+        rf"|--password-stdin"
         rf"|env add)[^\n|;<]{{0,80}}<<<\s{{0,4}}{_VALUE}",
     ),
     _rule(
@@ -148,13 +149,15 @@ _COMMANDS = [
     _rule(
         "secret",
         '"value"',
-        r"\"value\"\s?:\s?\"([^\"\n]{6,512})\",\s{0,20}\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"secret|\"secure|\"sensitive|true)",
+        r"\"value\"\s?:\s?\"([^\"\n]{6,512})\",\s{0,20}\"(?:type|kind|sensitive|secret|is_?secret"
+        r"|secure)\"\s?:\s?(?:\"secret|\"secure|\"sensitive|true)",
         _is_word_or_more,
     ),
     _rule(
         "secret",
         '"value"',
-        r"\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"(?:secret|secure|sensitive)\w{0,12}\"|true),\s{0,20}\"value\"\s?:\s?\"([^\"\n]{6,512})\"",
+        r"\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"(?:secret|secure|sensitive)\w{0,12}\""
+        r"|true),\s{0,20}\"value\"\s?:\s?\"([^\"\n]{6,512})\"",
         _is_word_or_more,
     ),
     _rule("password", "isakmp key", r"isakmp key (?:[06] )?(\S{4,128}) "),
@@ -168,7 +171,8 @@ _COMMANDS = [
     _rule(
         "password",
         "@",
-        r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\(|(?:[0-9]{1,3}\.){3})",
+        r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\("
+        r"|(?:[0-9]{1,3}\.){3})",
         is_password,
     ),
     _rule("password", "@", r"[=\"'][\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_given),
@@ -208,7 +212,8 @@ _LINES = [
     _rule(
         "secret",
         "password|pass|secret|token|pwd|psk|_pw",
-        r"(?m)(?:^|\s)(?i:ENV|ARG|setx|set|export|-g?x|put|add|modify|update|create|edit)[ \t](?:[\w./:-]{1,40}[ \t]){0,2}"
+        r"(?m)(?:^|\s)(?i:ENV|ARG|setx|set|export|-g?x|put|add|modify|update|create"
+        r"|edit)[ \t](?:[\w./:-]{1,40}[ \t]){0,2}"
         rf"(?:[\w./:-]{{1,60}}[_/.:](?i:{_PATH_TO}|pw)|[A-Z]{{2,12}}(?:PASSWORD|PASS|SECRET|TOKEN|PWD))[ \t]{{1,4}}"
         r"([^\s\"'=:-][^\s\"']{5,128})[ \t]*$",
         _is_word_or_more,
@@ -237,8 +242,8 @@ _LINES = [
         "password",
         (" -u", " --user", " -l "),
         re.compile(
-            r"\s(?:-u|-U|-l|--user(?:name)?)[ =]?[\w.@\\-]{1,60}\s(?:[^\s|;]{1,60}\s){0,4}?-(?:p|P|w) ?(?![0-9.:]+[\s:/])"
-            + _VALUE
+            r"\s(?:-u|-U|-l|--user(?:name)?)[ =]?[\w.@\\-]{1,60}\s(?:[^\s|;]{1,60}\s){0,4}?-(?:p|P"
+            r"|w) ?(?![0-9.:]+[\s:/])" + _VALUE
         ),
         _is_word_or_more,
         (" -", " /"),
@@ -268,22 +273,27 @@ _DATABASES = [
 ]
 _CODE = [
     _call(
-        r"HTTPBasicAuth|HTTPDigestAuth|BasicAuth|NetworkCredential|SetBasicAuth|set_basic_auth|basic_auth|setBasicAuth|withBasicAuth|basicAuthentication|UsernamePasswordCredentials|UsernamePasswordToken|PSCredential|AuthBase|PlainAuthenticator|PasswordAuthentication|PlainAuthProvider",
+        r"HTTPBasicAuth|HTTPDigestAuth|BasicAuth|NetworkCredential|SetBasicAuth|set_basic_auth|basic_auth"
+        r"|setBasicAuth|withBasicAuth|basicAuthentication|UsernamePasswordCredentials|UsernamePasswordToken"
+        r"|PSCredential|AuthBase|PlainAuthenticator|PasswordAuthentication|PlainAuthProvider",
         1,
     ),
     _call(r"auth\s?=\s?|\bauth\s?:\s?|\.auth|[.>]login|\.log_in|\.signIn|\.authenticate|Credentials|credentials", 1),
     _call(
-        r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect|oracledb\.connect|odbc_connect|createPool",
+        r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect"
+        r"|oracledb\.connect|odbc_connect|createPool",
         2,
     ),
     _rule(
         "secret",
-        "jwt",
-        rf"(?:jwt|JWT|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^,()\n]{{1,120}},\s{{0,8}}{_STRING}",
+        "jwt|signwith|setsigningkey|construct_event|constructevent",
+        rf"(?:(?:jwt|JWT|jsonwebtoken)\.(?:sign|verify|encode|decode)|signWith|setSigningKey|construct_event"
+        rf"|constructEvent)\([^,()\n]{{1,120}},\s{{0,8}}(?:[^,()\n\"']{{1,60}},\s{{0,8}})?{_STRING}",
         _is_word_or_more,
     ),
     _call(
-        r"pymysql\.connect|psycopg2?\.connect|cx_Oracle\.connect|ftplib\.FTP|\bFTP|ssh2_auth_password|imap_open|ldap_bind",
+        r"pymysql\.connect|psycopg2?\.connect|cx_Oracle\.connect|ftplib\.FTP|\bFTP|ssh2_auth_password|imap_open"
+        r"|ldap_bind",
         2,
     ),
     _call(r"WiFi\.begin|ssh\.connect|client\.connect|connectWifi|ldap_bind", 1),
@@ -295,7 +305,8 @@ _CODE = [
     ),
     _call(
         r"\b(?:login|logIn|log_in|signIn|sign_in|signin|authenticate"
-        r"|createCipher\w{0,4}|loginAs|log_in_as|bind_s|simple_bind_s|registerUser|createUser|addUser|signUp|register)",
+        r"|createCipher\w{0,4}|loginAs|log_in_as|bind_s|simple_bind_s|username_pw_set|[a-z_]{0,20}(?:pw|pass"
+        r"|password|credentials|auth)_set|setCredentials|Auth|registerUser|createUser|addUser|signUp|register)",
         1,
         is_password,
     ),
@@ -316,7 +327,8 @@ _CODE = [
     _rule(
         "password",
         "send_keys|sendkeys|.type(|.fill(|setvalue",
-        rf"(?i:passw(?:or)?d|\bpass|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill|setValue)\(\s{{0,4}}{_STRING}",
+        rf"(?i:passw(?:or)?d|\bpass|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill"
+        rf"|setValue)\(\s{{0,4}}{_STRING}",
         _is_word_or_more,
     ),
     _rule(
@@ -355,7 +367,8 @@ _SETTINGS = [
     _rule(
         "session",
         "cookie",
-        r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
+        r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token"
+        r"|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
         _is_random,
     ),
 ]

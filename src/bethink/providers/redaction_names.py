@@ -194,7 +194,7 @@ _NOT_BEFORE = (
 )
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
-    r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
+    r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
 _CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
 """`smtpPass`. What ends in `Key` is too often a name of something else."""

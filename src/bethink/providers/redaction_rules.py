@@ -51,10 +51,26 @@ _CONTEXTS = [
     ),
     (
         "password",
-        ("login", "log in", "logged in", "sign in", "creds", "credentials", "zugangsdaten", "identifiants"),
+        (
+            "login",
+            "log in",
+            "logged in",
+            "sign in",
+            "creds",
+            "credentials",
+            "zugangsdaten",
+            "identifiants",
+            "credenziali",
+            "credenciales",
+            "credenciais",
+            "accesos",
+            "dane logowania",
+            "доступы",
+        ),
         re.compile(
-            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants)"
-            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont)\b){0,3}[ \t:]{1,3}"
+            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants|credenziali"
+            r"|credenciales|credenciais|accesos|dane logowania|доступы)"
+            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont|sono|son|são|to|такие)\b){0,3}[ \t:]{1,3}"
             r"[\w.@-]{2,40}(?: ?/ | ?: ?)(\S{6,128})",
             re.IGNORECASE,
         ),

@@ -19,7 +19,8 @@ from bethink.providers.redaction_values import (
 _ASSIGN = re.compile(
     r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?(?:Parameter)?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|<-|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|<-|:=|:-(?=\w)|\?=|\+="""
+    r"""|={1,3}|:|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
     r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
@@ -31,9 +32,12 @@ _CALLED = re.compile(
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
 _DEFINED = re.compile(
-    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|setProperty|add|append"
-    r"|\benv|setItem|store|save|setString|addProperty|with_env|withEnv|secrets? set|config set)[( ][ ]?[\"'][\w.:/-]{0,60}\Z"
-    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
+    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|option"
+    r"|setProperty|add|append"
+    r"|\benv|setItem|store|save|setString|addProperty|with_env|withEnv|secrets? set"
+    r"|config set)[( ][ ]?[\"'][\w.:/-]{0,60}\Z"
+    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z"
+    r"|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
 )
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
 _FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
@@ -48,7 +52,8 @@ _HEADING = re.compile(
 _NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(
-    r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
+    r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])"""
+    r"""|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
 )
 _SCHEME = re.compile(
     r"(?:bearer|basic|token|apikey|digest|ssws|splunk|geniekey|oauth)[ \t]{1,4}(?:token=)?|FlyV1 ", re.IGNORECASE
@@ -62,14 +67,16 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _ELEMENT = re.compile(
-    r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
+    r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?"
+    r"|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
 )
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LINKS = re.compile(
-    r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как|это|—|–|-|="
+    r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как"
+    r"|это|—|–|-|="
     r"|olarak|on|<-|←|(?:should|will|would|must) be|so heißt|sera|será|sarà|będzie|будет|wird|ist jetzt|is now)"
     r"|[,;] (?:that'?s|that is|which is|das ist|c'est|es|è|é|it's|это|to)| [(])[ ]?(?<=[ (])",
     re.IGNORECASE,
@@ -86,6 +93,8 @@ _THEN = re.compile(
     r"|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
 )
+_FROM = ("from", "von", "van", "z", "с")
+"""Words before the first of two passwords; else they stand before the account."""
 _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
 
 
@@ -174,34 +183,40 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
 
 def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
     """Return whether a value stands in a shell or a settings file, where it is no code."""
-    if text[end : end + 1] in ("=", ":", "\n", '"') and text[name:end].isupper():
+    sign, after = text[end : end + 1], text[stop : stop + 1]
+    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
+    if sign in ("=", ":", "\n", '"') and text[name:end].isupper():
         return True
-    if text[end : end + 1] == " " and _FLAG.search(text, max(0, name - 40), name):
-        return True
-    if text[end : end + 1] == "," and text.startswith("ParameterValue=", end + 1):
-        return True
-    if _HEADING.search(text, max(0, name - 200), name):
-        return True
-    if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
+    tight = sign == "=" and text[end + 1 : end + 2] not in (" ", "=")
+    if (sign == "=" and after == ";") or (tight and _is_literal(text, line, name, stop)):
         return True
     if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
         return True
-    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
-    if text[end : end + 1] == "=" and text[end + 1 : end + 2] not in (" ", "=") and _is_literal(text, line, name, stop):
+    return _is_given_apart(text, name, end) or (after in ("", "\n", "\r") and _is_entry(text, line, name, end, stop))
+
+
+def _is_given_apart(text: str, name: int, end: int) -> bool:
+    """Return whether a name is the flag of a command, a header, or stands under a heading."""
+    if text[end : end + 1] in (" ", "=") and _FLAG.search(text, max(0, name - 40), name):
         return True
-    if text[stop : stop + 1] not in ("", "\n", "\r"):
-        return False
+    return text.startswith(",ParameterValue=", end) or _HEADING.search(text, max(0, name - 200), name) is not None
+
+
+def _is_entry(text: str, line: int, name: int, end: int, stop: int) -> bool:
+    """Return whether a name and the value that ends its line are an entry of some settings."""
     if not _BEFORE.match(text[line:name]):
         return "(" not in text[line:name] and _USER.search(text, line, name) is not None
     if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
         return True
-    # An entry of a block of settings. A label that users read begins with a capital letter.
-    return _ENTRY.match(text, line, end) is not None and text[stop - 1 : stop].islower()
+    # A label that users read begins with a capital letter.
+    return _ENTRY.match(text, line, end) is not None and not text[end:stop].lstrip(": \t")[:1].isupper()
 
 
 def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
-    """Return whether `name=value` stands in a command, an address or a string, and not among the arguments of a call."""
+    """Return whether `name=value` stands in a command, an address or a string, and not in a call."""
     after = text[stop : stop + 1]
+    if text[name - 2 : name] in ("--", " /", " -"):
+        return True
     if after == "," and " --set" in text[line:name]:
         return True
     if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
@@ -286,7 +301,8 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
-            if stop > start and _is_said(text[start:stop], kind, led=led, pin=pin):
+            from_it = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
+            if stop > start and _is_said(text[start:stop], kind, led=led and not from_it, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
