@@ -135,7 +135,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
         kind = "password"
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and _FLAG.search(text, max(0, start - 40), start) is not None
+    flag = text[end : end + 1] == " " and _is_flag(text, start)
     if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
@@ -147,7 +147,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
     said = _said(text, gap.end(), kind, limit, pin=name in PINS) if gap else None
-    if said is None and kind == "password":
+    if said is None and kind == "password" and limit - end > _NEAREST:
         said = told_without_verb(text, start, end)
     return said or _said_before(text, start, kind)
 
@@ -164,7 +164,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
         stop = begin + len(text[begin:stop].rstrip("\\"))
-        if kind == "password" and _FLAG.search(text, max(0, name - 40), name) and not stands_for_one(text[begin:stop]):
+        if kind == "password" and _is_flag(text, name) and not stands_for_one(text[begin:stop]):
             return MatchSpan(begin, stop, kind)
         return _judged(text, begin, stop, kind, quoted=True)
     groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
@@ -197,9 +197,19 @@ def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
 
 def _is_given_apart(text: str, name: int, end: int) -> bool:
     """Return whether a name is the flag of a command, a header, or stands under a heading."""
-    if text[end : end + 1] in (" ", "=") and _FLAG.search(text, max(0, name - 40), name):
+    if text[end : end + 1] in (" ", "=") and _is_flag(text, name):
         return True
-    return text.startswith(",ParameterValue=", end) or _HEADING.search(text, max(0, name - 200), name) is not None
+    if text.startswith(",ParameterValue=", end):
+        return True
+    first = max(0, name - 200)
+    headed = text.rfind("[", first, name) >= 0 or text.rfind("X-", first, name) >= 0
+    return headed and _HEADING.search(text, first, name) is not None
+
+
+def _is_flag(text: str, name: int) -> bool:
+    first = max(0, name - 40)
+    first = max(first, text.rfind(" ", first, name))
+    return text.rfind("-", first, name) >= 0 and _FLAG.search(text, first, name) is not None
 
 
 def _is_entry(text: str, line: int, name: int, end: int, stop: int) -> bool:
