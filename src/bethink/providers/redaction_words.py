@@ -135,7 +135,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
         kind = "password"
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and _is_flag(text, start)
+    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and _is_flag(text, start)
     if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
