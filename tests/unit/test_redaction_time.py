@@ -17,6 +17,15 @@ HOSTILE = [
     *("cGFzc3dvcmQ9TGFya3NwdXIhOQ", "ghp_\naB3dE6gH9jK2\n", "curl -u ", "PDO(a,", "echo a | sudo ", "a|password|b\n"),
     *("insert into a (b, password) values ('a', 'b'),", "insert into a (b, password) values (a, ", "tokens = ['a', "),
     *("secrets:\n  a: b1c2d3e4f5\n", "backup codes: a1b2 ", "verification code a b c ", "パスワードは"),
+    *(
+        "password a. it's now ",
+        "password for the a b ",
+        "the alarm 1234 is ",
+        "unlock it with 1234a ",
+        "log in with a1 and ",
+    ),
+    *("user a1, pass ", "a@b.c1 / ", "password a1 all ", "a1b2c3是密", "--db-password ", "a1 -u b -p ", "[a]\na=1\n"),
+    *("a1:b2c3d4@h", 'create_user("a1",', "password as a b c ", "a-a_a.a-password "),
     *("password from a1b2c3d4 to ", "identified by ", "4111 ", "DE89 ", "+1 2", "a@b."),
 ]
 

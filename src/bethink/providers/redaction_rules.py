@@ -8,6 +8,7 @@ from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
 from bethink.providers.redaction_personal import personal
 from bethink.providers.redaction_prose import spoken
+from bethink.providers.redaction_telling import told
 from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_views import decoded, plain_view
@@ -50,10 +51,26 @@ _CONTEXTS = [
     ),
     (
         "password",
-        ("login", "log in", "logged in", "sign in", "creds", "credentials", "zugangsdaten", "identifiants"),
+        (
+            "login",
+            "log in",
+            "logged in",
+            "sign in",
+            "creds",
+            "credentials",
+            "zugangsdaten",
+            "identifiants",
+            "credenziali",
+            "credenciales",
+            "credenciais",
+            "accesos",
+            "dane logowania",
+            "доступы",
+        ),
         re.compile(
-            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants)"
-            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont)\b){0,3}[ \t:]{1,3}"
+            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants|credenziali"
+            r"|credenciales|credenciais|accesos|dane logowania|доступы)"
+            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont|sono|son|são|to|такие)\b){0,3}[ \t:]{1,3}"
             r"[\w.@-]{2,40}(?: ?/ | ?: ?)(\S{6,128})",
             re.IGNORECASE,
         ),
@@ -160,6 +177,7 @@ def _told(text: str) -> list[MatchSpan]:
             found += _idiomatic(text, lowered, idioms)
     found += in_blocks(text, lowered)
     found += spoken(text, lowered)
+    found += told(text, lowered)
     if any(hint in lowered for hint in _PHRASE_HINTS):
         found += _phrases(text, lowered)
     if any(hint in lowered for hint in HINTS):

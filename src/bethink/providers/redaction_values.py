@@ -88,6 +88,12 @@ _NO_PASSWORDS = frozenset(
         *("field", "input", "label", "basic", "digest", "bearer", "enabled", "disabled", "number", "object", "boolean"),
         *("plaintext", "current", "ignored", "unchanged", "encrypted", "expired", "weak", "strong", "valid", "example"),
         *("development", "production", "staging", "localhost", "foobared", "nopass", "prompt", "ask", "tbd", "n/a"),
+        *("generated", "configured", "provided", "changed", "updated", "stored", "rotated", "deleted", "created"),
+        *("loaded", "protected", "accepted", "rejected", "denied", "failed", "success", "successful", "correct"),
+        *("needed", "mandatory", "visible", "sensitive", "random", "secure", "unknown", "auto", "automatic", "manual"),
+        *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
+        *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
+        *("forgotten", "leaked", "compromised", "mismatch", "parole", "lösenord", "wachtwoord", "hasło", "parola"),
     )
 )
 _WELL_KNOWN = frozenset(
@@ -97,7 +103,9 @@ _WELL_KNOWN = frozenset(
         *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
     )
 )
-_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key|Key(?![a-z])|KEY")
+_NAMES = re.compile(
+    r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
+)
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )
@@ -214,3 +222,13 @@ def is_phrase(value: str) -> bool:
     if not 2 <= len(words) <= 8 or _SENTENCE.search(value):
         return False
     return all(map(_PLAIN_WORD.fullmatch, words)) and any(map(str.isdigit, value))
+
+
+def are_words(value: str) -> bool:
+    """Return whether a value is some words in lower case that make no sentence."""
+    return (
+        value.count(" ") > 1
+        and value.count(" ") < 8
+        and value == value.lower()
+        and (_SENTENCE.search(value) is None and all(map(_PLAIN_WORD.fullmatch, value.split(" "))))
+    )

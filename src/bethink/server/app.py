@@ -175,7 +175,7 @@ def serve(settings: Settings, *, ready: Callable[[str], None] | None = None, doo
     """
     sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
-    logs.to_stderr(redactor_for(None))
+    logs.to_stderr(redactor_for(None, also=settings.redaction.personal_kinds))
     app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):

@@ -1,0 +1,306 @@
+"""Secrets that a sentence tells without "the password is": by a pronoun, a verb, a thing that opens, or a remark."""
+
+import re
+from collections.abc import Iterator
+
+from bethink.providers.redaction_prose import NOUN
+from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction_values import is_password, stands_for_one
+
+_AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
+_WORD_OF = r"([!-~]{6,64}?)"
+_LATER = re.compile(
+    r"(?<!\w)(?:(?:it|this)(?:['\u2019]?s| is| was| to| should be)|(?:the )?new one(?:['\u2019]s| is|:)"
+    r"|the new[: ]|is now|now"
+    r"|(?:es|er|das|sie) (?:ist|lautet|heißt)|(?:das |der )?neue[rs]?(?: ist| lautet|:)?|jetzt|nun|und zwar"
+    r"|c['\u2019]est|(?:le )?nouveau(?: est|:)?|maintenant|désormais|à présent"
+    r"|ahora(?: es)?|la nueva(?: es|:)?|es|agora(?: é)?|a nova(?: é|:)?|é|adesso(?: è)?|ora(?: è)?"
+    r"|(?:quella )?nuova(?: è|:)?|è"
+    r"|teraz(?: to| jest)?|nowe(?: to|:)?|to|nu(?: är| er)?|het is(?: nu)?|(?:de|het) nieuwe(?: is|:)?"
+    r"|(?:det|den)(?: nya| nye| er| är)|это|теперь(?: это)?|новый|сейчас|вот(?: он)?|şimdi|artık|yenisi|yeni)"
+    rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    r"|(?:现在是|新的是|现在改为|改成了?|換成|换成了?|新しいのは|今は|いまは|지금은|새로운 건"
+    r"|이제)[ :：「]{0,2}([!-~]{6,64})",
+    re.IGNORECASE,
+)
+_PREPOSITIONS = (
+    r"for|of|on|to|at|from|für|fürs|vom|von|zum|zur|am|im|du|de|des|pour|del|para|do|da|dos|per|di|della|dello|dell"
+    r"|voor|van|op|till|til|för|på|do|od|na|k|ke|od|от|на|для|к|до|з|în|la"
+)
+_WITHOUT_VERB = re.compile(
+    rf",?[ \t]{{1,2}}(?:(?:{_PREPOSITIONS})[ \t'\u2019]{{1,2}}(?:(?:the|my|our|den|dem|die|das|der|la|le|el|il"
+    rf"|lo|de|het|mi|meu)[ \t]"
+    rf")?[^\s\d:=]{{2,24}}(?:[ \t][^\s\d:=]{{2,24}})?|\([^()\n]{{2,30}}\)"
+    rf"|[^\s\d:=.,]{{2,24}})[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}",
+    re.IGNORECASE,
+)
+_LAST_PREPOSITION = re.compile(
+    rf"(?:\A|\s)(?:{_PREPOSITIONS}|in|with|mit|con|avec|and|or|und|et|y|e|i|и)\s+[\"'`“„«]?\Z", re.IGNORECASE
+)
+_CLAUSE = re.compile(r"[.!?;:,()\n]")
+_DIGITS_END = (
+    r"(?![0-9A-Za-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
+    r"|users|items"
+    r"|lines|EUR|USD|€|\$|km|m\b|mm|cm|kg|g\b|ml|MB|GB|Hz|W\b|V\b|mAh?|Euro|euros?|dollars?|Uhr|stellig|Stellen"
+    r"|chiffres"
+    r"|d[ií]gitos|cifre|cyfr|zł|Stück|Leute|Minuten|Jahre|ans|años|anos|anni|lat|лет|руб|цифр|o'clock|am\b|pm\b|h\b))"
+    rf"(?!{NOUN[1:]})"
+)
+_PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[A-ZА-Я][0-9]{3,5})"
+_DIGITS = re.compile(
+    r"(?<![\w.:/-])(?:[0-9]{4,8}(?![0-9A-Za-z])|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})"
+)
+_DIGIT = re.compile(r"[0-9]")
+_THING = (
+    r"alarm(?! clock)|safe|gate|padlock|bike lock|combination lock|lock|locker|keypad|lockbox|key ?box|intercom"
+    r"|suitcase"
+    r"|alarmanlage|tresor|zahlenschloss|fahrradschloss|schlüsselkasten|schließfach|haustür|garagentor|tor"
+    r"|alarme|coffre(?:-fort)?|cadenas|portail|digicode|antivol|interphone|alarma|candado|caja fuerte|portero|portal"
+    r"|allarme|cassaforte|lucchetto|cancello|citofono|antifurto|cofre|cadeado|portão|interfone"
+    r"|sejf\w?|kłódk\w|domofon\w?|bram\w|kluis|hangslot|poort|alarmet|kassaskåp\w*|hänglås\w*"
+    r"|сигнализаци\w|сейф\w?|домофон\w?|замо?к\w{0,2}|калитк\w|ворот\w|kasa(?:nın)?|asma kilit|kilit|alarmın"
+    r"|apartman kapısı"
+)
+_IS_CODE = (
+    r"(?:is|was|takes|wants|needs|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|(?<!alarm )to|jest|er|är"
+    r"|with|mit|using|avec|con|com|met|med"
+    r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
+)
+_OPENS = re.compile(
+    rf"(?<![\w-])(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?[ \t]{{0,2}}{_IS_CODE}"
+    rf"(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}{_DIGITS_END}"
+    rf"|(?<![\w-])(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
+    rf"|sejf)[ \t]{_PIN}{_DIGITS_END}"
+    rf"|(?<![\w-])(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
+    rf"|porte|garaje|puerta|trastero"
+    rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur"
+    rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END}",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in"
+    r"|entsperr\w*|öffne\w*|aufmachen"
+    r"|entschärf\w*|ausschalten|déverrouill\w*|débloqu\w*|ouvr\w+|désactiv\w*|desbloque\w*|desbloquear"
+    r"|abr\w{1,4}|desactiv\w*"
+    r"|apaga\w*|sblocc\w*|apr\w{1,4}|disattiv\w*|deslig\w*|destrav\w*|odblok\w*|otw\w*|wyłącz\w*|разблокир\w*|откр\w*"
+    r"|отключ\w*|ontgrendel\w*|låser? upp|låse op|aç\w*|kilidi|get (?:you )?in|let yourself in|r?entrer|entrar"
+    r"|entrare|reinkomm\w*|rein|wejść|войти)(?![\w-])[^\n\d.]{0,48}?(?<!\w)"
+    r"(?:with|using|by typing|typing|type|press|dial|enter|mit|per|tippe?|gib|avec|tape[rz]?|faire|con|pon\w*"
+    r"|marca\w*|teclea\w*|com"
+    rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den "
+    rf"|dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
+    rf"{_DIGITS_END}{_AT_END}"
+    r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금"
+    r"|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
+    re.IGNORECASE,
+)
+_TYPED = re.compile(
+    rf"(?<![\w-])(?:type|enter|punch in|key in|dial|press|gib|tippe?|tape[rz]?|marca|teclea|digita|digite|wpisz"
+    rf"|набери\w{{0,2}}|введи\w{{0,2}})"
+    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}[#*\"'`]{{0,2}}[ \t]{{1,2}}(?:at|on|in|into|am|an der|beim|auf|ein|à|au"
+    rf"|sur|en|el|alla|al|sul|no|na|przy|у|на|в)[ \t]"
+    r"[^\n]{0,16}?(?:gate|door|keypad|alarm|panel|lock|safe|intercom|tor\b|tür|klingel|porte|portail|clavier"
+    r"|puerta|portal|teclado"
+    r"|porta|cancello|tastier|portão|drzwi|bram|klawiat|двер|ворот|домофон|панел)",
+    re.IGNORECASE,
+)
+_ENTERING = re.compile(
+    r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan"
+    r"|hotspot|vpn|entsperr\w*|entschlüssel\w*|déverrouill\w*"
+    r"|déchiffr\w*|desbloque\w*|descifr\w*|sblocc\w*|odblok\w*|разблокир\w*|ontgrendel\w*|вайфа\w|anmeld\w*"
+    r"|meld\w* dich|meldest|einlogg\w*|logg\w* dich"
+    r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?|acced[eio]r?|ingresa\w*|conéctate"
+    r"|faça login|logue|acessa\w*|acesse"
+    r"|zaloguj\w*|loguj\w*|войти|войди\w*|зайди\w*|заходи\w*|залогинь\w*|giriş yap\w*|oturum aç\w*|inlog\w*"
+    r"|logga in|logg inn|log ind)(?![\w-])"
+    r"(?:[^\n.]|\.(?=\w)){0,64}?(?<!\w)(?:with|using|and|mit|und|avec|et|con|y|e|com|z|i|hasłem|с|и|паролем|ile"
+    r"|ve|met|en|med|och|og|/)"
+    rf"[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s(?:an|ein|to|at|on|in|and)\b|\s*\Z"
+    rf"|\s*\n|(?<=[.,;!?)])\s))",
+    re.IGNORECASE,
+)
+_ENTERED = re.compile(
+    rf"(?<![\w-])(?:use|using|try|utilise[rz]?|usa|use|nimm|benutze?|verwende|użyj|используй\w{{0,2}}|gebruik"
+    rf"|brug|använd|bruk)[ \t][\"'`“„«]?{_WORD_OF}"
+    r"[\"'`”»]?[ \t](?:to|zum|um|pour|para|per|do|чтобы|для|om|til|för|for att)[ \t]"
+    r"(?:te |me |se |dich |get |)(?:log|sign|enter|get in|unlock|anmeld|einlogg|connect|entr|acced|ingres|inici"
+    r"|logow|zalog|вой|вход|in te|logga)",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"(?<![^\s\"'`“„«(:：])([^\s,;(\"'`“„«]{4,40})[\"'`”»]?,?[ \t(]{1,2}(?:all (?:in )?(?:lower|upper|small|caps"
+    r"|one word)|in (?:lower|upper)"
+    r"|(?:lower|upper) ?case|(?:as )?one word|no (?:spaces?|caps)|with (?:a |an |the )?(?:capital|zero"
+    r"|exclamation|underscore|dot|dollar|big|upper|number)"
+    r"|capital |alles (?:klein|groß|zusammen)|klein ?geschrieben|großgeschrieben|zusammengeschrieben"
+    r"|(?:mit )?gro(?:ß|ss)em [A-Z]\b|ohne leerzeichen"
+    r"|tout (?:en |attaché)|en (?:minuscules?|majuscules?|minúsculas?|mayúsculas?)|sans espace|todo (?:en "
+    r"|junto)|sin espacios|con (?:mayúscula|la primera)"
+    r"|tudo (?:em |junto)|em (?:minúsculas?|maiúsculas?)|sem espaço|tutto (?:minuscolo|maiuscolo|attaccato|in )"
+    r"|senza spazi|con la (?:maiuscola|[a-z] maiuscola)"
+    r"|(?:wszystko |z )?(?:małymi|wielkimi|dużymi|małej|dużej|wielkiej)|bez spacji|с (?:большой|маленькой"
+    r"|заглавной)|(?:всё |все )?(?:маленькими|большими|слитно)"
+    r"|без пробел|hepsi (?:küçük|büyük|bitişik)|(?:allemaal |alles )?(?:kleine letters|aan elkaar)"
+    r"|zonder spaties|全部小写|全小写|都是小写|すべて小文字|全部小文字|모두 소문자)",
+    re.IGNORECASE,
+)
+_REMARK_HINTS = (
+    *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
+    *("groß", "zusammen", "minus", "minús", "mayús", "maius", "tout", "todo", "tudo", "tutto", "spaz"),
+    *("espa", "małymi", "duż", "wielk", "spacji", "больш", "маленьк", "слитно", "заглавн", "пробел"),
+    *("hepsi", "letters", "elkaar", "小写", "小文字", "소문자", "großem"),
+)
+_ABOUT = re.compile(
+    r"(?i:pass(?:word|wort|phrase|code|ord)|\bpw\b|pwd|kennwort|mot de passe|mdp|contraseña|clave|senha|parola"
+    r"|hasło|парол|şifre|wachtwoord|lösenord"
+    r"|kodeord|wi-?fi|wlan|密码|パスワード|비밀번호|비번|login)"
+)
+_ACCOUNT = re.compile(
+    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|:][ \t]{0,2}"
+    r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
+    rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
+)
+_PAIR = re.compile(
+    r"(?<!\w)(?:user(?:name)?|login|id|account|usuario|usuário|benutzer(?:name)?|utilisateur|identifiant|utente"
+    r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker"
+    r"|användare|bruger|账号|用户名?|帐号|アカウント|ユーザー名?|아이디|계정)(?:[ \t:=]{1,3}"
+    r"|[は是为은는][ ：:]?)(?:is |ist |es |est |è |é |to )?"
+    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|und|et|y|e|i|и|ve|en|och"
+    r"|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
+    r"(?:(?:the |das |le |la )?(?:pass|pw|p|pwd|mdp|пасс)(?: is| ist|:|=)?[ \t]{1,2}|/[ \t]{0,2})[\"'`]?"
+    rf"{_WORD_OF}(?=[\"'`)]{{0,2}}[.,;!?)。]{{0,2}}(?:\s|\Z))"
+    rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
+    rf"|toegang)(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
+    rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(
+    r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
+    r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
+)
+_ONE_DIGIT = re.compile(r"[A-Za-z]+[0-9]")
+_PAIR_HINTS = (
+    *(
+        "user",
+        "login",
+        "account",
+        "usuario",
+        "usuário",
+        "benutzer",
+        "util",
+        "ident",
+        "utente",
+        "użytk",
+        "логин",
+        "kullan",
+    ),
+    *(
+        "gebruik",
+        "använd",
+        "brug",
+        "账",
+        "用户",
+        "帐",
+        "アカウ",
+        "ユーザ",
+        "ログ",
+        "登",
+        "아이디",
+        "계정",
+        "로그인",
+        "id ",
+        "id:",
+    ),
+    *(
+        "zugang",
+        "accès",
+        "acceso",
+        "accesso",
+        "acesso",
+        "dostęp",
+        "доступ",
+        "вход",
+        "giriş",
+        "logow",
+        "inlog",
+        "toegang",
+        "idは",
+    ),
+)
+_NO_LOGIN = re.compile(
+    r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test"
+    r"|account|employee|guest|admin"
+    r"|team|group|client|server|room|host|node|port|version|step|level|team|step|iphone|ipad|chapter|page|ticket"
+    r"|issue|build|release)[-_]?[0-9]{1,4}\w?",
+    re.IGNORECASE,
+)
+
+
+def told_later(text: str, start: int, limit: int) -> Iterator[MatchSpan]:
+    """Find a password that a later sentence tells: "It's now …"."""
+    for found in _LATER.finditer(text, start, min(limit + 64, len(text))):
+        group = found.lastindex or 0
+        if found.start() < limit and _is_strong(found[group]):
+            yield MatchSpan(*found.span(group), "password")
+            return
+
+
+_CHOSEN_AS = re.compile(
+    rf"[ \t]{{1,2}}(?:[^\s\d:=.,]{{1,16}}[ \t]{{1,2}}){{0,3}}?[\"'`“„«]?{_WORD_OF}"
+    r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
+)
+_APPOSITION = re.compile(rf",[ \t][\"'`“„«]?{_WORD_OF}(?=[\"'`”»]?(?:[,.;!)]|\s?[—–-]\s|\Z|\n))")
+_AS = ("als", "as", "como", "comme", "come", "jako", "как", "som", "de")
+
+
+def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
+    """Find the password of a note: "password for the router …", with few words in front and nothing behind."""
+    clause = text[max(0, start - 48) : start]
+    before = _CLAUSE.split(clause)[-1].split()
+    apposed = _APPOSITION.match(text, end)
+    if apposed and _is_strong(apposed[1]):
+        return MatchSpan(*apposed.span(1), "password")
+    if before and before[-1].lower() in _AS:
+        chosen = _CHOSEN_AS.match(text, end)
+        return MatchSpan(*chosen.span(1), "password") if chosen and _is_strong(chosen[1]) else None
+    if len(before) > 2:  # "I forgot the password …" tells none
+        return None
+    found = _WITHOUT_VERB.match(text, end)
+    if found is None or _LAST_PREPOSITION.search(text, end, found.start(1)) or not _is_strong(found[1]):
+        return None
+    return MatchSpan(*found.span(1), "password")
+
+
+def told(text: str, lowered: str) -> Iterator[MatchSpan]:
+    """Find what opens a thing or an account, and words with a remark on how to write them."""
+    if _DIGITS.search(text):
+        for pattern in (_OPENS, _OPENING, _TYPED):
+            yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
+    if _DIGIT.search(text):
+        yield from _accounts(text, lowered)
+    if any(hint in lowered for hint in _REMARK_HINTS):
+        for found in _REMARK.finditer(text):
+            if _ABOUT.search(text, max(0, found.start() - 60), found.start()) and not stands_for_one(found[1]):
+                yield MatchSpan(*found.span(1), "password")
+
+
+def _accounts(text: str, lowered: str) -> Iterator[MatchSpan]:
+    patterns = [_ENTERING, _ENTERED]
+    if "@" in text:
+        patterns.append(_ACCOUNT)
+    if any(hint in lowered for hint in _PAIR_HINTS):
+        patterns.append(_PAIR)
+    if not text.isascii():
+        patterns.append(_GLUED)
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            group = found.lastindex or 0
+            if _is_strong(found[group]):
+                yield MatchSpan(*found.span(group), "password")
+
+
+def _is_strong(value: str) -> bool:
+    """Return whether a word must be a password even where other names can stand."""
+    if not any(map(str.isdigit, value)) and value.islower():
+        return False
+    return is_password(value) and not _ONE_DIGIT.fullmatch(value) and _NO_LOGIN.fullmatch(value) is None
