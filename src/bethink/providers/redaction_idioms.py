@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from bethink.providers.redaction_hints import Hints
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_views import is_basic
 
@@ -12,7 +13,7 @@ class Idiom(NamedTuple):
     """A pattern whose last group is the secret, tried where one of its lower-cased hints stands."""
 
     kind: str
-    hints: tuple[str, ...]
+    hints: Hints
     pattern: re.Pattern[str]
     judge: Callable[[str], bool]
     needs: tuple[str, ...] = ("",)
@@ -44,7 +45,7 @@ def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Id
     """Return the idiom of a command whose flag takes a password."""
     hints = tuple(re.findall(r"[a-z0-9_-]{2,}", re.sub(r"\w\?", "", tools)))
     pattern = re.compile(rf"(?<![\w/.-])(?:{tools})\b[^\n|;]{{0,160}}?\s(?:{flags}){_VALUE}")
-    return Idiom("password", hints, pattern, judge, (" -", " /"))
+    return Idiom("password", Hints(*hints), pattern, judge, (" -", " /"))
 
 
 def _call(functions: str, before: int, judge: Callable[[str], bool] = _is_word_or_more) -> Idiom:
@@ -52,11 +53,11 @@ def _call(functions: str, before: int, judge: Callable[[str], bool] = _is_word_o
     hints = tuple(name.lower() for name in re.findall(r"[A-Za-z_]{3,}", functions.replace("\\b", "")))
     others = rf"(?:(?:[\w.]{{0,20}}{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
     pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}[rbuN]?{_STRING}")
-    return Idiom("password", hints, pattern, judge, ("(", "["))
+    return Idiom("password", Hints(*hints), pattern, judge, ("(", "["))
 
 
 def _rule(kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_given, flags: int = 0) -> Idiom:
-    return Idiom(kind, tuple(hints.split("|")), re.compile(pattern, flags), judge)
+    return Idiom(kind, Hints(*hints.split("|")), re.compile(pattern, flags), judge)
 
 
 _COMMANDS = [
@@ -240,7 +241,7 @@ _LINES = [
     _rule("password", "/user:", rf"(?i:net use)[^\n]{{1,120}} /user:\S{{1,60}} {_VALUE}"),
     Idiom(
         "password",
-        (" -u", " --user", " -l "),
+        Hints(" -u", " --user", " -l "),
         re.compile(
             r"\s(?:-u|-U|-l|--user(?:name)?)[ =]?[\w.@\\-]{1,60}\s(?:[^\s|;]{1,60}\s){0,4}?-(?:p|P"
             r"|w) ?(?![0-9.:]+[\s:/])" + _VALUE
@@ -372,6 +373,4 @@ _SETTINGS = [
         _is_random,
     ),
 ]
-_ALL = [*_COMMANDS, *_LINES, *_DATABASES, *_CODE, *_SETTINGS]
-IDIOMS = {needs: [idiom for idiom in _ALL if idiom.needs == needs] for needs in ((" -", " /"), ("(", "["), ("",))}
-"""All idioms, by what a text must contain for any of them to be worth a try."""
+IDIOMS = [*_COMMANDS, *_LINES, *_DATABASES, *_CODE, *_SETTINGS]

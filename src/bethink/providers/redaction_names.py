@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from bethink.providers.redaction_hints import Hints
 from bethink.providers.redaction_tokens import either
 
 
@@ -88,7 +89,7 @@ _NAMES = {
 }
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(KIND))
-HINTS = (
+HINTS = Hints(
     *(
         "p/w",
         "pre-shared",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bethink.providers.redaction_hints import Hints, Lowered
 from bethink.providers.redaction_tokens import MatchSpan
 
 _WHAT = (
@@ -82,7 +83,7 @@ _OWN_PIN = re.compile(
     rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}|(?<![\w-])(?-i:PIN)[ \t]([0-9]{{4,6}}){_END}",
     re.IGNORECASE,
 )
-_SPOKEN_HINTS = (
+_SPOKEN_HINTS = Hints(
     *("pin", "code", "combination", "geheimzahl", "kod", "código", "clave", "codice", "код", "şifresi", "senha"),
 )
 _WRITTEN = re.compile(
@@ -92,7 +93,7 @@ _WRITTEN = re.compile(
     r"|보안 ?코드)"
     r"[^\n0-9。]{0,12}?([0-9]{4,10})(?![0-9]|桁|位|자리|文字)"
 )
-_WRITTEN_HINTS = ("番号", "コード", "码", "碼", "번호", "코드", "ワンタイム", "الرقم", "الرمز", "رمز", "رقم")
+_WRITTEN_HINTS = Hints("番号", "コード", "码", "碼", "번호", "코드", "ワンタイム", "الرقم", "الرمز", "رمز", "رقم")
 _BACKUP = re.compile(
     r"(?:(?:backup|back-up|recovery|rescue|scratch|emergency|wiederherstellungs|notfall)[ -]?codes?"
     r"|codes? de (?:secours|récupération)"
@@ -112,18 +113,18 @@ _ANSWER = re.compile(
     r"[^\n.?!]{0,40}?(?:\bis\b|\bwas\b|\bist\b|\best\b|\bes\b"
     r"|:)[ \t]{0,3}[\"']?([A-ZÄÖÜ][\w'-]{2,30})[\"']?[ \t]*(?=[.,;!\n]|$)"
 )
-_ANSWER_HINTS = ("security", "secret", "sicherheitsfrage", "question", "pregunta")
+_ANSWER_HINTS = Hints("security", "secret", "sicherheitsfrage", "question", "pregunta")
 
 
-def spoken(text: str, lowered: str) -> Iterator[MatchSpan]:
+def spoken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find codes that a sentence names."""
-    if _DIGIT.search(text) and any(hint in lowered for hint in _SPOKEN_HINTS):
+    if lowered.has(_SPOKEN_HINTS) and _DIGIT.search(text):
         for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _OWN_PIN):
             yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
         yield from _backup_codes(text)
-    if any(hint in text for hint in _WRITTEN_HINTS):
+    if not text.isascii() and lowered.has(_WRITTEN_HINTS):
         yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))
-    if any(hint in lowered for hint in _ANSWER_HINTS):
+    if lowered.has(_ANSWER_HINTS):
         yield from (MatchSpan(*found.span(1), "password") for found in _ANSWER.finditer(text))
 
 

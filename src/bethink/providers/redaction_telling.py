@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bethink.providers.redaction_hints import Hints, Lowered
 from bethink.providers.redaction_prose import NOUN
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import is_password, stands_for_one
@@ -144,7 +145,7 @@ _REMARK = re.compile(
     r"|zonder spaties|全部小写|全小写|都是小写|すべて小文字|全部小文字|모두 소문자)",
     re.IGNORECASE,
 )
-_REMARK_HINTS = (
+_REMARK_HINTS = Hints(
     *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
     *("groß", "zusammen", "minus", "minús", "mayús", "maius", "tout", "todo", "tudo", "tutto", "spaz"),
     *("espa", "małymi", "duż", "wielk", "spacji", "больш", "маленьк", "слитно", "заглавн", "пробел"),
@@ -155,6 +156,51 @@ _ABOUT = re.compile(
     r"|hasło|парол|şifre|wachtwoord|lösenord"
     r"|kodeord|wi-?fi|wlan|密码|パスワード|비밀번호|비번|login)"
 )
+_ABOUT_HINTS = Hints(
+    *("pass", "pw", "kennwort", "mdp", "contraseña", "clave", "senha", "parol", "hasło", "парол", "şifre", "login"),
+    *("wachtwoord", "lösenord", "kodeord", "wifi", "wi-fi", "wlan", "密码", "パスワード", "비밀번호", "비번"),
+)
+_OPENS_HINTS = Hints(
+    *("alarm", "safe", "gate", "lock", "keypad", "key box", "keybox", "intercom", "suitcase", "tresor", "schloss"),
+    *("schlüsselkasten", "schließfach", "tür", "tor", "coffre", "cadenas", "portail", "digicode", "antivol"),
+    *("interphone", "candado", "caja fuerte", "portero", "portal", "allarme", "cassaforte", "lucchetto", "cancello"),
+    *("citofono", "antifurto", "cofre", "cadeado", "portão", "interfone", "sejf", "kłódk", "domofon", "bram", "kluis"),
+    *("hangslot", "poort", "kassaskåp", "hänglås", "сигнализаци", "сейф", "домофон", "замо", "замк", "калитк"),
+    *("ворот", "kasa", "kilit", "apartman kap", "garage", "door", "shed", "lobby", "gym", "cellar", "basement"),
+    *("storage unit", "mailbox", "keller", "briefkasten", "porte", "garaje", "puerta", "trastero", "porta", "garagem"),
+    *("cantina", "drzwi", "garaż", "piwnica", "дверь", "гараж", "подъезд", "kapı", "garaj", "deur", "dörr"),
+)
+_OPENING_HINTS = Hints(
+    *("unlock", "open", "disarm", "turn", "deactivat", "get in", "gets in", "you in", "entsperr", "öffne"),
+    *("aufmachen", "entschärf", "ausschalten", "déverrouill", "débloqu", "ouvr", "désactiv", "desbloque", "abr"),
+    *("desactiv", "apaga", "sblocc", "apr", "disattiv", "deslig", "destrav", "odblok", "otw", "wyłącz", "разблокир"),
+    *("откр", "отключ", "ontgrendel", "låse", "aç", "kilidi", "yourself in", "entrer", "entrar", "rein", "wejść"),
+    *("войти", "解锁", "解除", "开门", "手机", "门锁", "保险柜", "密码锁", "金庫", "ロック", "暗証", "玄関", "금고"),
+    *("현관", "잠금", "핸드폰"),
+)
+_TYPED_HINTS = Hints(
+    *("type", "enter", "punch in", "key in", "dial", "press", "gib", "tipp", "tape", "marca", "teclea", "digita"),
+    *("digite", "wpisz", "набери", "введи"),
+)
+_ENTERING_HINTS = Hints(
+    *("log", "sign", "unlock", "decrypt", "wifi", "wi-fi", "wlan", "hotspot", "vpn", "entsperr", "entschlüssel"),
+    *("déverrouill", "déchiffr", "desbloque", "descifr", "sblocc", "odblok", "разблокир", "ontgrendel", "вайфа"),
+    *("anmeld", "meld", "conne", "identifie", "inicia", "entr", "acced", "ingresa", "conéctate", "acess", "войти"),
+    *("войди", "зайди", "заходи", "залогинь", "giriş", "oturum"),
+)
+_ENTERED_HINTS = Hints(
+    *("use", "using", "try", "utilise", "usa", "nimm", "benutz", "verwende", "użyj", "используй", "gebruik", "brug"),
+    *("använd", "bruk"),
+)
+_SIGN = r"[!-/:-@\[-`{-~]"
+_MIXED = (
+    rf"[0-9](?:{_SIGN}{{0,8}}[A-Za-z]|(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{_SIGN}[0-9])|(?<=[A-Za-z]{_SIGN}{{2}}[0-9])"
+    rf"|(?<=[A-Za-z]{_SIGN}{{3}}[0-9]))"
+)
+_WITH_DIGIT = re.compile(_MIXED)
+"""What stands in a text with a word of letters and digits, quickly found because it begins with a digit."""
+_STRONG = re.compile(rf"{_MIXED}|[!@#$%^&*+~?](?<=[A-Za-z].)[!-~]|[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{{2}})(?=[a-z]))")
+"""What stands in a text with a word that must be a password."""
 _ACCOUNT = re.compile(
     r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|:][ \t]{0,2}"
     r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
@@ -179,53 +225,11 @@ _GLUED = re.compile(
     r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
 )
 _ONE_DIGIT = re.compile(r"[A-Za-z]+[0-9]")
-_PAIR_HINTS = (
-    *(
-        "user",
-        "login",
-        "account",
-        "usuario",
-        "usuário",
-        "benutzer",
-        "util",
-        "ident",
-        "utente",
-        "użytk",
-        "логин",
-        "kullan",
-    ),
-    *(
-        "gebruik",
-        "använd",
-        "brug",
-        "账",
-        "用户",
-        "帐",
-        "アカウ",
-        "ユーザ",
-        "ログ",
-        "登",
-        "아이디",
-        "계정",
-        "로그인",
-        "id ",
-        "id:",
-    ),
-    *(
-        "zugang",
-        "accès",
-        "acceso",
-        "accesso",
-        "acesso",
-        "dostęp",
-        "доступ",
-        "вход",
-        "giriş",
-        "logow",
-        "inlog",
-        "toegang",
-        "idは",
-    ),
+_PAIR_HINTS = Hints(
+    *("user", "login", "account", "usuario", "usuário", "benutzer", "util", "ident", "utente", "użytk", "логин"),
+    *("kullan", "gebruik", "använd", "brug", "账", "用户", "帐", "アカウ", "ユーザ", "ログ", "登", "아이디", "계정"),
+    *("로그인", "id ", "id:", "id=", "idは", "zugang", "accès", "acceso", "accesso", "acesso", "dostęp", "доступ"),
+    *("вход", "giriş", "logow", "inlog", "toegang"),
 )
 _NO_LOGIN = re.compile(
     r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test"
@@ -238,7 +242,10 @@ _NO_LOGIN = re.compile(
 
 def told_later(text: str, start: int, limit: int) -> Iterator[MatchSpan]:
     """Find a password that a later sentence tells: "It's now …"."""
-    for found in _LATER.finditer(text, start, min(limit + 64, len(text))):
+    end = min(limit + 64, len(text))
+    if _STRONG.search(text, start, end) is None:
+        return
+    for found in _LATER.finditer(text, start, end):
         group = found.lastindex or 0
         if found.start() < limit and _is_strong(found[group]):
             yield MatchSpan(*found.span(group), "password")
@@ -271,25 +278,28 @@ def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
     return MatchSpan(*found.span(1), "password")
 
 
-def told(text: str, lowered: str) -> Iterator[MatchSpan]:
+def told(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find what opens a thing or an account, and words with a remark on how to write them."""
     if _DIGITS.search(text):
-        for pattern in (_OPENS, _OPENING, _TYPED):
-            yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
-    if _DIGIT.search(text):
+        for pattern, hints in ((_OPENS, _OPENS_HINTS), (_OPENING, _OPENING_HINTS), (_TYPED, _TYPED_HINTS)):
+            if lowered.has(hints):
+                yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
+    if _WITH_DIGIT.search(text):
         yield from _accounts(text, lowered)
-    if any(hint in lowered for hint in _REMARK_HINTS):
+    if lowered.has(_ABOUT_HINTS) and lowered.has(_REMARK_HINTS):
         for found in _REMARK.finditer(text):
             if _ABOUT.search(text, max(0, found.start() - 60), found.start()) and not stands_for_one(found[1]):
                 yield MatchSpan(*found.span(1), "password")
 
 
-def _accounts(text: str, lowered: str) -> Iterator[MatchSpan]:
-    patterns = [_ENTERING, _ENTERED]
+def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    patterns = [
+        pattern
+        for pattern, hints in ((_ENTERING, _ENTERING_HINTS), (_ENTERED, _ENTERED_HINTS), (_PAIR, _PAIR_HINTS))
+        if lowered.has(hints)
+    ]
     if "@" in text:
         patterns.append(_ACCOUNT)
-    if any(hint in lowered for hint in _PAIR_HINTS):
-        patterns.append(_PAIR)
     if not text.isascii():
         patterns.append(_GLUED)
     for pattern in patterns:
