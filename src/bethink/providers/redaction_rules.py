@@ -40,7 +40,12 @@ def _always(value: str) -> bool:
 
 
 _CONTEXTS = [
-    ("otp_seed", Hints("otpauth:"), re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"), _always),
+    (
+        "otp_seed",
+        Hints("otpauth:"),
+        re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"),
+        _always,
+    ),
     (
         "otp_seed",
         Hints("otp", "2fa", "mfa", "authenticator", "two-factor"),
@@ -117,7 +122,9 @@ _CONTEXTS = [
     ),
     (
         "secret",
-        Hints('variable "',),
+        Hints(
+            'variable "',
+        ),
         re.compile(
             r"variable \"[^\"\n]{0,60}(?:password|secret|token|key)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""

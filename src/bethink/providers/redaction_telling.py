@@ -22,7 +22,6 @@ _LATER = re.compile(
     rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
     r"|(?:现在是|新的是|现在改为|改成了?|換成|换成了?|新しいのは|今は|いまは|지금은|새로운 건"
     r"|이제)[ :：「]{0,2}([!-~]{6,64})",
-    re.IGNORECASE,
 )
 _PREPOSITIONS = (
     r"for|of|on|to|at|from|für|fürs|vom|von|zum|zur|am|im|du|de|des|pour|del|para|do|da|dos|per|di|della|dello|dell"
@@ -40,14 +39,13 @@ _LAST_PREPOSITION = re.compile(
 )
 _CLAUSE = re.compile(r"[.!?;:,()\n]")
 _DIGITS_END = (
-    r"(?![0-9A-Za-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
-    r"|users|items"
-    r"|lines|EUR|USD|€|\$|km|m\b|mm|cm|kg|g\b|ml|MB|GB|Hz|W\b|V\b|mAh?|Euro|euros?|dollars?|Uhr|stellig|Stellen"
-    r"|chiffres"
-    r"|d[ií]gitos|cifre|cyfr|zł|Stück|Leute|Minuten|Jahre|ans|años|anos|anni|lat|лет|руб|цифр|o'clock|am\b|pm\b|h\b))"
+    r"(?![0-9a-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
+    r"|users|items|lines|eur|usd|€|\$|km|m\b|mm|cm|kg|g\b|ml|mb|gb|hz|w\b|v\b|mah?|euro|euros?|dollars?|uhr"
+    r"|stellig|stellen|chiffres|d[ií]gitos|cifre|cyfr|zł|stück|leute|minuten|jahre|ans|años|anos|anni|lat|лет|руб"
+    r"|цифр|o'clock|am\b|pm\b|h\b))"
     rf"(?!{NOUN[1:]})"
 )
-_PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[A-ZА-Я][0-9]{3,5})"
+_PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]{3,5})"
 _DIGITS = re.compile(
     r"(?<![\w.:/-])(?:[0-9]{4,8}(?![0-9A-Za-z])|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})"
 )
@@ -76,7 +74,6 @@ _OPENS = re.compile(
     rf"|porte|garaje|puerta|trastero"
     rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur"
     rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END}",
-    re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in"
@@ -93,7 +90,6 @@ _OPENING = re.compile(
     rf"{_DIGITS_END}{_AT_END}"
     r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금"
     r"|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
-    re.IGNORECASE,
 )
 _TYPED = re.compile(
     rf"(?<![\w-])(?:type|enter|punch in|key in|dial|press|gib|tippe?|tape[rz]?|marca|teclea|digita|digite|wpisz"
@@ -103,7 +99,6 @@ _TYPED = re.compile(
     r"[^\n]{0,16}?(?:gate|door|keypad|alarm|panel|lock|safe|intercom|tor\b|tür|klingel|porte|portail|clavier"
     r"|puerta|portal|teclado"
     r"|porta|cancello|tastier|portão|drzwi|bram|klawiat|двер|ворот|домофон|панел)",
-    re.IGNORECASE,
 )
 _ENTERING = re.compile(
     r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan"
@@ -118,7 +113,6 @@ _ENTERING = re.compile(
     r"|ve|met|en|med|och|og|/)"
     rf"[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s(?:an|ein|to|at|on|in|and)\b|\s*\Z"
     rf"|\s*\n|(?<=[.,;!?)])\s))",
-    re.IGNORECASE,
 )
 _ENTERED = re.compile(
     rf"(?<![\w-])(?:use|using|try|utilise[rz]?|usa|use|nimm|benutze?|verwende|użyj|используй\w{{0,2}}|gebruik"
@@ -126,7 +120,6 @@ _ENTERED = re.compile(
     r"[\"'`”»]?[ \t](?:to|zum|um|pour|para|per|do|чтобы|для|om|til|för|for att)[ \t]"
     r"(?:te |me |se |dich |get |)(?:log|sign|enter|get in|unlock|anmeld|einlogg|connect|entr|acced|ingres|inici"
     r"|logow|zalog|вой|вход|in te|logga)",
-    re.IGNORECASE,
 )
 _REMARK = re.compile(
     r"(?<![^\s\"'`“„«(:：])([^\s,;(\"'`“„«]{4,40})[\"'`”»]?,?[ \t(]{1,2}(?:all (?:in )?(?:lower|upper|small|caps"
@@ -134,7 +127,7 @@ _REMARK = re.compile(
     r"|(?:lower|upper) ?case|(?:as )?one word|no (?:spaces?|caps)|with (?:a |an |the )?(?:capital|zero"
     r"|exclamation|underscore|dot|dollar|big|upper|number)"
     r"|capital |alles (?:klein|groß|zusammen)|klein ?geschrieben|großgeschrieben|zusammengeschrieben"
-    r"|(?:mit )?gro(?:ß|ss)em [A-Z]\b|ohne leerzeichen"
+    r"|(?:mit )?gro(?:ß|ss)em [a-z]\b|ohne leerzeichen"
     r"|tout (?:en |attaché)|en (?:minuscules?|majuscules?|minúsculas?|mayúsculas?)|sans espace|todo (?:en "
     r"|junto)|sin espacios|con (?:mayúscula|la primera)"
     r"|tudo (?:em |junto)|em (?:minúsculas?|maiúsculas?)|sem espaço|tutto (?:minuscolo|maiuscolo|attaccato|in )"
@@ -143,7 +136,6 @@ _REMARK = re.compile(
     r"|заглавной)|(?:всё |все )?(?:маленькими|большими|слитно)"
     r"|без пробел|hepsi (?:küçük|büyük|bitişik)|(?:allemaal |alles )?(?:kleine letters|aan elkaar)"
     r"|zonder spaties|全部小写|全小写|都是小写|すべて小文字|全部小文字|모두 소문자)",
-    re.IGNORECASE,
 )
 _REMARK_HINTS = Hints(
     *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
@@ -218,7 +210,6 @@ _PAIR = re.compile(
     rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
     rf"|toegang)(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
     rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
-    re.IGNORECASE,
 )
 _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
@@ -240,15 +231,20 @@ _NO_LOGIN = re.compile(
 )
 
 
-def told_later(text: str, start: int, limit: int) -> Iterator[MatchSpan]:
+_OPENERS = ((_OPENS, _OPENS_HINTS), (_OPENING, _OPENING_HINTS), (_TYPED, _TYPED_HINTS))
+_ENTRIES = ((_ENTERING, _ENTERING_HINTS), (_ENTERED, _ENTERED_HINTS), (_PAIR, _PAIR_HINTS))
+"""Patterns for a text in lower case, because to match without regard to case is slow, and the hints of each."""
+
+
+def told_later(text: str, lowered: str, start: int, limit: int) -> Iterator[MatchSpan]:
     """Find a password that a later sentence tells: "It's now …"."""
     end = min(limit + 64, len(text))
     if _STRONG.search(text, start, end) is None:
         return
-    for found in _LATER.finditer(text, start, end):
-        group = found.lastindex or 0
-        if found.start() < limit and _is_strong(found[group]):
-            yield MatchSpan(*found.span(group), "password")
+    for found in _LATER.finditer(lowered, start, end):
+        begin, stop = found.span(found.lastindex or 0)
+        if found.start() < limit and _is_strong(text[begin:stop]):
+            yield MatchSpan(begin, stop, "password")
             return
 
 
@@ -281,32 +277,31 @@ def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
 def told(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find what opens a thing or an account, and words with a remark on how to write them."""
     if _DIGITS.search(text):
-        for pattern, hints in ((_OPENS, _OPENS_HINTS), (_OPENING, _OPENING_HINTS), (_TYPED, _TYPED_HINTS)):
+        for pattern, hints in _OPENERS:
             if lowered.has(hints):
-                yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
+                yield from (
+                    MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(lowered.text)
+                )
     if _WITH_DIGIT.search(text):
         yield from _accounts(text, lowered)
     if lowered.has(_ABOUT_HINTS) and lowered.has(_REMARK_HINTS):
-        for found in _REMARK.finditer(text):
-            if _ABOUT.search(text, max(0, found.start() - 60), found.start()) and not stands_for_one(found[1]):
+        for found in _REMARK.finditer(lowered.text):
+            about = _ABOUT.search(text, max(0, found.start() - 60), found.start())
+            if about and not stands_for_one(text[found.start(1) : found.end(1)]):
                 yield MatchSpan(*found.span(1), "password")
 
 
 def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
-    patterns = [
-        pattern
-        for pattern, hints in ((_ENTERING, _ENTERING_HINTS), (_ENTERED, _ENTERED_HINTS), (_PAIR, _PAIR_HINTS))
-        if lowered.has(hints)
-    ]
+    patterns = [pattern for pattern, hints in _ENTRIES if lowered.has(hints)]
     if "@" in text:
         patterns.append(_ACCOUNT)
     if not text.isascii():
         patterns.append(_GLUED)
     for pattern in patterns:
-        for found in pattern.finditer(text):
-            group = found.lastindex or 0
-            if _is_strong(found[group]):
-                yield MatchSpan(*found.span(group), "password")
+        for found in pattern.finditer(lowered.text):
+            start, end = found.span(found.lastindex or 0)
+            if _is_strong(text[start:end]):
+                yield MatchSpan(start, end, "password")
 
 
 def _is_strong(value: str) -> bool:

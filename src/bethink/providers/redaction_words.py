@@ -114,7 +114,7 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             if span.start > end and span.kind == "password":
                 yield from _another(text, span.end)
         if KIND[name] == "password" and limit - end > _NEAREST:
-            yield from told_later(text, max(done, end), limit)
+            yield from told_later(text, lowered, max(done, end), limit)
 
 
 _NEAREST = 12  # names closer to each other than this tell nothing
