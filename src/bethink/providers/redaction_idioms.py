@@ -43,14 +43,16 @@ _ANY_STRING = r"""(?:"[^"\n]{0,120}"|'[^'\n]{0,120}')"""
 
 def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Idiom:
     """Return the idiom of a command whose flag takes a password."""
-    hints = tuple(re.findall(r"[a-z0-9_-]{2,}", re.sub(r"\w\?", "", tools)))
+    names = re.findall(r"[a-z0-9_ -]{2,}", re.sub(r"\w\?", "", tools))
+    hints = (name if len(name) > 2 else f"{name} " for name in names)
     pattern = re.compile(rf"(?<![\w/.-])(?:{tools})\b[^\n|;]{{0,160}}?\s(?:{flags}){_VALUE}")
     return Idiom("password", Hints(*hints), pattern, judge, (" -", " /"))
 
 
 def _call(functions: str, before: int, judge: Callable[[str], bool] = _is_word_or_more) -> Idiom:
     """Return the idiom of a function that takes a password behind so many other arguments."""
-    hints = tuple(name.lower() for name in re.findall(r"[A-Za-z_]{3,}", functions.replace("\\b", "")))
+    names = re.findall(r"[A-Za-z_. ]{3,}", functions.replace("\\b", "").replace("\\.", "."))
+    hints = (name.lower() for name in names)
     others = rf"(?:(?:[\w.]{{0,20}}{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
     pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}[rbuN]?{_STRING}")
     return Idiom("password", Hints(*hints), pattern, judge, ("(", "["))

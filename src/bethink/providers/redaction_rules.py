@@ -169,18 +169,18 @@ def secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
 
 
 def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
-    found = [*shaped(text), *broken(text)]
+    lowered = Lowered(text)
+    found = [*shaped(text, lowered), *broken(text, lowered)]
     if also:
         found += personal(text, also)
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
-    return found + _told(text)
+    return found + _told(text, lowered)
 
 
-def _told(text: str) -> list[MatchSpan]:
+def _told(text: str, lowered: Lowered) -> list[MatchSpan]:
     """Return what the words and marks around it make a secret."""
     found: list[MatchSpan] = []
-    lowered = Lowered(text)
     for place in _INDEX.places_in(lowered):
         kind, _, pattern, judge, needs = _IDIOMS[place]
         if any(need in text for need in needs):

@@ -47,7 +47,7 @@ _DIGITS_END = (
 )
 _PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]{3,5})"
 _DIGITS = re.compile(
-    r"(?<![\w.:/-])(?:[0-9]{4,8}(?![0-9A-Za-z])|[0-9]{1,2}[- ][0-9]{1,2}[- ][0-9]|[0-9]{2,3}[A-ZА-Я][0-9]{3})"
+    r"[0-9](?<![\w.:/-].)(?:[0-9]{3,7}(?![0-9A-Za-z])|[0-9]?[- ][0-9]{1,2}[- ][0-9]|[0-9]{1,2}[A-ZА-Я][0-9]{3})"
 )
 _DIGIT = re.compile(r"[0-9]")
 _THING = (
@@ -66,14 +66,14 @@ _IS_CODE = (
     r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
 )
 _OPENS = re.compile(
-    rf"(?<![\w-])(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?[ \t]{{0,2}}{_IS_CODE}"
+    rf"(?<![\w-])(?:(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?[ \t]{{0,2}}{_IS_CODE}"
     rf"(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}{_DIGITS_END}"
-    rf"|(?<![\w-])(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
+    rf"|(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
     rf"|sejf)[ \t]{_PIN}{_DIGITS_END}"
-    rf"|(?<![\w-])(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
+    rf"|(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
     rf"|porte|garaje|puerta|trastero"
     rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur"
-    rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END}",
+    rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END})",
 )
 _OPENING = re.compile(
     r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in"
