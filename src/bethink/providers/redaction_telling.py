@@ -215,7 +215,6 @@ _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
     r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
 )
-_ONE_DIGIT = re.compile(r"[A-Za-z]+[0-9]")
 _PAIR_HINTS = Hints(
     *("user", "login", "account", "usuario", "usuário", "benutzer", "util", "ident", "utente", "użytk", "логин"),
     *("kullan", "gebruik", "använd", "brug", "账", "用户", "帐", "アカウ", "ユーザ", "ログ", "登", "아이디", "계정"),
@@ -308,4 +307,6 @@ def _is_strong(value: str) -> bool:
     """Return whether a word must be a password even where other names can stand."""
     if not any(map(str.isdigit, value)) and value.islower():
         return False
-    return is_password(value) and not _ONE_DIGIT.fullmatch(value) and _NO_LOGIN.fullmatch(value) is None
+    return (
+        is_password(value) and not (value[:-1].isalpha() and value[-1].isdigit()) and _NO_LOGIN.fullmatch(value) is None
+    )

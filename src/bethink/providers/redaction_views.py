@@ -23,8 +23,9 @@ _MAY_BE_ODD = re.compile(r"[\\%&\"'\u00ad\u034f-\U0010ffff]| [A-Za-z] [A-Za-z] [
 """What stands in every text that has another reading, quickly found."""
 _ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _BASE64 = re.compile(
-    r"(?<![A-Za-z0-9+/_=.-])(?:[A-Za-z0-9+/]{60,76}\r?\n[ \t]{0,12}){0,2000}+[A-Za-z0-9+/_-]{16,}+={0,2}"
+    r"(?<![A-Za-z0-9+/_=.-])(?:[A-Za-z0-9+/]{60,76}\r?\n[ \t]{0,12}){0,2000}[A-Za-z0-9+/_-]{16,}+={0,2}"
 )
+"""The lines are not possessive: where a short line follows them, the last of them ends the match, and not all fail."""
 _LINE_BREAKS = re.compile(r"\s+")
 _SHORTEST = 16
 _FIRST = 24  # so many characters of base64 tell text from anything else
