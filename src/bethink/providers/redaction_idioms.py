@@ -222,6 +222,12 @@ _LINES = [
         _is_word_or_more,
     ),
     _rule("password", "password password |passwd/", r"(?m)[/_-]pass\w{0,12} password (\S{4,128})$"),
+    _rule(
+        "password",
+        "input password |type password |fill secret |type secret ",
+        r"(?i:(?:input|type) password|(?:fill|type) secret)[ \t]{2,20}\S{1,80}[ \t]{2,20}(\S{4,64})[ \t]*(?=\n|\Z)",
+        _is_word_or_more,
+    ),
     _rule("password", " --plain", r"(?:pw|passw(?:or)?d) --plain\w{0,6} (\S{4,128})"),
     _rule("password", "user |login |auth ", r"(?mi)^(?:user|login|auth) [\w.@-]{2,40} (\S{6,64})[ \t]*$", is_password),
     _rule(
@@ -284,7 +290,7 @@ _CODE = [
     _call(r"auth\s?=\s?|\bauth\s?:\s?|\.auth|[.>]login|\.log_in|\.signIn|\.authenticate|Credentials|credentials", 1),
     _call(
         r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect"
-        r"|oracledb\.connect|odbc_connect|createPool",
+        r"|oracledb\.connect|odbc_connect|createPool|DBI->connect|dbConnect|open_database",
         2,
     ),
     _rule(

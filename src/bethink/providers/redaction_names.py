@@ -197,8 +197,9 @@ _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
-_CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
+CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
 """`smtpPass`. What ends in `Key` is too often a name of something else."""
+_NUMBER = 3  # digits of a number that belongs to a name
 _NOTHING = re.compile("")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 LEADS = frozenset(
@@ -253,11 +254,11 @@ def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
     """Find the names in a text, given in lower case as well: each with its beginning and end."""
     for found in _NAME.finditer(lowered):
         name, start = found.group(), found.start()
-        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not _CAMEL.match(text, start - 1):
+        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not CAMEL.match(text, start - 1):
             continue
         rest = _AFTER.match(lowered, found.end())
-        if rest is None and not name.isascii():  # 密码 and its like stand directly before a value
-            rest = _NOTHING.match(lowered, found.end()) if _UNSPACED.match(name) else None
+        if not name.isascii() and (rest is None or rest.end() - found.end() > _NUMBER) and _UNSPACED.match(name):
+            rest = _NOTHING.match(lowered, found.end())  # 密码 and its like stand directly before a value
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
         if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):

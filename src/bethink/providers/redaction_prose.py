@@ -51,7 +51,8 @@ _END = (
 NOUN = (
     r"|[ \t]{1,3}(?!(?:then|and|to|or|for|please|thanks|off|at|on|dann|und|oder|aus|an|ab|ein|puis|et|ou|y|o|e"
     r"|ed|poi|i|lub|и"
-    r"|или|потом|ve|en|och|og|sonra)\b)[^\W\d]"
+    r"|или|потом|ve|en|och|og|sonra|press|eingeben|tippen|drücken|wählen|taper|entrer|pulsar|marcar|digitar|inserire"
+    r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen)\b)[^\W\d]"
 )
 """What stands behind a quantity, for a negative look ahead: a word other than these."""
 _SPOKEN = re.compile(

@@ -12,13 +12,14 @@ _AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
 _WORD_OF = r"([!-~]{6,64}?)"
 _LATER = re.compile(
     r"(?<!\w)(?:(?:it|this)(?:['\u2019]?s| is| was| to| should be)|(?:the )?new one(?:['\u2019]s| is|:)"
-    r"|the new[: ]|is now|now"
+    r"|the new[: ]|is now|now|always|still|immer(?: noch)?|toujours|siempre|sempre|zawsze|всегда|hep|altijd"
+    r"|alltid|altid"
     r"|(?:es|er|das|sie) (?:ist|lautet|heißt)|(?:das |der )?neue[rs]?(?: ist| lautet|:)?|jetzt|nun|und zwar"
     r"|c['\u2019]est|(?:le )?nouveau(?: est|:)?|maintenant|désormais|à présent"
     r"|ahora(?: es)?|la nueva(?: es|:)?|es|agora(?: é)?|a nova(?: é|:)?|é|adesso(?: è)?|ora(?: è)?"
     r"|(?:quella )?nuova(?: è|:)?|è"
     r"|teraz(?: to| jest)?|nowe(?: to|:)?|to|nu(?: är| er)?|het is(?: nu)?|(?:de|het) nieuwe(?: is|:)?"
-    r"|(?:det|den)(?: nya| nye| er| är)|это|теперь(?: это)?|новый|сейчас|вот(?: он)?|şimdi|artık|yenisi|yeni)"
+    r"|(?:det|den)(?: nya| nye| er| är)|это|теперь(?: это| он| она)?|новый|сейчас|вот(?: он)?|şimdi|artık|yenisi|yeni)"
     rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
     r"|(?:现在是|新的是|现在改为|改成了?|換成|换成了?|新しいのは|今は|いまは|지금은|새로운 건"
     r"|이제)[ :：「]{0,2}([!-~]{6,64})",
@@ -38,13 +39,13 @@ _LAST_PREPOSITION = re.compile(
     rf"(?:\A|\s)(?:{_PREPOSITIONS}|in|with|mit|con|avec|and|or|und|et|y|e|i|и)\s+[\"'`“„«]?\Z", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[.!?;:,()\n]")
-_DIGITS_END = (
+_NO_UNIT = (
     r"(?![0-9a-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
     r"|users|items|lines|eur|usd|€|\$|km|m\b|mm|cm|kg|g\b|ml|mb|gb|hz|w\b|v\b|mah?|euro|euros?|dollars?|uhr"
     r"|stellig|stellen|chiffres|d[ií]gitos|cifre|cyfr|zł|stück|leute|minuten|jahre|ans|años|anos|anni|lat|лет|руб"
     r"|цифр|o'clock|am\b|pm\b|h\b))"
-    rf"(?!{NOUN[1:]})"
 )
+_DIGITS_END = rf"{_NO_UNIT}(?!{NOUN[1:]})"
 _PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]{3,5})"
 _DIGITS = re.compile(
     r"[0-9](?<![\w.:/-].)(?:[0-9]{3,7}(?![0-9A-Za-z])|[0-9]?[- ][0-9]{1,2}[- ][0-9]|[0-9]{1,2}[A-ZА-Я][0-9]{3})"
@@ -146,11 +147,12 @@ _REMARK_HINTS = Hints(
 _ABOUT = re.compile(
     r"(?i:pass(?:word|wort|phrase|code|ord)|\bpw\b|pwd|kennwort|mot de passe|mdp|contraseña|clave|senha|parola"
     r"|hasło|парол|şifre|wachtwoord|lösenord"
-    r"|kodeord|wi-?fi|wlan|密码|パスワード|비밀번호|비번|login)"
+    r"|kodeord|wi-?fi|wlan|network|netzwerk|netwerk|réseau|router|密码|パスワード|비밀번호|비번|login)"
 )
 _ABOUT_HINTS = Hints(
     *("pass", "pw", "kennwort", "mdp", "contraseña", "clave", "senha", "parol", "hasło", "парол", "şifre", "login"),
     *("wachtwoord", "lösenord", "kodeord", "wifi", "wi-fi", "wlan", "密码", "パスワード", "비밀번호", "비번"),
+    *("network", "netzwerk", "netwerk", "réseau", "router"),
 )
 _OPENS_HINTS = Hints(
     *("alarm", "safe", "gate", "lock", "keypad", "key box", "keybox", "intercom", "suitcase", "tresor", "schloss"),
@@ -211,6 +213,30 @@ _PAIR = re.compile(
     rf"|toegang)(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
     rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
 )
+_ROOT = re.compile(
+    r"(?<![\w./-])(?:admin|administrator|root|guest|gast|postgres|ubuntu)[ \t]{1,2}[/|,][ \t]{1,2}"
+    rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
+)
+_KEEPER = re.compile(
+    r"(?<!\w)(?:bitwarden|vaultwarden|keepass\w{0,3}|lastpass|dashlane|1password|enpass|proton ?pass)"
+    r"(?:[ \t][^\s\d.:=,]{1,16}){0,4}?[ \t]?(?:is|was|ist|lautet|est|es|é|è|to|это|[:=—–-])"
+    rf"(?:[ \t](?:still|now|noch|jetzt|toujours|ahora|:))?[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+)
+_WHEN_ASKED = re.compile(
+    r"(?<!\w)(?:type|enter|use|try|put in|gib|tippe?|nimm|tape[rz]?|mets|mettez|utilise[rz]?|escribe|pon|usa|introduce"
+    r"|digita|inserisci|scrivi|digite|coloca|wpisz|podaj|введи\w{0,2}|набери\w{0,2}|vul|typ|skriv|yaz)[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?,?[ \t](?:when|if|where|wenn|falls|quand|lorsqu\w{{1,2}}|si|cuando|quando|se|gdy"
+    r"|jeśli|когда|если|als|wanneer|när|når|for|as|at|für|beim|comme|como|come|jako|как)[ \t]"
+    r"(?:[^\s.]{1,16}[ \t]){0,6}?[^\s.]{0,16}(?:password|passwort|kennwort|passphrase|mot de passe|contraseña|senha"
+    r"|hasło|парол|wachtwoord|lösenord|passord|kodeord|şifre|parola)"
+)
+_RESET_PIN = re.compile(
+    r"(?<![\w-])(?:pin|passcode|пин)(?!\w)[^\n]{0,60}?(?<!\w)"
+    r"(?:(?:set|changed|switched|reset|moved) (?:it )?to|(?:sie|ihn|das|den) (?:jetzt |nun )?auf"
+    r"|(?:changé|mis) (?:en|à)"
+    r"|(?:cambi[éeó]\w{0,3}|puse|puesto) (?:a|por|en)|cambiat\w (?:in|a)|(?:mudei|troquei|mudou) para|zmieni\w{1,4} na"
+    rf"|(?:поменял\w?|сменил\w?) (?:его )?на)[ \t]{{1,2}}{_PIN}{_NO_UNIT}"
+)
 _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
     r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
@@ -230,8 +256,19 @@ _NO_LOGIN = re.compile(
 )
 
 
-_OPENERS = ((_OPENS, _OPENS_HINTS), (_OPENING, _OPENING_HINTS), (_TYPED, _TYPED_HINTS))
-_ENTRIES = ((_ENTERING, _ENTERING_HINTS), (_ENTERED, _ENTERED_HINTS), (_PAIR, _PAIR_HINTS))
+_OPENERS = (
+    (_OPENS, _OPENS_HINTS),
+    (_OPENING, _OPENING_HINTS),
+    (_TYPED, _TYPED_HINTS),
+    (_RESET_PIN, Hints("pin", "passcode", "пин")),
+)
+_ENTRIES = (
+    (_ENTERING, _ENTERING_HINTS),
+    (_ENTERED, _ENTERED_HINTS),
+    (_PAIR, _PAIR_HINTS),
+    (_ROOT, Hints("admin", "root", "guest", "gast", "postgres", "ubuntu")),
+    (_KEEPER, Hints("warden", "keepass", "lastpass", "dashlane", "1password", "enpass", "proton pass", "protonpass")),
+)
 """Patterns for a text in lower case, because to match without regard to case is slow, and the hints of each."""
 
 
@@ -296,6 +333,10 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
         patterns.append(_ACCOUNT)
     if not text.isascii():
         patterns.append(_GLUED)
+    if lowered.has(_ABOUT_HINTS):
+        for found in _WHEN_ASKED.finditer(lowered.text):
+            if is_password(text[found.start(1) : found.end(1)]):
+                yield MatchSpan(*found.span(1), "password")
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)

@@ -181,11 +181,16 @@ def is_token(value: str, *, least: int = 10) -> bool:
     return len(_SPECIAL.findall(value)) > 1 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def is_password(value: str) -> bool:
+def is_password(value: str, *, literal: bool = False) -> bool:
     """Return whether a word in a sentence must be a password, not a dictionary word or technical term."""
     if len(value) <= 12 and value.lower() in _WELL_KNOWN:
         return True
-    if not 6 <= len(value) <= 128 or stands_for_one(value) or _TECHNICAL.fullmatch(value) or _ADDRESS.fullmatch(value):
+    if (
+        not 6 <= len(value) <= 128
+        or stands_for_one(value, literal=literal)
+        or _TECHNICAL.fullmatch(value)
+        or _ADDRESS.fullmatch(value)
+    ):
         return False
     if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
         return True

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
+from bethink.providers.redaction_names import CAMEL, DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
@@ -23,7 +23,9 @@ _ASSIGN = re.compile(
     r"""|={1,3}|:|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
-    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
+    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?"""
+    r"""|(?:(?:new[ ])?(?:[A-Za-z_]{1,20}(?:::|\.))?(?:from|new|of|[sS]tring|Secret(?:Str|String|Key)?"""
+    r"""|SecureString|Some|b64decode|bytes))?\((?=b?["']))?"""
 )
 _CALLED = re.compile(
     r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
@@ -240,7 +242,12 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
-    sure = text[start : start + 4].isupper() or _DEFINED.search(text, max(0, start - 80), start) is not None
+    sure = (
+        text[start : start + 4].isupper()
+        or text[start - 2 : start] in ('" ', "' ")  # between two strings, as in a command
+        or CAMEL.match(text, start - 1) is not None
+        or _DEFINED.search(text, max(0, start - 80), start) is not None
+    )
     return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
 
 
@@ -349,7 +356,8 @@ def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
         return False
     if kind == "password":
         digits = value.isdigit() and len(value) >= (4 if pin else 6)
-        return led and (is_password(value) or (digits and not stands_for_one(value)))
+        literal = value[:1].isupper()  # not `settings.password1`
+        return led and (is_password(value, literal=literal) or (digits and not stands_for_one(value)))
     if kind == "key":
         return led and _is_plain_token(value)
     return is_token(value, least=16) if led else _is_plain_token(value)
