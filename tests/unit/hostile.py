@@ -2,16 +2,25 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from re import _parser as parser  # pyright: ignore[reportAttributeAccessIssue]
+from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
 
+_parser: Any = import_module("re._parser")  # not public, but nothing else reads a pattern
 _LETTERS = "a1A -.:='\"x_/@\n"
 _CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S", "NOT_WORD": r"\W"}
 _OFTEN = 1000
+_MODULES = ("blocks", "idioms", "names", "personal", "prose", "rules", "telling", "tokens", "views", "words")
+"""Not `values`, whose patterns only read a single value of bounded length."""
 
 
-def patterns_of(module: ModuleType) -> dict[str, re.Pattern[str]]:
+def rule_patterns() -> dict[re.Pattern[str], str]:
+    """Return the patterns of all redaction rules, with a name for each."""
+    modules = (import_module(f"bethink.providers.redaction_{name}") for name in _MODULES)
+    return {pattern: name for module in modules for name, pattern in _patterns_of(module).items()}
+
+
+def _patterns_of(module: ModuleType) -> dict[str, re.Pattern[str]]:
     """Return every pattern of a module, also those in its tables, by a name and a number."""
     found: dict[str, re.Pattern[str]] = {}
     for name, value in vars(module).items():
@@ -30,7 +39,7 @@ def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
 
 def beginnings(pattern: re.Pattern[str]) -> list[str]:
     """Return texts that a pattern matches or nearly does: ways through it, whole and cut short, and what it repeats."""
-    tree = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    tree = _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
     shortest, longer = ("".join(_walk(tree, way)) for way in (0, 1))
     cut = [shortest, shortest[:-1], longer, longer[: -len(longer) // 3]]
     return [text for text in dict.fromkeys([*_loops(tree), *cut]) if text]

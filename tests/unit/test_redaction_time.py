@@ -1,4 +1,3 @@
-import importlib
 import re
 
 import pytest
@@ -6,7 +5,7 @@ import pytest
 from bethink.providers.redaction import SecretRedactor
 from bethink.setting_groups import PERSONAL_KINDS
 from tests.pace import is_linear
-from tests.unit.hostile import beginnings, patterns_of
+from tests.unit.hostile import beginnings, rule_patterns
 
 redact = SecretRedactor(b"a key for tests, and for nothing else", also=PERSONAL_KINDS).redact
 
@@ -36,13 +35,7 @@ HOSTILE = [
 ]
 
 
-MODULES = ("blocks", "idioms", "names", "personal", "prose", "rules", "telling", "tokens", "views", "words")
-"""Not `values`, whose patterns only read a single value of bounded length."""
-PATTERNS = {
-    pattern: name
-    for module in MODULES
-    for name, pattern in patterns_of(importlib.import_module(f"bethink.providers.redaction_{module}")).items()
-}
+PATTERNS = rule_patterns()
 EACH_PATTERN = pytest.mark.parametrize("pattern", PATTERNS, ids=PATTERNS.values())
 
 

@@ -106,8 +106,8 @@ _COMMANDS = [
     ),
     _rule(
         "password",
-        "sudo -s|--password-stdin|secret put|secret set|chpasswd|passwd |--with-token|cryptsetup|--passphrase-fd"
-        "|secrets create|kinit|docker login",
+        "sudo -s|--password-stdin|secret put|secret set|secret create|chpasswd|passwd |--with-token|cryptsetup"
+        "|--passphrase-fd|secrets create|kinit|docker login",
         r"""(?:echo|printf)(?:\s-[neE]{1,3}|\s["']?%s(?:\\n)?["']?){0,2}\s"""
         r"""(?:"(?:\w{1,32}:)?([^"\n$]{3,128})"|'(?:\w{1,32}:)?([^'\n]{3,128})'|(?:\w{1,32}:)?([^\s"'|$`]{3,128}))"""
         r"""\s{0,4}\|\s{0,4}(?:sudo -S|[^\n|]{0,80}(?:--password-stdin|secrets? (?:put|set|create)|chpasswd"""
@@ -306,7 +306,9 @@ _CODE = [
         2,
     ),
     _call(r"WiFi\.begin|ssh\.connect|client\.connect|connectWifi|ldap_bind", 1),
-    _call(r"ssh\.connect|client\.connect|Credentials", 3),
+    _call(r"ssh\.connect|client\.connect|Credentials|mysql_real_connect", 3),
+    _call(r"[a-z_]{0,20}_(?:login|auth|authenticate|bind)|[a-z]{2,20}(?:Login|Authenticate)", 2, is_password),
+    _rule("password", ".tochararray()", rf"{_STRING}\.toCharArray\(\)", is_password),
     _call(
         r"bcrypt\.\w{1,20}|argon2\.\w{1,20}|hash_password|hashPassword|HashPassword|hashpw|make_password|password_hash"
         r"|[eE]ncoder\.(?:encode|matches)|scrypt\w{0,8}|pbkdf2\w{0,12}|PBKDF2\w{0,12}|deriveKey|createCipher\w{0,4}",

@@ -8,7 +8,7 @@ from bethink.providers.redaction_tokens import MatchSpan
 
 _WHAT = (
     # English
-    r"pin|passcode|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
+    r"(?:[^\W\d_]{2,16}-)?pin|passcode|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
     r"|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail|vault|keypad"
     r"|buzzer|gym|parking"
     r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination"
@@ -40,7 +40,7 @@ _LINK = (
     r"(?:[ \t]{1,3}(?:the|der|die|das|le|la|el|now|still|jetzt|ora|il|:))?[ \t]{0,3}[:=]?"
 )
 _CODE = (
-    r"([0-9]{3}[ -][0-9]{3}|[0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}"
+    r"(?![0-9]{1,4}x[0-9])([0-9]{3}[ -][0-9]{3}|[0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}"
     r"|(?=[0-9]{0,6}[A-Za-zА-Я][0-9]"
     r"|[0-9]+[A-Za-zА-Я])[0-9A-Za-zА-Я]{4,10})"
 )

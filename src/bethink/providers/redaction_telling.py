@@ -105,7 +105,7 @@ _ENTERING = re.compile(
     r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan"
     r"|hotspot|vpn|entsperr\w*|entschlüssel\w*|déverrouill\w*"
     r"|déchiffr\w*|desbloque\w*|descifr\w*|sblocc\w*|odblok\w*|разблокир\w*|ontgrendel\w*|вайфа\w|anmeld\w*"
-    r"|meld\w* dich|meldest|einlogg\w*|logg\w* dich"
+    r"|meld\w* dich|meldest|einlogg\w*|logg?\w* dich"
     r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?|acced[eio]r?|ingresa\w*|conéctate"
     r"|faça login|logue|acessa\w*|acesse"
     r"|zaloguj\w*|loguj\w*|войти|войди\w*|зайди\w*|заходи\w*|залогинь\w*|giriş yap\w*|oturum aç\w*|inlog\w*"
@@ -202,7 +202,7 @@ _ACCOUNT = re.compile(
 )
 _PAIR = re.compile(
     r"(?<!\w)(?:user(?:name)?|login|id|account|usuario|usuário|benutzer(?:name)?|utilisateur|identifiant|utente"
-    r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker"
+    r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker|network|netzwerk|ssid|réseau|wifi|wlan"
     r"|användare|bruger|账号|用户名?|帐号|アカウント|ユーザー名?|아이디|계정)(?:[ \t:=]{1,3}"
     r"|[は是为은는][ ：:]?)(?:is |ist |es |est |è |é |to )?"
     r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|und|et|y|e|i|и|ve|en|och"
@@ -210,7 +210,7 @@ _PAIR = re.compile(
     r"(?:(?:the |das |le |la )?(?:pass|pw|p|pwd|mdp|пасс)(?: is| ist|:|=)?[ \t]{1,2}|/[ \t]{0,2})[\"'`]?"
     rf"{_WORD_OF}(?=[\"'`)]{{0,2}}[.,;!?)。]{{0,2}}(?:\s|\Z))"
     rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
-    rf"|toegang)(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
+    rf"|toegang|creds|credentials)(?: [^\s:/,]{{1,16}}){{0,5}}(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
     rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
 )
 _ROOT = re.compile(
@@ -229,6 +229,7 @@ _WHEN_ASKED = re.compile(
     r"|jeśli|когда|если|als|wanneer|när|når|for|as|at|für|beim|comme|como|come|jako|как)[ \t]"
     r"(?:[^\s.]{1,16}[ \t]){0,6}?[^\s.]{0,16}(?:password|passwort|kennwort|passphrase|mot de passe|contraseña|senha"
     r"|hasło|парол|wachtwoord|lösenord|passord|kodeord|şifre|parola)"
+    r"(?![ \t-](?:manager|sync|hash|reset|polic|generator|rotation|flow|check))"
 )
 _RESET_PIN = re.compile(
     r"(?<![\w-])(?:pin|passcode|пин)(?!\w)[^\n]{0,60}?(?<!\w)"
@@ -245,7 +246,8 @@ _PAIR_HINTS = Hints(
     *("user", "login", "account", "usuario", "usuário", "benutzer", "util", "ident", "utente", "użytk", "логин"),
     *("kullan", "gebruik", "använd", "brug", "账", "用户", "帐", "アカウ", "ユーザ", "ログ", "登", "아이디", "계정"),
     *("로그인", "id ", "id:", "id=", "idは", "zugang", "accès", "acceso", "accesso", "acesso", "dostęp", "доступ"),
-    *("вход", "giriş", "logow", "inlog", "toegang"),
+    *("вход", "giriş", "logow", "inlog", "toegang", "creds", "credentials", "network", "netzwerk", "ssid", "réseau"),
+    *("wifi", "wlan"),
 )
 _NO_LOGIN = re.compile(
     r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test"
@@ -335,19 +337,22 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
         patterns.append(_GLUED)
     if lowered.has(_ABOUT_HINTS):
         for found in _WHEN_ASKED.finditer(lowered.text):
-            if is_password(text[found.start(1) : found.end(1)]):
-                yield MatchSpan(*found.span(1), "password")
+            start, end = found.span(1)
+            if is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
+                yield MatchSpan(start, end, "password")
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)
-            if _is_strong(text[start:end]):
+            if _is_strong(text[start:end], told=pattern is _PAIR):
                 yield MatchSpan(start, end, "password")
 
 
-def _is_strong(value: str) -> bool:
-    """Return whether a word must be a password even where other names can stand."""
+def _is_strong(value: str, *, told: bool = False) -> bool:
+    """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
     if not any(map(str.isdigit, value)) and value.islower():
         return False
     return (
-        is_password(value) and not (value[:-1].isalpha() and value[-1].isdigit()) and _NO_LOGIN.fullmatch(value) is None
+        is_password(value)
+        and (told or not (value[:-1].isalpha() and value[-1].isdigit()))
+        and _NO_LOGIN.fullmatch(value) is None
     )

@@ -28,7 +28,7 @@ _ASSIGN = re.compile(
     r"""|SecureString|Some|b64decode|bytes))?\((?=b?["']))?"""
 )
 _CALLED = re.compile(
-    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
+    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\?:|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
     r"""|\()[ \t]{0,4}|[ \t]{1,8})"""
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
@@ -51,6 +51,13 @@ _HEADING = re.compile(
     r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
 )
 """The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
+_COMPOUND = re.compile(
+    r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
+    r"|checks?|checkers?|recovery)\b"
+)
+"""What makes "password" a part of another word."""
+_KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
+"""What stands between a name and the place where a secret is kept."""
 _NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(
@@ -142,6 +149,8 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
             return span
+    if kind == "password" and _COMPOUND.match(text, end):
+        return None
     called = _CALLED.match(text, end)
     if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
         span = _given(text, start, called.end(), kind)
@@ -318,8 +327,9 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
-            from_it = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
-            if stop > start and _is_said(text[start:stop], kind, led=led and not from_it, pin=pin):
+            other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
+            other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
+            if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
