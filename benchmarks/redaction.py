@@ -266,7 +266,8 @@ def main() -> int:
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (seconds > MAX_SECONDS)
     for half in HALVES:
         short += _strange(half, redact, redact_all, show=options.show)
-    for late in LATE:
+    for late, first in LATE.items():
+        print(f"first run of {late}, which counts: {first}")
         _strange(late, redact, redact_all, show=False)  # no goal: the rules have been widened on these since
     if short:
         print(f"short of the goal: {', '.join(short)}", file=sys.stderr)

@@ -8,10 +8,17 @@ from benchmarks.redaction_corpus import Sample
 
 _FILE = Path(__file__).parent / "data" / "redaction.jsonl"
 HALVES = ("tune", "held")
-LATE = ("late", "late2", "late3", "late4", "late5")
-"""Each written after the rules of its day were done: what its first run gave is what to expect of other texts.
+LATE = {
+    "late": "code .84 of 50, prose .73 of 30",
+    "late2": "code .93 of 74, prose .79 of 52, touched .022 of 228",
+    "late3": "code .86 of 65, prose .78 of 40, touched .027 of 113",
+    "late4": "code .93 of 72, prose .79 of 61, touched 0 of 132",
+    "late5": "code .86 of 51, prose .92 of 48, touched .043 of 115",
+    "late6": "code .88 of 50, prose .95 of 42, touched .010 of 105",
+}
+"""Sets that were each written after the rules of their day were done, and what their first run gave.
 
-Once run, each was read and the rules were widened, so that only the first run of each tells anything.
+That is what to expect of other texts: once run, each set was read and the rules were widened.
 """
 
 

@@ -228,6 +228,9 @@ _LINES = [
         r"(?i:(?:input|type) password|(?:fill|type) secret)[ \t]{2,20}\S{1,80}[ \t]{2,20}(\S{4,64})[ \t]*(?=\n|\Z)",
         _is_word_or_more,
     ),
+    _rule("password", "login=", r"\blogin=[\w.@-]{1,60}:([^\s\"'&]{4,128})"),
+    _rule("password", "user ", r"(?m)^[ \t]{0,12}user \S{1,60} (?:insecure-)?password (\S{4,128})[ \t]*$"),
+    _rule("password", "passphrase=|psk=", r"(?m)^[ \t]{0,12}[a-z_]{0,12}(?:passphrase|psk)=([^\s\"'$][^\n\"']{7,62})$"),
     _rule("password", " --plain", r"(?:pw|passw(?:or)?d) --plain\w{0,6} (\S{4,128})"),
     _rule("password", "user |login |auth ", r"(?mi)^(?:user|login|auth) [\w.@-]{2,40} (\S{6,64})[ \t]*$", is_password),
     _rule(
@@ -321,6 +324,7 @@ _CODE = [
         1,
         is_password,
     ),
+    _call(r"[.:>](?:auth|authenticate|unlock)", 0, is_password),
     _call(r"check_password\w{0,5}|verify_password|verifyPassword|auth_password|authPassword|comparePassword", 1),
     _call(
         r"create_(?:super)?user|createUser|addUser|add_user|signUp|sign_up|register|new User|createAccount",

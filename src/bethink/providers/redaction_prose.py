@@ -51,7 +51,7 @@ _END = (
 NOUN = (
     r"|[ \t]{1,3}(?!(?:then|and|to|or|for|please|thanks|off|at|on|dann|und|oder|aus|an|ab|ein|puis|et|ou|y|o|e"
     r"|ed|poi|i|lub|и"
-    r"|или|потом|ve|en|och|og|sonra|press|eingeben|tippen|drücken|wählen|taper|entrer|pulsar|marcar|digitar|inserire"
+    r"|или|потом|ve|en|och|og|sonra|press|eingeben|eintippen|tippen|drücken|wählen|taper|entrer|pulsar|marcar|digitar|inserire"
     r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen)\b)[^\W\d]"
 )
 """What stands behind a quantity, for a negative look ahead: a word other than these."""
@@ -85,7 +85,7 @@ _OWN_PIN = re.compile(
     re.IGNORECASE,
 )
 _SPOKEN_HINTS = Hints(
-    *("pin", "code", "combination", "geheimzahl", "kod", "código", "clave", "codice", "код", "şifresi", "senha"),
+    *("pin", "code", "combination", "geheimzahl", "kod", "código", "clave", "codice", "код", "пин", "şifresi", "senha"),
 )
 _WRITTEN = re.compile(
     r"(?:暗証番号|金庫の番号|鍵の番号|ロックの番号|保险[箱柜]密码|门锁密码|锁的密码|認証コード|確認コード"

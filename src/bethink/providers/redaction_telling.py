@@ -67,8 +67,9 @@ _IS_CODE = (
     r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
 )
 _OPENS = re.compile(
-    rf"(?<![\w-])(?:(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?[ \t]{{0,2}}{_IS_CODE}"
-    rf"(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}{_DIGITS_END}"
+    rf"(?<![\w-])(?:(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?(?:[ \t]{{1,2}}|(?=[:=—–-]))"
+    rf"{_IS_CODE}(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}"
+    rf"{_PIN}{_DIGITS_END}"
     rf"|(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
     rf"|sejf)[ \t]{_PIN}{_DIGITS_END}"
     rf"|(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
@@ -89,6 +90,8 @@ _OPENING = re.compile(
     rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den "
     rf"|dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
     rf"{_DIGITS_END}{_AT_END}"
+    r"|(?<![\w-])(?:entsperr|öffn|ausschalt|entschärf|aufmach|ontgrendel|openen|uitzetten)\w{0,4}[^\n\d.]{0,24}?[ \t:]"
+    rf"{_PIN}(?=[ \t](?:ein)?(?:geben|tippen|drücken|wählen|intoetsen|invoeren)\b)"
     r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금"
     r"|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
 )
@@ -165,8 +168,19 @@ _OPENS_HINTS = Hints(
     *("cantina", "drzwi", "garaż", "piwnica", "дверь", "гараж", "подъезд", "kapı", "garaj", "deur", "dörr"),
 )
 _OPENING_HINTS = Hints(
-    *("unlock", "open", "disarm", "turn", "deactivat", "get in", "gets in", "you in", "entsperr", "öffne"),
-    *("aufmachen", "entschärf", "ausschalten", "déverrouill", "débloqu", "ouvr", "désactiv", "desbloque", "abr"),
+    *("unlock", "open", "disarm", "turn", "deactivat", "get in", "gets in", "you in", "entsperr", "öffn"),
+    *(
+        "aufmach",
+        "entschärf",
+        "ausschalt",
+        "uitzetten",
+        "déverrouill",
+        "débloqu",
+        "ouvr",
+        "désactiv",
+        "desbloque",
+        "abr",
+    ),
     *("desactiv", "apaga", "sblocc", "apr", "disattiv", "deslig", "destrav", "odblok", "otw", "wyłącz", "разблокир"),
     *("откр", "отключ", "ontgrendel", "låse", "aç", "kilidi", "yourself in", "entrer", "entrar", "rein", "wejść"),
     *("войти", "解锁", "解除", "开门", "手机", "门锁", "保险柜", "密码锁", "金庫", "ロック", "暗証", "玄関", "금고"),

@@ -229,11 +229,10 @@ def is_phrase(value: str) -> bool:
     return all(map(_PLAIN_WORD.fullmatch, words)) and any(map(str.isdigit, value))
 
 
-def are_words(value: str) -> bool:
+def are_words(value: str, *, least: int = 3) -> bool:
     """Return whether a value is some words in lower case that make no sentence."""
     return (
-        value.count(" ") > 1
-        and value.count(" ") < 8
+        least <= value.count(" ") + 1 <= 8
         and value == value.lower()
         and (_SENTENCE.search(value) is None and all(map(_PLAIN_WORD.fullmatch, value.split(" "))))
     )

@@ -300,7 +300,7 @@ def _is_chosen(value: str, kind: str, *, quoted: bool) -> bool:
     if kind == "token":
         return quoted and len(value) >= 12 and _digits(value) > 1 and " " not in value and is_password(value)
     if " " in value:
-        return quoted and kind == "secret" and (is_phrase(value) or are_words(value))
+        return quoted and kind == "secret" and (is_phrase(value) or are_words(value, least=2))
     if len(value) >= 8 and (quoted or value.isalnum()) and is_password(value):
         return True
     return quoted and len(value) >= 8 and value.isalpha() and is_assigned_password(value, quoted=True)
