@@ -120,6 +120,20 @@ _UNITS = {
     "spoken codes": "verification code a b c ",
     "names without spaces": "パスワードは",
     "two passwords": "password from a1b2c3d4 to ",
+    "passwords told later": "password a. it's now ",
+    "passwords of things": "password for the a b ",
+    "things that open": "the alarm 1234 is ",
+    "opened things": "unlock it with 1234a ",
+    "accounts": "log in with a1 and ",
+    "pairs": "user a1, pass ",
+    "mail addresses": "a@b.c1 / ",
+    "remarks": "password a1 all ",
+    "glued values": "a1b2c3是密",
+    "flags of two words": "--db-password ",
+    "users and flags": "a1 -u b -p ",
+    "headings": "[a]\na=1\n",
+    "users at hosts": "a1:b2c3d4@h",
+    "calls of two": 'create_user("a1",',
 }
 
 
@@ -252,7 +266,9 @@ def main() -> int:
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (seconds > MAX_SECONDS)
     for half in HALVES:
         short += _strange(half, redact, redact_all, show=options.show)
-    _strange(LATE, redact, redact_all, show=False)  # no goal: it tells what the halves are worth
+    for late, first in LATE.items():
+        print(f"first run of {late}, which counts: {first}")
+        _strange(late, redact, redact_all, show=False)  # no goal: the rules have been widened on these since
     if short:
         print(f"short of the goal: {', '.join(short)}", file=sys.stderr)
     return 1 if short else 0

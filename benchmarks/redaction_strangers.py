@@ -8,12 +8,22 @@ from benchmarks.redaction_corpus import Sample
 
 _FILE = Path(__file__).parent / "data" / "redaction.jsonl"
 HALVES = ("tune", "held")
-LATE = "late"
-"""Written after the rules were done, and run once: what to expect of other texts."""
+LATE = {
+    "late": "code .84 of 50, prose .73 of 30",
+    "late2": "code .93 of 74, prose .79 of 52, touched .022 of 228",
+    "late3": "code .86 of 65, prose .78 of 40, touched .027 of 113",
+    "late4": "code .93 of 72, prose .79 of 61, touched 0 of 132",
+    "late5": "code .86 of 51, prose .92 of 48, touched .043 of 115",
+    "late6": "code .88 of 50, prose .95 of 42, touched .010 of 105",
+}
+"""Sets that were each written after the rules of their day were done, and what their first run gave.
+
+That is what to expect of other texts: once run, each set was read and the rules were widened.
+"""
 
 
 def strangers(half: str) -> dict[str, list[Sample]]:
-    """Return one half of the corpus, or the late part, by family; `none` is the family of look-alikes."""
+    """Return one half of the corpus, or a late part, by family; `none` is the family of look-alikes."""
     found: dict[str, list[Sample]] = {}
     for line in _FILE.read_text("utf-8").split("\n")[:-1]:
         row = cast("dict[str, Any]", json.loads(line))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 _ROUNDS = 3
 _TRIES = 3
 _CLOCK = 0.002  # below this the clock says little: what is that quick may grow a little more
+_TICK = 0.00001
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -29,3 +30,27 @@ def growth(work: Callable[[int], object], size: int) -> float:
     The smallest of some tries: a neighbour on the machine can slow down one of them, while a square is one each time.
     """
     return min(seconds(lambda: work(4 * size)) / max(seconds(lambda: work(size)), _CLOCK) for _ in range(_TRIES))
+
+
+def is_linear(work: Callable[[str], object], unit: str, *, size: int, times: int = 16, slack: float = 1.6) -> bool:
+    """Return whether `work` on `times` as much of a repeated unit takes at most `slack` times as much per letter.
+
+    Both texts are whole repeats, so that what stands at their end is the same. `times` is large to notice a square that
+    is still small beside the linear part. Who seems to grow is measured again, and more carefully.
+    """
+    small = unit * -(-size // len(unit))
+    large = small * times
+    for rounds in (2, 3, 5):
+        slow = _best(lambda: work(large), rounds // 2)
+        if slow < slack * times * max(_best(lambda: work(small), rounds), _TICK):
+            return True
+    return False
+
+
+def _best(work: Callable[[], object], rounds: int) -> float:
+    best = float("inf")
+    for _ in range(rounds):
+        begun = time.thread_time()
+        work()
+        best = min(best, time.thread_time() - begun)
+    return best

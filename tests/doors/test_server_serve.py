@@ -18,7 +18,9 @@ import pytest
 
 import bethink
 from bethink.errors import Unavailable
+from bethink.extend import Redactor
 from bethink.model.access import Scope
+from bethink.server import app
 from bethink.server.address import listen
 from bethink.server.options import ServerOptions, options_from
 from bethink.settings import load_settings
@@ -194,3 +196,19 @@ def test_the_settings_say_what_the_server_takes() -> None:
         max_body=10,
     )
     assert options_from(load_settings(environ={})) == ServerOptions()
+
+
+def test_the_log_also_leaves_out_the_personal_numbers_that_the_settings_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(redactor: Redactor) -> None:
+        raise SystemExit(redactor.redact("mira@acme.test"))
+
+    def listen_nowhere(host: str, port: int) -> list[socket.socket]:
+        return []
+
+    monkeypatch.setattr(app.logs, "to_stderr", stop)
+    monkeypatch.setattr(app, "listen", listen_nowhere)
+    environ = {"BETHINK_REDACTION_PERSONAL": "email"}
+    with pytest.raises(SystemExit, match="REDACTED:email"):
+        app.serve(load_settings(environ=environ, sqlite_path=str(tmp_path / "memory.db")))

@@ -57,6 +57,14 @@ async def test_a_history_store_opens_from_a_path_alone_and_closes(tmp_path: Path
     await database.close()
 
 
+async def test_a_history_store_with_settings_also_cuts_out_the_personal_numbers_they_name(tmp_path: Path) -> None:
+    settings = load_settings(environ={"BETHINK_REDACTION_PERSONAL": "email"})
+    history, database = await open_history_store(tmp_path / "memory.db", settings=settings)
+    await history.append(KEY, {"role": "user", "content": "write to mira@acme.test"})
+    assert "mira@acme.test" not in str(await history.all(KEY))
+    await database.close()
+
+
 @pytest.mark.spec("S4.79", "S4.80", "S4.83", "S4.85")
 async def test_each_agents_file_is_opened_when_it_is_first_asked_for(tmp_path: Path) -> None:
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())

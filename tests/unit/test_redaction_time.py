@@ -1,8 +1,11 @@
+import re
+
 import pytest
 
 from bethink.providers.redaction import SecretRedactor
 from bethink.setting_groups import PERSONAL_KINDS
-from tests.pace import growth
+from tests.pace import is_linear
+from tests.unit.hostile import beginnings, rule_patterns
 
 redact = SecretRedactor(b"a key for tests, and for nothing else", also=PERSONAL_KINDS).redact
 
@@ -17,10 +20,46 @@ HOSTILE = [
     *("cGFzc3dvcmQ9TGFya3NwdXIhOQ", "ghp_\naB3dE6gH9jK2\n", "curl -u ", "PDO(a,", "echo a | sudo ", "a|password|b\n"),
     *("insert into a (b, password) values ('a', 'b'),", "insert into a (b, password) values (a, ", "tokens = ['a', "),
     *("secrets:\n  a: b1c2d3e4f5\n", "backup codes: a1b2 ", "verification code a b c ", "パスワードは"),
+    *("password a. it's now ", "password for the a b ", "the alarm 1234 is ", "log in with a1 and "),
+    *(
+        "unlock it with 1234a ",
+        "unlock it with 1234 ",
+        "Just type a1b2c3 when ",
+        "a1b2c3, the password ",
+        "A" * 69 + "\n",
+    ),
+    *("A" * 60 + "\n  " + "A" * 9, "aB3+/9Zx" * 8 + "\r\n =", 'key = f("a', "connect(a, 'b', "),
+    *("user a1, pass ", "a@b.c1 / ", "password a1 all ", "a1b2c3是密", "--db-password ", "a1 -u b -p ", "[a]\na=1\n"),
+    *("a1:b2c3d4@h", 'create_user("a1",', "password as a b c ", "a-a_a.a-password "),
     *("password from a1b2c3d4 to ", "identified by ", "4111 ", "DE89 ", "+1 2", "a@b."),
 ]
 
 
+PATTERNS = rule_patterns()
+EACH_PATTERN = pytest.mark.parametrize("pattern", PATTERNS, ids=PATTERNS.values())
+
+
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_takes_no_longer_than_its_length_allows(unit: str) -> None:
-    assert growth(lambda size: redact((unit * (size // len(unit) + 1))[:size]), 25_000) < 8
+    assert is_linear(redact, unit, size=2000)
+
+
+@EACH_PATTERN
+def test_no_pattern_takes_long_for_many_of_its_own_beginnings(pattern: re.Pattern[str]) -> None:
+    slow = [
+        unit
+        for unit in beginnings(pattern)
+        if not is_linear(lambda text: [found.end() for found in pattern.finditer(text)], unit, size=1000, times=8)
+    ]
+
+    assert slow == []
+
+
+@EACH_PATTERN
+def test_the_rules_together_take_no_longer_for_the_beginnings_of_one(pattern: re.Pattern[str]) -> None:
+    assert all(is_linear(redact, unit, size=300, times=8, slack=2) for unit in beginnings(pattern)[-1:])
+
+
+@pytest.mark.parametrize("pattern", [r"a+b", r"(?<!b)a[ab]*c", r"x?a{0,9000}b"])
+def test_a_pattern_that_takes_a_square_of_time_is_noticed(pattern: str) -> None:
+    assert any(not is_linear(re.compile(pattern).findall, unit, size=250) for unit in beginnings(re.compile(pattern)))

@@ -16,7 +16,6 @@ from bethink.log.live import LiveHistory
 from bethink.logs import logger
 from bethink.memory import Memory
 from bethink.model.records import AgentKind, Message
-from bethink.providers.default_redactor import redactor_for
 from bethink.settings import Settings
 from bethink.store.db import Database
 
@@ -36,11 +35,17 @@ def services(memory: Memory, *, space: str, agent: str = "assistant") -> Service
     }
 
 
-async def open_history_store(path: str | Path, *, agent: str = "assistant") -> tuple[History, Database]:
-    """Open one file as the history of one agent, without any settings. Close the database when done."""
-    database = sqlite_file(str(path), Settings())
+async def open_history_store(
+    path: str | Path, *, agent: str = "assistant", settings: Settings | None = None
+) -> tuple[History, Database]:
+    """Open one file as the history of one agent, with the default settings if none are given.
+
+    Close the database when done.
+    """
+    used = settings or Settings()
+    database = sqlite_file(str(path), used)
     await database.open()
-    return _history(database, agent, redactor_for(database)), database
+    return _history(database, agent, redactor_from(used, database)), database
 
 
 def _history(database: Database, agent: str, redactor: Redactor) -> History:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bethink.providers.redaction_hints import Hints, Lowered
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token
 
@@ -37,15 +38,23 @@ _LIST = re.compile(
 _STRINGS = re.compile(r"(:[ \t]{0,4})?[\"']([^\"'\n]{6,200})[\"'](?![ \t]{0,4}:)")
 
 
-def in_blocks(text: str, lowered: str) -> Iterator[MatchSpan]:
+_TABLE_HINTS = Hints("pass", "pwd", "pw", "kennwort", "contraseña", "senha", "пароль", "密码", "mot de passe")
+_BLOCK_HINTS = Hints("secrets", "passwords", "credentials", "tokens", "keys", "data")
+_LIST_HINTS = Hints("passwords", "secrets", "tokens", "keys", "credentials", "users", "accounts")
+_INSERT_HINTS = Hints("insert")
+
+
+def in_blocks(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find secrets in tables, inserted rows, blocks of settings and lists."""
     if "\n" in text:
-        yield from _tables(text)
-        if ":" in text:
-            yield from _settings(text, lowered)
-    if "insert into" in lowered:
+        if lowered.has(_TABLE_HINTS):
+            yield from _tables(text)
+        if ":" in text and lowered.has(_BLOCK_HINTS):
+            yield from _settings(text, lowered.text)
+    if lowered.has(_INSERT_HINTS):
         yield from _inserted(text)
-    yield from _lists(text)
+    if lowered.has(_LIST_HINTS):
+        yield from _lists(text)
 
 
 def _tables(text: str) -> Iterator[MatchSpan]:

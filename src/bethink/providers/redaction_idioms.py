@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from bethink.providers.redaction_hints import Hints
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_views import is_basic
 
@@ -12,7 +13,7 @@ class Idiom(NamedTuple):
     """A pattern whose last group is the secret, tried where one of its lower-cased hints stands."""
 
     kind: str
-    hints: tuple[str, ...]
+    hints: Hints
     pattern: re.Pattern[str]
     judge: Callable[[str], bool]
     needs: tuple[str, ...] = ("",)
@@ -42,21 +43,23 @@ _ANY_STRING = r"""(?:"[^"\n]{0,120}"|'[^'\n]{0,120}')"""
 
 def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Idiom:
     """Return the idiom of a command whose flag takes a password."""
-    hints = tuple(re.findall(r"[a-z0-9_-]{2,}", re.sub(r"\w\?", "", tools)))
+    names = re.findall(r"[a-z0-9_ -]{2,}", re.sub(r"\w\?", "", tools))
+    hints = (name if len(name) > 2 else f"{name} " for name in names)
     pattern = re.compile(rf"(?<![\w/.-])(?:{tools})\b[^\n|;]{{0,160}}?\s(?:{flags}){_VALUE}")
-    return Idiom("password", hints, pattern, judge, (" -", " /"))
+    return Idiom("password", Hints(*hints), pattern, judge, (" -", " /"))
 
 
-def _call(functions: str, before: int) -> Idiom:
+def _call(functions: str, before: int, judge: Callable[[str], bool] = _is_word_or_more) -> Idiom:
     """Return the idiom of a function that takes a password behind so many other arguments."""
-    hints = tuple(name.lower() for name in re.findall(r"[A-Za-z_]{3,}", functions.replace("\\b", "")))
-    others = rf"(?:(?:{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
-    pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}{_STRING}")
-    return Idiom("password", hints, pattern, _is_word_or_more, ("(", "["))
+    names = re.findall(r"[A-Za-z_. ]{3,}", functions.replace("\\b", "").replace("\\.", "."))
+    hints = (name.lower() for name in names)
+    others = rf"(?:(?:[\w.]{{0,20}}{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
+    pattern = re.compile(rf"(?:{functions})\s?[(\[]\s{{0,20}}{others}[rbuN]?{_STRING}")
+    return Idiom("password", Hints(*hints), pattern, judge, ("(", "["))
 
 
 def _rule(kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_given, flags: int = 0) -> Idiom:
-    return Idiom(kind, tuple(hints.split("|")), re.compile(pattern, flags), judge)
+    return Idiom(kind, Hints(*hints.split("|")), re.compile(pattern, flags), judge)
 
 
 _COMMANDS = [
@@ -73,6 +76,7 @@ _COMMANDS = [
     _flag("unzip|zip|sqlcmd|bcp|mosquitto_pub|mosquitto_sub|ipmitool", "-P ?", _is_user_password),
     _flag("ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|security add-generic-password", "-w "),
     _flag("snmpwalk|snmpget|snmpset|snmpbulkwalk", "-[AX] "),
+    _flag("snmpwalk|snmpget|snmpset|snmpbulkwalk|onesixtyone", "-c ", is_password),
     _flag("ssh-keygen", "-[NP] ?"),
     _flag("openssl", "-k |-pass(?:in|out)? pass:|-pass(?:in|out)? ['\"]pass:|-password pass:"),
     _flag("keytool|jarsigner|apksigner", "-(?:storepass|keypass|srcstorepass|deststorepass) "),
@@ -102,12 +106,12 @@ _COMMANDS = [
     ),
     _rule(
         "password",
-        "sudo -s|--password-stdin|secret put|secret set|chpasswd|passwd --stdin|--with-token|cryptsetup|--passphrase-fd"
-        "|secrets create",
+        "sudo -s|--password-stdin|secret put|secret set|secret create|chpasswd|passwd |--with-token|cryptsetup"
+        "|--passphrase-fd|secrets create|kinit|docker login",
         r"""(?:echo|printf)(?:\s-[neE]{1,3}|\s["']?%s(?:\\n)?["']?){0,2}\s"""
         r"""(?:"(?:\w{1,32}:)?([^"\n$]{3,128})"|'(?:\w{1,32}:)?([^'\n]{3,128})'|(?:\w{1,32}:)?([^\s"'|$`]{3,128}))"""
         r"""\s{0,4}\|\s{0,4}(?:sudo -S|[^\n|]{0,80}(?:--password-stdin|secrets? (?:put|set|create)|chpasswd"""
-        r"""|passwd --stdin|--with-token|cryptsetup|--passphrase-fd))""",
+        r"""|passwd |--with-token|cryptsetup|--passphrase-fd|kinit|docker login))""",
     ),
     _rule(
         "password", "echo ", rf"pass(?:word)?[\w-]{{0,10}}(?:command|cmd|file)[ =][\"']?(?:<\()?echo (?:-n )?{_VALUE}"
@@ -115,7 +119,8 @@ _COMMANDS = [
     _rule(
         "password",
         "<<<",
-        rf"(?:cryptsetup|kinit|sudo -S|secret|login|passwd|--with-token|--password-stdin"
+        rf"(?:cryptsetup|kinit|password_stdin|gpg|openssl|smbpasswd|sudo -S|secret|login|passwd|--with-token"
+        rf"|--password-stdin"
         rf"|env add)[^\n|;<]{{0,80}}<<<\s{{0,4}}{_VALUE}",
     ),
     _rule(
@@ -132,7 +137,9 @@ _COMMANDS = [
     _rule("token", "pypi-token", rf"pypi-token\.[\w-]{{1,40}} {_VALUE}", _is_random),
     _rule("password", "stats auth", r"stats auth [\w.@-]{1,60}:(\S{4,128})"),
     _rule(
-        "password", "send ", r"(?i:pass(?:word|phrase)?)\W{1,8}\s{0,8}send (?:-- )?\"([^\"\n]{4,128}?)(?:\\[rn]){0,2}\""
+        "password",
+        "send ",
+        r"(?i:p?ass(?:word|phrase)?)\W{1,8}\s{0,8}send (?:-- )?\"([^\"\n]{4,128}?)(?:\\[rn]){0,2}\"",
     ),
     _rule("password", "user ", r"(?m)^(?:ACL SETUSER|user) \w{1,40} on (?:#\w+ )?>(\S{4,128}) "),
     _rule("password", "protectinmemory", r"ProtectInMemory=\"True\">([^<\n]{4,256})</Value>"),
@@ -145,13 +152,15 @@ _COMMANDS = [
     _rule(
         "secret",
         '"value"',
-        r"\"value\"\s?:\s?\"([^\"\n]{6,512})\",\s{0,20}\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"secret|\"secure|\"sensitive|true)",
+        r"\"value\"\s?:\s?\"([^\"\n]{6,512})\",\s{0,20}\"(?:type|kind|sensitive|secret|is_?secret"
+        r"|secure)\"\s?:\s?(?:\"secret|\"secure|\"sensitive|true)",
         _is_word_or_more,
     ),
     _rule(
         "secret",
         '"value"',
-        r"\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"(?:secret|secure|sensitive)\w{0,12}\"|true),\s{0,20}\"value\"\s?:\s?\"([^\"\n]{6,512})\"",
+        r"\"(?:type|kind|sensitive|secret|is_?secret|secure)\"\s?:\s?(?:\"(?:secret|secure|sensitive)\w{0,12}\""
+        r"|true),\s{0,20}\"value\"\s?:\s?\"([^\"\n]{6,512})\"",
         _is_word_or_more,
     ),
     _rule("password", "isakmp key", r"isakmp key (?:[06] )?(\S{4,128}) "),
@@ -165,10 +174,11 @@ _COMMANDS = [
     _rule(
         "password",
         "@",
-        r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\(|(?:[0-9]{1,3}\.){3})",
+        r"(?<![\w/:@.=-])(?!mailto|xmpp|acct|sips?:|tel)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\("
+        r"|(?:[0-9]{1,3}\.){3})",
         is_password,
     ),
-    _rule("password", "=", r"=[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_password),
+    _rule("password", "@", r"[=\"'][\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_given),
     _rule("password", "auth ", r"(?m)^(?:[\w.:-]{3,40}> ?)?AUTH (?:default )?([^\s\"']{6,128})\s*$", is_password),
     _rule("password", "securestring", rf"(?i:ConvertTo-SecureString)\s(?:-\w{{1,20}}\s){{0,3}}{_VALUE}"),
     _rule(
@@ -185,6 +195,77 @@ _COMMANDS = [
         "vault login|cargo login|authtoken",
         rf"(?:vault login|cargo login|(?:add-)?authtoken) {_VALUE}",
         _is_random,
+    ),
+]
+_PATH_TO = r"(?:psk|password|passwd|pass|pwd|secret|token)"
+_LINES = [
+    _rule(
+        "password",
+        "password |secret |passwd |key ",
+        r"(?m)\b(?:password|secret|passwd|key) [0-9] ([^\s$]\S{3,63})[ \t]*$",
+        is_password,
+    ),
+    _rule(
+        "password",
+        "pass |pw |passwd |password |psk ",
+        r"(?m)^[ \t]{0,20}(?!bypass|compass|trespass|surpass|overpass|underpass|encompass)"
+        r"[a-z]{3,20}(?:pass|pw|passwd|password|psk)[ \t]{1,8}([^\s\"'=:]{6,128})[ \t]*$",
+        _is_word_or_more,
+    ),
+    _rule(
+        "secret",
+        "password|pass|secret|token|pwd|psk|_pw",
+        r"(?m)(?:^|\s)(?i:ENV|ARG|setx|set|export|-g?x|put|add|modify|update|create"
+        r"|edit)[ \t](?:[\w./:-]{1,40}[ \t]){0,2}"
+        rf"(?:[\w./:-]{{1,60}}[_/.:](?i:{_PATH_TO}|pw)|[A-Z]{{2,12}}(?:PASSWORD|PASS|SECRET|TOKEN|PWD))[ \t]{{1,4}}"
+        r"([^\s\"'=:-][^\s\"']{5,128})[ \t]*$",
+        _is_word_or_more,
+    ),
+    _rule("password", "password password |passwd/", r"(?m)[/_-]pass\w{0,12} password (\S{4,128})$"),
+    _rule(
+        "password",
+        "input password |type password |fill secret |type secret ",
+        r"(?i:(?:input|type) password|(?:fill|type) secret)[ \t]{2,20}\S{1,80}[ \t]{2,20}(\S{4,64})[ \t]*(?=\n|\Z)",
+        _is_word_or_more,
+    ),
+    _rule("password", "login=", r"\blogin=[\w.@-]{1,60}:([^\s\"'&]{4,128})"),
+    _rule("password", "user ", r"(?m)^[ \t]{0,12}user \S{1,60} (?:insecure-)?password (\S{4,128})[ \t]*$"),
+    _rule("password", "passphrase=|psk=", r"(?m)^[ \t]{0,12}[a-z_]{0,12}(?:passphrase|psk)=([^\s\"'$][^\n\"']{7,62})$"),
+    _rule("password", " --plain", r"(?:pw|passw(?:or)?d) --plain\w{0,6} (\S{4,128})"),
+    _rule("password", "user |login |auth ", r"(?mi)^(?:user|login|auth) [\w.@-]{2,40} (\S{6,64})[ \t]*$", is_password),
+    _rule(
+        "password",
+        "basicauth|basic_auth|auth_basic|basic-auth",
+        r"(?mi)(?:basic[_-]?auth|auth_basic)\b[^\n]{0,60}?[\s:]([^\s:]{6,64})[ \t]*$",
+        is_password,
+    ),
+    _rule("password", "chpasswd", r"chpasswd:?\s[^\0]{0,60}?\n\s{1,20}(?:- )?[\w-]{1,32}:(\S{6,64})"),
+    _rule(
+        "password",
+        "user|login",
+        r"(?mi)^[ \t]{0,12}(?:user(?:name)?|login) \S{1,60}\r?\n[ \t]{0,12}pass(?:word|wd)? (\S{4,128})[ \t]*$",
+    ),
+    _rule("password", "//", r"(?:^|[\s\"'=(])//[\w.-]{1,40}:([^\s:@/\"'<>]{4,64})@(?=[\w-])"),
+    _rule("password", "auth", r"\s--[\w-]{0,20}auth[\w-]{0,12}[= ][\"']?[\w.@-]{1,60}:([^\s\"']{4,128})"),
+    _rule("password", "encrypt_string", rf"encrypt_string {_VALUE}"),
+    _rule("password", "iwconfig|ifconfig", r"(?:iwconfig|ifconfig)[^\n]{1,40} (?:key|wepkey) (?:s:)?(\S{5,64})"),
+    _rule("password", "/user:", rf"(?i:net use)[^\n]{{1,120}} /user:\S{{1,60}} {_VALUE}"),
+    Idiom(
+        "password",
+        Hints(" -u", " --user", " -l "),
+        re.compile(
+            r"\s(?:-u|-U|-l|--user(?:name)?)[ =]?[\w.@\\-]{1,60}\s(?:[^\s|;]{1,60}\s){0,4}?-(?:p|P"
+            r"|w) ?(?![0-9.:]+[\s:/])" + _VALUE
+        ),
+        _is_word_or_more,
+        (" -", " /"),
+    ),
+    _rule(
+        "password",
+        "@",
+        r"(?<![\w/:@.=-])(?!e?mail|from|to:|cc:|git|ssh|sip|contact|xmpp|acct|npm)[\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@"
+        r"(?!sha)(?=[A-Za-z][\w.-]{0,80}:[0-9]{2,5}\b)",
+        is_password,
     ),
 ]
 _DATABASES = [
@@ -204,26 +285,54 @@ _DATABASES = [
 ]
 _CODE = [
     _call(
-        r"HTTPBasicAuth|HTTPDigestAuth|BasicAuth|NetworkCredential|SetBasicAuth|set_basic_auth|basic_auth|setBasicAuth|withBasicAuth|basicAuthentication|UsernamePasswordCredentials|UsernamePasswordToken|PSCredential|AuthBase|PlainAuthenticator|PasswordAuthentication|PlainAuthProvider",
+        r"HTTPBasicAuth|HTTPDigestAuth|BasicAuth|NetworkCredential|SetBasicAuth|set_basic_auth|basic_auth"
+        r"|setBasicAuth|withBasicAuth|basicAuthentication|UsernamePasswordCredentials|UsernamePasswordToken"
+        r"|PSCredential|AuthBase|PlainAuthenticator|PasswordAuthentication|PlainAuthProvider",
         1,
     ),
     _call(r"auth\s?=\s?|\bauth\s?:\s?|\.auth|[.>]login|\.log_in|\.signIn|\.authenticate|Credentials|credentials", 1),
     _call(
-        r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect|oracledb\.connect|odbc_connect|createPool",
+        r"\bPDO|mysqli|mysqli_connect|mysql_connect|getConnection|Sequelize|PlainAuth|MySQLdb\.connect"
+        r"|oracledb\.connect|odbc_connect|createPool|DBI->connect|dbConnect|open_database",
         2,
     ),
     _rule(
         "secret",
-        "jwt",
-        rf"(?:jwt|JWT|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^,()\n]{{1,120}},\s{{0,8}}{_STRING}",
+        "jwt|signwith|setsigningkey|construct_event|constructevent",
+        rf"(?:(?:jwt|JWT|jsonwebtoken)\.(?:sign|verify|encode|decode)|signWith|setSigningKey|construct_event"
+        rf"|constructEvent)\([^,()\n]{{1,120}},\s{{0,8}}(?:[^,()\n\"']{{1,60}},\s{{0,8}})?{_STRING}",
         _is_word_or_more,
     ),
     _call(
-        r"pymysql\.connect|psycopg2?\.connect|cx_Oracle\.connect|ftplib\.FTP|\bFTP|ssh2_auth_password|imap_open|ldap_bind",
+        r"pymysql\.connect|psycopg2?\.connect|cx_Oracle\.connect|ftplib\.FTP|\bFTP|ssh2_auth_password|imap_open"
+        r"|ldap_bind",
         2,
     ),
     _call(r"WiFi\.begin|ssh\.connect|client\.connect|connectWifi|ldap_bind", 1),
-    _call(r"ssh\.connect|client\.connect|Credentials", 3),
+    _call(r"ssh\.connect|client\.connect|Credentials|mysql_real_connect", 3),
+    _call(r"[a-z_]{0,20}_(?:login|auth|authenticate|bind)|[a-z]{2,20}(?:Login|Authenticate)", 2, is_password),
+    _rule("password", ".tochararray()", rf"{_STRING}\.toCharArray\(\)", is_password),
+    _call(
+        r"bcrypt\.\w{1,20}|argon2\.\w{1,20}|hash_password|hashPassword|HashPassword|hashpw|make_password|password_hash"
+        r"|[eE]ncoder\.(?:encode|matches)|scrypt\w{0,8}|pbkdf2\w{0,12}|PBKDF2\w{0,12}|deriveKey|createCipher\w{0,4}",
+        0,
+    ),
+    _call(
+        r"\b(?:login|logIn|log_in|signIn|sign_in|signin|authenticate"
+        r"|createCipher\w{0,4}|loginAs|log_in_as|bind_s|simple_bind_s|username_pw_set|[a-z_]{0,20}(?:pw|pass"
+        r"|password|credentials|auth)_set|setCredentials|Auth|registerUser|createUser|addUser|signUp|register)",
+        1,
+        is_password,
+    ),
+    _call(r"[.:>](?:auth|authenticate|unlock)", 0, is_password),
+    _call(r"check_password\w{0,5}|verify_password|verifyPassword|auth_password|authPassword|comparePassword", 1),
+    _call(
+        r"create_(?:super)?user|createUser|addUser|add_user|signUp|sign_up|register|new User|createAccount",
+        2,
+        is_password,
+    ),
+    _call(r"pgp_sym_\w{7}|AES_ENCRYPT|AES_DECRYPT|aes_encrypt|aes_decrypt|ENCRYPTBYPASSPHRASE", 1, is_password),
+    _call(r"ENCRYPTBYPASSPHRASE|EncryptByPassPhrase|unlockAccount|Unlock|decryptWith|openKeychain", 0, is_password),
     _rule(
         "secret",
         "cookieparser|fernet(|serializer(|signer(|secretkeyspec(|cookiesession",
@@ -233,7 +342,8 @@ _CODE = [
     _rule(
         "password",
         "send_keys|sendkeys|.type(|.fill(|setvalue",
-        rf"(?i:passw(?:or)?d|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill|setValue)\(\s{{0,4}}{_STRING}",
+        rf"(?i:passw(?:or)?d|\bpass|\bpwd|\bpw)\b[^\n]{{0,40}}?(?:send_?[kK]eys|type|fill"
+        rf"|setValue)\(\s{{0,4}}{_STRING}",
         _is_word_or_more,
     ),
     _rule(
@@ -245,7 +355,7 @@ _CODE = [
     _rule(
         "password",
         "${",
-        r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
+        r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd?|pw|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
         is_given,
         re.IGNORECASE,
     ),
@@ -272,10 +382,9 @@ _SETTINGS = [
     _rule(
         "session",
         "cookie",
-        r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
+        r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token"
+        r"|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
         _is_random,
     ),
 ]
-_ALL = [*_COMMANDS, *_DATABASES, *_CODE, *_SETTINGS]
-IDIOMS = {needs: [idiom for idiom in _ALL if idiom.needs == needs] for needs in ((" -", " /"), ("(", "["), ("",))}
-"""All idioms, by what a text must contain for any of them to be worth a try."""
+IDIOMS = [*_COMMANDS, *_LINES, *_DATABASES, *_CODE, *_SETTINGS]

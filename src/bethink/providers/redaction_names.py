@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from bethink.providers.redaction_hints import Hints
 from bethink.providers.redaction_tokens import either
 
 
@@ -50,6 +51,25 @@ _NAMES = {
             "암호",
         ),
         *("pre-shared-key", "pre-shared key", "pre shared key"),
+        *("كلمة مرور", "كلمة سر", "باسورد", "الباسورد", "şifreyi", "şifresini", "şifremi", "şifresine", "şifreye"),
+        *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
+        *("safe word", "safeword", "code word", "codeword", "codewort", "losungswort", "mot secret", "кодовое слово"),
+        *("кодовое слово", "palabra secreta", "parola segreta", "palavra secreta", "tajne hasło", "暗号", "合い言葉"),
+        *(
+            "netzwerkschlüssel",
+            "passkey",
+            "network key",
+            "wifi key",
+            "wi-fi key",
+            "clé wifi",
+            "llave wifi",
+            "lösenordets",
+            "passordene",
+            "salasanaksi",
+            "salasanan",
+            "authtok",
+            "passwords",
+        ),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
     "aws_secret": _joined("secret access key"),
@@ -58,16 +78,18 @@ _NAMES = {
         *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
         *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
         *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
+        *("api schlüssel", "clé api", "clave api", "chiave api", "chave api", "klucz api", "ключ api", "api ключ"),
+        *("api anahtarı", "api sleutel", "api nyckel", "apiキー", "api 密钥", "api 키", "مفتاح api"),
         *("signing key", "master key", "account key", "preshared key", "shared key", "service key", "webhook key"),
     ),
     "token": ["token", "bearer"],
     "secret": ["secret", "credential", "credentials", "creds"],
     "authorization": ["authorization", "auth"],
-    "key": ["key", "schlüssel", "clé", "salt", "ключ", "密钥", "密鑰"],
+    "key": ["key", "schlüssel", "clé", "chiave", "chave", "sleutel", "nyckel", "klucz", "salt", "ключ", "密钥", "密鑰"],
 }
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
 _NAME = re.compile(either(KIND))
-HINTS = (
+HINTS = Hints(
     *(
         "p/w",
         "pre-shared",
@@ -113,10 +135,46 @@ HINTS = (
         "schlüssel",
     ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
-    *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "webhook signing", "clave"),
+    *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "signing", "باسورد"),
+    *("llave", "word", "wort", "mot secret", "слово", "secreta", "segreta", "暗号", "合い言葉"),
+    *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
 """Every lower-cased text that contains a name contains one of these."""
-_WHOLE_WORDS = {"pwd", "pass", "pw", "psk", "key", "auth", "mdp", "salt", "clé", "sandi", "sifre", "parole"}
+_WHOLE_WORDS = {
+    "pwd",
+    "pass",
+    "pw",
+    "psk",
+    "key",
+    "auth",
+    "mdp",
+    "salt",
+    "clé",
+    "chiave",
+    "chave",
+    "sandi",
+    "sifre",
+    "parole",
+}
+PINS = frozenset(
+    (
+        *(
+            "clave",
+            "şifre",
+            "şifrem",
+            "şifresi",
+            "şifremiz",
+            "sifre",
+            "sifresi",
+            "sifrem",
+            "senha",
+            "passcode",
+            "الرقم السري",
+        ),
+        *("كلمة السر", "toegangscode", "adgangskode", "adgangskoden", "κωδικός", "κωδικος", "κωδικό"),
+    )
+)
+"""Names of passwords that are also names of PINs."""
 _NOT_BEFORE = (
     *("page", "pagination", "continuation", "cursor", "public", "publishable", "site", "primary", "foreign"),
     *(
@@ -137,8 +195,13 @@ _NOT_BEFORE = (
 )
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
-    r"secondary|default|b64|base64|hex|code|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
+    r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
+CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
+"""`smtpPass`. What ends in `Key` is too often a name of something else."""
+_NUMBER = 3  # digits of a number that belongs to a name
+_NOTHING = re.compile("")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 LEADS = frozenset(
     (
         *("is", "was", "are", "to", ":", "=", "->", "=>", "→", "now", "as", "ist", "lautet", "war", "est"),
@@ -150,6 +213,27 @@ LEADS = frozenset(
         *("mia", "mio", "mi", "mon", "ma", "minha", "meu", "mijn", "moje", "mój", "мой", "мій", "моя", "μου"),
         *("mας", "שלי", "שלנו", "الخاصة", "ni", "का", "wordt", "byla", "bylo", "oli", "fue", "será", "wäre"),
         *("wird", "becomes", "olarak", "dir:", "olan", "của", "tôi", "改成", "设为"),
+        *("jetzt", "nun", "neu", "neu:", "maintenant", "désormais", "ahora", "agora", "ora", "adesso", "teraz", "nu"),
+        *(
+            "par",
+            *("siendo", "sendo", "rimane", "remains", "reste", "bleibt", "brzmi", "blijft", "rotated"),
+            "durch",
+            "by",
+            "als",
+            "comme",
+            "come",
+            "jako",
+            "как",
+            "som",
+            "przez",
+            "ficou",
+            "quedó",
+            "wurde",
+            "devient",
+        ),
+        *("сейчас", "şimdi", "artık", "pra", "in", "con", "mit", "with", "avec", "com", "zu", "sarà", "sera", "być"),
+        *("będzie", "будет", "inte", "currently", "aktuell", "actuellement", "actualmente", "może", "peut-être"),
+        *("på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),
     )
 )
 """Words between a name and its value."""
@@ -158,19 +242,23 @@ DETERMINERS = frozenset(
         *("the", "my", "our", "your", "his", "her", "their", "a", "as", "is", "new", "old", "current", "admin"),
         *("root", "main", "wifi", "master", "login", "das", "mein", "unser", "neues", "le", "mon", "notre", "la"),
         *("mi", "nuestra", "nueva", "minha", "nova", "il", "mia", "nuova", "het", "mijn", "moje", "nowe", "mitt"),
-        *("mit",),
+        *("mit", "eine", "ein", "unsere", "nouveau", "nueva", "notre", "votre", "ton", "su", "tu", "seu", "sua"),
+        *("nossa", "tua", "sua", "nostra", "naše", "nasze", "naszym", "twoje", "мой", "наш", "новый", "это", "vårt"),
+        *("vores", "ons", "onze", "bank", "router", "server", "guest", "email", "vpn", "database", "un", "une", "l'"),
     )
 )
 """Words between a value and the name behind it."""
 
 
-def names_in(lowered: str) -> Iterator[tuple[str, int, int]]:
-    """Find the names in a lower-cased text: each with its beginning and end."""
+def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
+    """Find the names in a text, given in lower case as well: each with its beginning and end."""
     for found in _NAME.finditer(lowered):
         name, start = found.group(), found.start()
-        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha():
+        if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not CAMEL.match(text, start - 1):
             continue
         rest = _AFTER.match(lowered, found.end())
+        if not name.isascii() and (rest is None or rest.end() - found.end() > _NUMBER) and _UNSPACED.match(name):
+            rest = _NOTHING.match(lowered, found.end())  # 密码 and its like stand directly before a value
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
         if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):

@@ -1,13 +1,15 @@
 """All redaction rules together: which parts of a text are secrets."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
 from bethink.providers.redaction_personal import personal
 from bethink.providers.redaction_prose import spoken
+from bethink.providers.redaction_telling import told
 from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
 from bethink.providers.redaction_views import decoded, plain_view
@@ -38,10 +40,15 @@ def _always(value: str) -> bool:
 
 
 _CONTEXTS = [
-    ("otp_seed", ("otpauth:",), re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"), _always),
     (
         "otp_seed",
-        ("otp", "2fa", "mfa", "authenticator", "two-factor"),
+        Hints("otpauth:"),
+        re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"),
+        _always,
+    ),
+    (
+        "otp_seed",
+        Hints("otp", "2fa", "mfa", "authenticator", "two-factor"),
         re.compile(
             r"(?i:otp|2fa|mfa|authenticator|two-factor)[^\n]{0,48}?(?<![A-Za-z0-9])"
             r"([A-Z2-7]{16,128}|(?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?![A-Za-z0-9])"
@@ -50,10 +57,26 @@ _CONTEXTS = [
     ),
     (
         "password",
-        ("login", "log in", "logged in", "sign in", "creds", "credentials", "zugangsdaten", "identifiants"),
+        Hints(
+            "login",
+            "log in",
+            "logged in",
+            "sign in",
+            "creds",
+            "credentials",
+            "zugangsdaten",
+            "identifiants",
+            "credenziali",
+            "credenciales",
+            "credenciais",
+            "accesos",
+            "dane logowania",
+            "доступы",
+        ),
         re.compile(
-            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants)"
-            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont)\b){0,3}[ \t:]{1,3}"
+            r"\b(?:log(?:ged)?[ -]?in|sign in|creds|credentials|zugangsdaten|identifiants|credenziali"
+            r"|credenciales|credenciais|accesos|dane logowania|доступы)"
+            r"(?:[ \t:]{1,3}(?:as|with|using|is|are|to|it|sind|sont|sono|son|são|to|такие)\b){0,3}[ \t:]{1,3}"
             r"[\w.@-]{2,40}(?: ?/ | ?: ?)(\S{6,128})",
             re.IGNORECASE,
         ),
@@ -61,7 +84,7 @@ _CONTEXTS = [
     ),
     (
         "password",
-        ("user/", "user /", "username/", "login/", "u:", "user:", "id/"),
+        Hints("user/", "user /", "username/", "login/", "u:", "user:", "id/"),
         re.compile(
             r"\b(?:user(?:name)?|login|id) ?/ ?(?:pass(?:word|wd)?|pw|pwd)[ \t:=]{1,4}[^\s/]{1,60} ?/ ?(\S{4,128})"
             r"|\bu(?:ser)?[:=] ?[^\s,;/]{1,60}[\s,;/]{1,4}p(?:ass|w)?[:=] ?(\S{6,128})",
@@ -69,16 +92,16 @@ _CONTEXTS = [
         ),
         is_password,
     ),
-    ("password", ("wifi:",), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
+    ("password", Hints("wifi:"), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
     (
         "password",
-        ("app password",),
+        Hints("app password"),
         re.compile(r"(?i:app password)\W{1,4}(?:is\s)?((?:[a-z]{4} ){3}[a-z]{4})\b"),
         _always,
     ),
     (
         "password",
-        ("passphrase",),
+        Hints("passphrase"),
         re.compile(
             r"(?i:passphrase)(?:[ \t][\w ]{0,40}?\b(?:is|was))?[ \t]{0,3}[:=]?[ \t]{0,3}"
             r"(?:[\"'`]|(?<=[:=])|(?<=[:=] )|(?<=is ))([a-z]{3,12}(?:[ ][a-z]{3,12}){3,9})(?=[\"'`.,;]|\s*\n|\s*\Z)"
@@ -87,19 +110,21 @@ _CONTEXTS = [
     ),
     (
         "session",
-        ("cookie",),
+        Hints("cookie"),
         re.compile(r"(?:sess(?:ion)?[-_.]?(?:id)?|sid|jwt|auth)=([^\s;,\"']{16,512})", re.IGNORECASE),
         _is_random,
     ),
     (
         "signature",
-        ("sig=", "signature="),
+        Hints("sig=", "signature="),
         re.compile(r"[?&](?:sig|signature|x-amz-signature)=([\w%+/=-]{30,512})", re.IGNORECASE),
         _is_random,
     ),
     (
         "secret",
-        ('variable "',),
+        Hints(
+            'variable "',
+        ),
         re.compile(
             r"variable \"[^\"\n]{0,60}(?:password|secret|token|key)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
@@ -107,12 +132,13 @@ _CONTEXTS = [
         _is_given,
     ),
 ]
-_IDIOMS = {**IDIOMS, ("",): [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS[("",)]]}
+_IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS]
+_INDEX = Index(idiom.hints for idiom in _IDIOMS)
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"
     r"[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?"
 )
-_PHRASE_HINTS = ("phrase", "mnemonic", "word")
+_PHRASE_HINTS = Hints("phrase", "mnemonic", "word")
 _PHRASE_WORD = re.compile(r"(?:[0-9]{1,2}[.):][ ]?)?([a-z]{3,8})(?:[ \t,]{1,3}|\r?\n)?+")
 _PHRASE_ENDS = frozenset((*("the", "and", "for", "are", "was", "has", "not", "but", "from", "have", "which", "your"),))
 _PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
@@ -143,43 +169,33 @@ def secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
 
 
 def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
-    found = [*shaped(text), *broken(text)]
+    lowered = Lowered(text)
+    found = [*shaped(text, lowered), *broken(text, lowered)]
     if also:
         found += personal(text, also)
     if "://" in text and "@" in text:
         found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
-    return found + _told(text)
+    return found + _told(text, lowered)
 
 
-def _told(text: str) -> list[MatchSpan]:
+def _told(text: str, lowered: Lowered) -> list[MatchSpan]:
     """Return what the words and marks around it make a secret."""
     found: list[MatchSpan] = []
-    lowered = text.replace("İ", "i").lower()  # the only letter that grows in lower case, which would shift positions
-    for needs, idioms in _IDIOMS.items():
+    for place in _INDEX.places_in(lowered):
+        kind, _, pattern, judge, needs = _IDIOMS[place]
         if any(need in text for need in needs):
-            found += _idiomatic(text, lowered, idioms)
+            for match in pattern.finditer(text):
+                group = match.lastindex or 0
+                if judge(match[group]):
+                    found.append(MatchSpan(*match.span(group), kind))
     found += in_blocks(text, lowered)
     found += spoken(text, lowered)
-    if any(hint in lowered for hint in _PHRASE_HINTS):
-        found += _phrases(text, lowered)
-    if any(hint in lowered for hint in HINTS):
-        found += named(text, lowered)
+    found += told(text, lowered)
+    if lowered.has(_PHRASE_HINTS):
+        found += _phrases(text, lowered.text)
+    if lowered.has(HINTS):
+        found += named(text, lowered.text)
     return found
-
-
-def _idiomatic(text: str, lowered: str, idioms: list[Idiom]) -> Iterator[MatchSpan]:
-    for kind, hints, pattern, judge, _ in idioms:
-        for hint in hints:
-            if hint in lowered:
-                yield from _matched(text, kind, pattern, judge)
-                break
-
-
-def _matched(text: str, kind: str, pattern: re.Pattern[str], judge: Callable[[str], bool]) -> Iterator[MatchSpan]:
-    for match in pattern.finditer(text):
-        group = match.lastindex or 0
-        if judge(match[group]):
-            yield MatchSpan(*match.span(group), kind)
 
 
 def _apart(found: list[MatchSpan]) -> list[MatchSpan]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_values import scrambled
 
 
@@ -213,7 +214,10 @@ _PREFIXED = re.compile(
 _SHAPED = [
     (kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{shape})", re.ASCII)) for kind, (hints, shape) in _SHAPES.items()
 ]
-_HINTS = (*_KINDS, *(hint for _, hints, _ in _SHAPED for hint in hints), "eyJ")
+_INDEX = Index(Hints(*map(str.lower, hints)) for _, hints, _ in _SHAPED)
+_LEAST = {"wallet_key": 51, "stellar_key": 56, "ngrok_token": 48, "discord_token": 58, "infisical_token": 88}
+"""The shortest words that can be tokens whose hints stand in many texts."""
+_PREFIX_HINTS = Hints(*map(str.lower, _KINDS), "akia", "asia")
 _SHORTEST = 19
 _NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key"}
 _HEAD = re.compile(
@@ -234,24 +238,30 @@ _LINES = re.compile(
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![^\r\n]))+)")
 
 
-def shaped(text: str) -> Iterator[MatchSpan]:
+def longest_word(text: str) -> int:
+    """Return the length of the longest word, which tells quickly that a text has no token: most have none."""
+    return max(map(len, text.split()), default=0)
+
+
+def shaped(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find the secrets that are recognisable without a word next to them."""
     if "-----BEGIN " in text:
         yield from _private_keys(text)
     if "Private-Lines:" in text:
         yield from (MatchSpan(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
-    # In most messages no word is long enough to be a token, and this check is fast.
-    if max(map(len, text.split()), default=0) >= _SHORTEST and any(hint in text for hint in _HINTS):
-        yield from _tokens(text)
+    longest = longest_word(text)
+    if longest >= _SHORTEST:
+        yield from _tokens(text, lowered, longest)
 
 
-def _tokens(text: str) -> Iterator[MatchSpan]:
-    for found in _PREFIXED.finditer(text):
+def _tokens(text: str, lowered: Lowered, longest: int) -> Iterator[MatchSpan]:
+    for found in _PREFIXED.finditer(text) if lowered.has(_PREFIX_HINTS) else ():
         prefix = found.group(1)
         if scrambled(found.group()[len(prefix) :], least=9, run=6):
             yield MatchSpan(*found.span(), _KINDS[prefix])
-    for kind, hints, shape in _SHAPED:
-        if any(hint in text for hint in hints):
+    for place in _INDEX.places_in(lowered):
+        kind, hints, shape = _SHAPED[place]
+        if longest >= _LEAST.get(kind, _SHORTEST) and any(hint in text for hint in hints):
             for found in shape.finditer(text):
                 if kind in _NOT_SCRAMBLED or scrambled(found.group(), run=6):
                     yield MatchSpan(*found.span(), kind)
@@ -259,8 +269,10 @@ def _tokens(text: str) -> Iterator[MatchSpan]:
         yield from (MatchSpan(*found.span(), "jwt") for found in _JWT.finditer(text))
 
 
-def broken(text: str) -> Iterator[MatchSpan]:
+def broken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find tokens with a known prefix that a line break, or a space right behind a short beginning, cut in pieces."""
+    if not lowered.has(_PREFIX_HINTS):
+        return
     done = 0
     for head in _HEAD.finditer(text):
         if head.start() < done:

@@ -15,7 +15,7 @@ _CODE = re.compile(
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
@@ -88,6 +88,12 @@ _NO_PASSWORDS = frozenset(
         *("field", "input", "label", "basic", "digest", "bearer", "enabled", "disabled", "number", "object", "boolean"),
         *("plaintext", "current", "ignored", "unchanged", "encrypted", "expired", "weak", "strong", "valid", "example"),
         *("development", "production", "staging", "localhost", "foobared", "nopass", "prompt", "ask", "tbd", "n/a"),
+        *("generated", "configured", "provided", "changed", "updated", "stored", "rotated", "deleted", "created"),
+        *("loaded", "protected", "accepted", "rejected", "denied", "failed", "success", "successful", "correct"),
+        *("needed", "mandatory", "visible", "sensitive", "random", "secure", "unknown", "auto", "automatic", "manual"),
+        *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
+        *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
+        *("forgotten", "leaked", "compromised", "mismatch", "parole", "lösenord", "wachtwoord", "hasło", "parola"),
     )
 )
 _WELL_KNOWN = frozenset(
@@ -97,7 +103,9 @@ _WELL_KNOWN = frozenset(
         *("abc123", "admin123", "root123", "password1", "password123", "welcome1", "qwerty123", "1q2w3e4r", "zaq12wsx"),
     )
 )
-_NAMES = re.compile(r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key|Key(?![a-z])|KEY")
+_NAMES = re.compile(
+    r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
+)
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )
@@ -173,11 +181,16 @@ def is_token(value: str, *, least: int = 10) -> bool:
     return len(_SPECIAL.findall(value)) > 1 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def is_password(value: str) -> bool:
+def is_password(value: str, *, literal: bool = False) -> bool:
     """Return whether a word in a sentence must be a password, not a dictionary word or technical term."""
     if len(value) <= 12 and value.lower() in _WELL_KNOWN:
         return True
-    if not 6 <= len(value) <= 128 or stands_for_one(value) or _TECHNICAL.fullmatch(value) or _ADDRESS.fullmatch(value):
+    if (
+        not 6 <= len(value) <= 128
+        or stands_for_one(value, literal=literal)
+        or _TECHNICAL.fullmatch(value)
+        or _ADDRESS.fullmatch(value)
+    ):
         return False
     if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
         return True
@@ -214,3 +227,12 @@ def is_phrase(value: str) -> bool:
     if not 2 <= len(words) <= 8 or _SENTENCE.search(value):
         return False
     return all(map(_PLAIN_WORD.fullmatch, words)) and any(map(str.isdigit, value))
+
+
+def are_words(value: str, *, least: int = 3) -> bool:
+    """Return whether a value is some words in lower case that make no sentence."""
+    return (
+        least <= value.count(" ") + 1 <= 8
+        and value == value.lower()
+        and (_SENTENCE.search(value) is None and all(map(_PLAIN_WORD.fullmatch, value.split(" "))))
+    )

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from bethink.providers.redaction_names import DETERMINERS, KIND, LEADS, limits_of, names_in
+from bethink.providers.redaction_names import CAMEL, DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
+from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
+    are_words,
     is_assigned_password,
     is_digest,
     is_password,
@@ -15,30 +17,57 @@ from bethink.providers.redaction_values import (
 )
 
 _ASSIGN = re.compile(
-    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
+    r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?(?:Parameter)?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
-    r"""(?::[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|:=|:-(?=\w)|\?=|\+=|={1,3}|:|\uff1a|→"""
+    r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|<-|:=|:-(?=\w)|\?=|\+="""
+    r"""|={1,3}|:|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
-    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?|\((?=["']))?"""
+    r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?"""
+    r"""|(?:(?:new[ ])?(?:[A-Za-z_]{1,20}(?:::|\.))?(?:from|new|of|[sS]tring|Secret(?:Str|String|Key)?"""
+    r"""|SecureString|Some|b64decode|bytes))?\((?=b?["']))?"""
 )
 _CALLED = re.compile(
-    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
+    r"""[\])]?(?:\\{0,3}["'`])?[\])]?(?:[ \t]{0,4}(?:\|\||\?\?|\?:|\bor\b|,(?:[ \t]{0,4}default[ \t]?=)?"""
     r"""|\()[ \t]{0,4}|[ \t]{1,8})"""
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
 _DEFINED = re.compile(
-    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument)\([ ]?[\"'][\w-]{0,60}\Z"
-    r"|\.(?:set|with)_?\Z"
+    r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|option"
+    r"|setProperty|add|append"
+    r"|\benv|setItem|store|save|setString|addProperty|with_env|withEnv|secrets? set"
+    r"|config set)[( ][ ]?[\"'][\w.:/-]{0,60}\Z"
+    r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z"
+    r"|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
 )
 _BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
+_FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
+"""`--db-`, before `password`."""
+_ENTRY = re.compile(
+    r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,4}"
+)
+_HEADING = re.compile(
+    r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
+)
+"""The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
+_COMPOUND = re.compile(
+    r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
+    r"|checks?|checkers?|recovery)\b"
+)
+"""What makes "password" a part of another word."""
+_KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
+"""What stands between a name and the place where a secret is kept."""
+_NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
-_GAP = re.compile(r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])""")
+_GAP = re.compile(
+    r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])"""
+    r"""|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
+)
 _SCHEME = re.compile(
     r"(?:bearer|basic|token|apikey|digest|ssws|splunk|geniekey|oauth)[ \t]{1,4}(?:token=)?|FlyV1 ", re.IGNORECASE
 )
-_QUOTED = re.compile(r"""[rbuN]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
+_QUOTED = re.compile(r"""[rbuN@]?(?:\\{0,3}"([^"\n]{1,4096}+)"|\\{0,3}'([^'\n]{1,4096}+)'|`([^`\n]{1,4096}+)`)""")
 _LONGEST = 256  # a longer value is judged by its beginning, and removed completely
 _PLAIN = re.compile(rf"""[^\s"'`<>]{{1,{_LONGEST}}}+""")
 _MORE = re.compile(r"""[^\s"'`<>,;&\\)\]}]*+""")
@@ -46,14 +75,19 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
-_ELEMENT = re.compile(r"(?:[\"']?>|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</")
+_ELEMENT = re.compile(
+    r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?"
+    r"|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
+)
 _TOKEN = re.compile(r"[\w+/=.~-]{20,}", re.ASCII)
 _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{4,8}){3,15}(?![A-Za-z0-9])")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LINKS = re.compile(
-    r"(?: (?:as|is|als|comme|como|come|jako|som|como sendo|kot|как)"
-    r"|[,;] (?:that'?s|which is|das ist|c'est|es|è|é|it's|это)) ",
+    r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как"
+    r"|это|—|–|-|="
+    r"|olarak|on|<-|←|(?:should|will|would|must) be|so heißt|sera|será|sarà|będzie|будет|wird|ist jetzt|is now)"
+    r"|[,;] (?:that'?s|that is|which is|das ist|c'est|es|è|é|it's|это|to)| [(])[ ]?(?<=[ (])",
     re.IGNORECASE,
 )
 _OPENING = "\"'`(<[*“«\u2018「『是は为為：:"
@@ -68,12 +102,14 @@ _THEN = re.compile(
     r"|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
 )
+_FROM = ("from", "von", "van", "z", "с")
+"""Words before the first of two passwords; else they stand before the account."""
 _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
 
 
 def named(text: str, lowered: str) -> Iterator[MatchSpan]:
     """Find secrets by the names in front of them."""
-    names = list(names_in(lowered))
+    names = list(names_in(text, lowered))
     done = 0
     for (name, start, end), limit in zip(names, limits_of(names), strict=True):
         if start < done or limit - end <= 1:  # skip a name inside a secret, and one directly before another name
@@ -86,6 +122,11 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield span
             if span.start > end and span.kind == "password":
                 yield from _another(text, span.end)
+        if KIND[name] == "password" and limit - end > _NEAREST:
+            yield from told_later(text, lowered, max(done, end), limit)
+
+
+_NEAREST = 12  # names closer to each other than this tell nothing
 
 
 def _another(text: str, end: int) -> Iterator[MatchSpan]:
@@ -100,19 +141,26 @@ def _another(text: str, end: int) -> Iterator[MatchSpan]:
 
 def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan | None:
     kind = KIND[name]
+    if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
+        kind = "password"
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and text.startswith("--", max(0, start - 2))
-    if assign or flag or text[end : end + 1] in ("<", ">", '"', "'"):
+    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and _is_flag(text, start)
+    if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
             return span
+    if kind == "password" and _COMPOUND.match(text, end):
+        return None
     called = _CALLED.match(text, end)
     if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
         span = _given(text, start, called.end(), kind)
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
-    return (_said(text, gap.end(), kind, limit) if gap else None) or _said_before(text, start, kind)
+    said = _said(text, gap.end(), kind, limit, pin=name in PINS) if gap else None
+    if said is None and kind == "password" and limit - end > _NEAREST:
+        said = told_without_verb(text, start, end)
+    return said or _said_before(text, start, kind)
 
 
 def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpan | None:
@@ -127,7 +175,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
         stop = begin + len(text[begin:stop].rstrip("\\"))
-        if kind == "password" and text.startswith("--", max(0, name - 2)) and not stands_for_one(text[begin:stop]):
+        if kind == "password" and _is_flag(text, name) and not stands_for_one(text[begin:stop]):
             return MatchSpan(begin, stop, kind)
         return _judged(text, begin, stop, kind, quoted=True)
     groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
@@ -146,16 +194,56 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
 
 def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
     """Return whether a value stands in a shell or a settings file, and not in code."""
-    if text[end : end + 1] in ("=", ":") and text[name:end].isupper():
+    sign, after = text[end : end + 1], text[stop : stop + 1]
+    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
+    if sign in ("=", ":", "\n", '"') and text[name:end].isupper():
         return True
-    if text[end : end + 1] == "=" and (text[stop : stop + 1] == ";" or text[name - 2 : name] in ("--", " /", " -")):
+    tight = sign == "=" and text[end + 1 : end + 2] not in (" ", "=")
+    if (sign == "=" and after == ";") or (tight and _is_literal(text, line, name, stop)):
         return True
     if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
         return True
-    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
-    if text[stop : stop + 1] not in ("", "\n", "\r") or not _BEFORE.match(text[line:name]):
-        return False
-    return text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None
+    return _is_given_apart(text, name, end) or (after in ("", "\n", "\r") and _is_entry(text, line, name, end, stop))
+
+
+def _is_given_apart(text: str, name: int, end: int) -> bool:
+    """Return whether a name is the flag of a command, a header, or stands under a heading."""
+    if text[end : end + 1] in (" ", "=") and _is_flag(text, name):
+        return True
+    if text.startswith(",ParameterValue=", end):
+        return True
+    first = max(0, name - 200)
+    headed = text.rfind("[", first, name) >= 0 or text.rfind("X-", first, name) >= 0
+    return headed and _HEADING.search(text, first, name) is not None
+
+
+def _is_flag(text: str, name: int) -> bool:
+    first = max(0, name - 40)
+    first = max(first, text.rfind(" ", first, name))
+    return text.rfind("-", first, name) >= 0 and _FLAG.search(text, first, name) is not None
+
+
+def _is_entry(text: str, line: int, name: int, end: int, stop: int) -> bool:
+    """Return whether a name and the value that ends its line are an entry of some settings."""
+    if not _BEFORE.match(text[line:name]):
+        return "(" not in text[line:name] and _USER.search(text, line, name) is not None
+    if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
+        return True
+    # A label that users read begins with a capital letter.
+    return _ENTRY.match(text, line, end) is not None and not text[end:stop].lstrip(": \t")[:1].isupper()
+
+
+def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
+    """Return whether `name=value` stands in a command, an address or a string, and not in a call."""
+    after = text[stop : stop + 1]
+    if text[name - 2 : name] in ("--", " /", " -"):
+        return True
+    if after == "," and " --set" in text[line:name]:
+        return True
+    if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
+        return True
+    before = text[line:name]
+    return (not after or after.isspace()) and ("(" not in before or before.count('"') % 2 == 1)
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
@@ -163,7 +251,12 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
-    sure = text[start : start + 4].isupper() or _DEFINED.search(text, max(0, start - 80), start) is not None
+    sure = (
+        text[start : start + 4].isupper()
+        or text[start - 2 : start] in ('" ', "' ")  # between two strings, as in a command
+        or CAMEL.match(text, start - 1) is not None
+        or _DEFINED.search(text, max(0, start - 80), start) is not None
+    )
     return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
 
 
@@ -187,36 +280,46 @@ def _trimmed(text: str, start: int, stop: int) -> int:
 def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
     if kind == "password":
-        good = is_assigned_password(value, quoted=quoted, words=quoted)
+        good = is_assigned_password(value, quoted=quoted, words=quoted) or (
+            quoted
+            and text[start - 1 : start] in ('"', "'")
+            and text[max(0, start - 4) : start].count("=") == 1
+            and are_words(value)
+        )
     elif kind == "key":
         good = _is_plain_token(value)
     elif kind == "authorization":
-        good = is_token(value, least=12)
+        good = is_token(value, least=12) or (value.isalnum() and not value.islower() and is_password(value))
     else:
-        good = (
-            is_token(value)
-            or (kind == "secret" and quoted and is_phrase(value))
-            or (
-                kind in ("secret", "private_key", "api_key")
-                and len(value) >= 12
-                and (quoted or value.isalnum())
-                and " " not in value
-                and is_password(value)
-            )
-        )
+        good = is_token(value) or _is_chosen(value, kind, quoted=quoted)
     return MatchSpan(start, stop, kind) if good else None
 
 
-def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
+def _is_chosen(value: str, kind: str, *, quoted: bool) -> bool:
+    """Return whether somebody thought up this token or secret: it is not random."""
+    if kind == "token":
+        return quoted and len(value) >= 12 and _digits(value) > 1 and " " not in value and is_password(value)
+    if " " in value:
+        return quoted and kind == "secret" and (is_phrase(value) or are_words(value, least=2))
+    if len(value) >= 8 and (quoted or value.isalnum()) and is_password(value):
+        return True
+    return quoted and len(value) >= 8 and value.isalpha() and is_assigned_password(value, quoted=True)
+
+
+def _digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
+
+
+def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> MatchSpan | None:
     if kind == "password" and _GLUES.match(text[end - 1 : end]):
         glued = _glued(text, end)
         if glued or _GLUES.match(text[end : end + 1]):
             return glued
     led, before = True, end
-    least = 6 if kind == "password" else 16
+    least = 4 if pin else 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
-        broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=" and (not led or index == 0)
+        broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
         if index > 8 or found.start() > limit or broken:
             return None
         if index and led and kind == "password" and (said := _in_quotes(text, found.start())):
@@ -224,7 +327,9 @@ def _said(text: str, end: int, kind: str, limit: int) -> MatchSpan | None:
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
-            if stop > start and _is_said(text[start:stop], kind, led=led):
+            other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
+            other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
+            if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
@@ -256,11 +361,13 @@ def _is_few_words(value: str) -> bool:
     return len(value.split()) <= 4 and value == value.lower() and value.replace(" ", "").isalnum()
 
 
-def _is_said(value: str, kind: str, *, led: bool) -> bool:
+def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
     if '"' in value:
         return False
     if kind == "password":
-        return led and (is_password(value) or (value.isdigit() and len(value) >= 6 and not stands_for_one(value)))
+        digits = value.isdigit() and len(value) >= (4 if pin else 6)
+        literal = value[:1].isupper()  # not `settings.password1`
+        return led and (is_password(value, literal=literal) or (digits and not stands_for_one(value)))
     if kind == "key":
         return led and _is_plain_token(value)
     return is_token(value, least=16) if led else _is_plain_token(value)

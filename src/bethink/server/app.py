@@ -184,7 +184,7 @@ def serve(
     """
     sockets = listen(settings.server.host, settings.server.port)
     memory = memory_from(settings)
-    logs.to_stderr(redactor_for(None), terse=terse)
+    logs.to_stderr(redactor_for(None, also=settings.redaction.personal_kinds), terse=terse)
     app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):

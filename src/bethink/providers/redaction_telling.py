@@ -1,0 +1,372 @@
+"""Secrets that a sentence tells without "the password is": by a pronoun, a verb, a thing that opens, or a remark."""
+
+import re
+from collections.abc import Iterator
+
+from bethink.providers.redaction_hints import Hints, Lowered
+from bethink.providers.redaction_prose import NOUN
+from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction_values import is_password, stands_for_one
+
+_AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
+_WORD_OF = r"([!-~]{6,64}?)"
+_LATER = re.compile(
+    r"(?<!\w)(?:(?:it|this)(?:['\u2019]?s| is| was| to| should be)|(?:the )?new one(?:['\u2019]s| is|:)"
+    r"|the new[: ]|is now|now|always|still|immer(?: noch)?|toujours|siempre|sempre|zawsze|всегда|hep|altijd"
+    r"|alltid|altid"
+    r"|(?:es|er|das|sie) (?:ist|lautet|heißt)|(?:das |der )?neue[rs]?(?: ist| lautet|:)?|jetzt|nun|und zwar"
+    r"|c['\u2019]est|(?:le )?nouveau(?: est|:)?|maintenant|désormais|à présent"
+    r"|ahora(?: es)?|la nueva(?: es|:)?|es|agora(?: é)?|a nova(?: é|:)?|é|adesso(?: è)?|ora(?: è)?"
+    r"|(?:quella )?nuova(?: è|:)?|è"
+    r"|teraz(?: to| jest)?|nowe(?: to|:)?|to|nu(?: är| er)?|het is(?: nu)?|(?:de|het) nieuwe(?: is|:)?"
+    r"|(?:det|den)(?: nya| nye| er| är)|это|теперь(?: это| он| она)?|новый|сейчас|вот(?: он)?|şimdi|artık|yenisi|yeni)"
+    rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    r"|(?:现在是|新的是|现在改为|改成了?|換成|换成了?|新しいのは|今は|いまは|지금은|새로운 건"
+    r"|이제)[ :：「]{0,2}([!-~]{6,64})",
+)
+_PREPOSITIONS = (
+    r"for|of|on|to|at|from|für|fürs|vom|von|zum|zur|am|im|du|de|des|pour|del|para|do|da|dos|per|di|della|dello|dell"
+    r"|voor|van|op|till|til|för|på|do|od|na|k|ke|od|от|на|для|к|до|з|în|la"
+)
+_WITHOUT_VERB = re.compile(
+    rf",?[ \t]{{1,2}}(?:(?:{_PREPOSITIONS})[ \t'\u2019]{{1,2}}(?:(?:the|my|our|den|dem|die|das|der|la|le|el|il"
+    rf"|lo|de|het|mi|meu)[ \t]"
+    rf")?[^\s\d:=]{{2,24}}(?:[ \t][^\s\d:=]{{2,24}})?|\([^()\n]{{2,30}}\)"
+    rf"|[^\s\d:=.,]{{2,24}})[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}",
+    re.IGNORECASE,
+)
+_LAST_PREPOSITION = re.compile(
+    rf"(?:\A|\s)(?:{_PREPOSITIONS}|in|with|mit|con|avec|and|or|und|et|y|e|i|и)\s+[\"'`“„«]?\Z", re.IGNORECASE
+)
+_CLAUSE = re.compile(r"[.!?;:,()\n]")
+_NO_UNIT = (
+    r"(?![0-9a-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
+    r"|users|items|lines|eur|usd|€|\$|km|m\b|mm|cm|kg|g\b|ml|mb|gb|hz|w\b|v\b|mah?|euro|euros?|dollars?|uhr"
+    r"|stellig|stellen|chiffres|d[ií]gitos|cifre|cyfr|zł|stück|leute|minuten|jahre|ans|años|anos|anni|lat|лет|руб"
+    r"|цифр|o'clock|am\b|pm\b|h\b))"
+)
+_DIGITS_END = rf"{_NO_UNIT}(?!{NOUN[1:]})"
+_PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]{3,5})"
+_DIGITS = re.compile(
+    r"[0-9](?<![\w.:/-].)(?:[0-9]{3,7}(?![0-9A-Za-z])|[0-9]?[- ][0-9]{1,2}[- ][0-9]|[0-9]{1,2}[A-ZА-Я][0-9]{3})"
+)
+_DIGIT = re.compile(r"[0-9]")
+_THING = (
+    r"alarm(?! clock)|safe|gate|padlock|bike lock|combination lock|lock|locker|keypad|lockbox|key ?box|intercom"
+    r"|suitcase"
+    r"|alarmanlage|tresor|zahlenschloss|fahrradschloss|schlüsselkasten|schließfach|haustür|garagentor|tor"
+    r"|alarme|coffre(?:-fort)?|cadenas|portail|digicode|antivol|interphone|alarma|candado|caja fuerte|portero|portal"
+    r"|allarme|cassaforte|lucchetto|cancello|citofono|antifurto|cofre|cadeado|portão|interfone"
+    r"|sejf\w?|kłódk\w|domofon\w?|bram\w|kluis|hangslot|poort|alarmet|kassaskåp\w*|hänglås\w*"
+    r"|сигнализаци\w|сейф\w?|домофон\w?|замо?к\w{0,2}|калитк\w|ворот\w|kasa(?:nın)?|asma kilit|kilit|alarmın"
+    r"|apartman kapısı"
+)
+_IS_CODE = (
+    r"(?:is|was|takes|wants|needs|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|(?<!alarm )to|jest|er|är"
+    r"|with|mit|using|avec|con|com|met|med"
+    r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
+)
+_OPENS = re.compile(
+    rf"(?<![\w-])(?:(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?(?:[ \t]{{1,2}}|(?=[:=—–-]))"
+    rf"{_IS_CODE}(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}"
+    rf"{_PIN}{_DIGITS_END}"
+    rf"|(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
+    rf"|sejf)[ \t]{_PIN}{_DIGITS_END}"
+    rf"|(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
+    rf"|porte|garaje|puerta|trastero"
+    rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur"
+    rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END})",
+)
+_OPENING = re.compile(
+    r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in"
+    r"|entsperr\w*|öffne\w*|aufmachen"
+    r"|entschärf\w*|ausschalten|déverrouill\w*|débloqu\w*|ouvr\w+|désactiv\w*|desbloque\w*|desbloquear"
+    r"|abr\w{1,4}|desactiv\w*"
+    r"|apaga\w*|sblocc\w*|apr\w{1,4}|disattiv\w*|deslig\w*|destrav\w*|odblok\w*|otw\w*|wyłącz\w*|разблокир\w*|откр\w*"
+    r"|отключ\w*|ontgrendel\w*|låser? upp|låse op|aç\w*|kilidi|get (?:you )?in|let yourself in|r?entrer|entrar"
+    r"|entrare|reinkomm\w*|rein|wejść|войти)(?![\w-])[^\n\d.]{0,48}?(?<!\w)"
+    r"(?:with|using|by typing|typing|type|press|dial|enter|mit|per|tippe?|gib|avec|tape[rz]?|faire|con|pon\w*"
+    r"|marca\w*|teclea\w*|com"
+    rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den "
+    rf"|dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
+    rf"{_DIGITS_END}{_AT_END}"
+    r"|(?<![\w-])(?:entsperr|öffn|ausschalt|entschärf|aufmach|ontgrendel|openen|uitzetten)\w{0,4}[^\n\d.]{0,24}?[ \t:]"
+    rf"{_PIN}(?=[ \t](?:ein)?(?:geben|tippen|drücken|wählen|intoetsen|invoeren)\b)"
+    r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금"
+    r"|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
+)
+_TYPED = re.compile(
+    rf"(?<![\w-])(?:type|enter|punch in|key in|dial|press|gib|tippe?|tape[rz]?|marca|teclea|digita|digite|wpisz"
+    rf"|набери\w{{0,2}}|введи\w{{0,2}})"
+    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}[#*\"'`]{{0,2}}[ \t]{{1,2}}(?:at|on|in|into|am|an der|beim|auf|ein|à|au"
+    rf"|sur|en|el|alla|al|sul|no|na|przy|у|на|в)[ \t]"
+    r"[^\n]{0,16}?(?:gate|door|keypad|alarm|panel|lock|safe|intercom|tor\b|tür|klingel|porte|portail|clavier"
+    r"|puerta|portal|teclado"
+    r"|porta|cancello|tastier|portão|drzwi|bram|klawiat|двер|ворот|домофон|панел)",
+)
+_ENTERING = re.compile(
+    r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan"
+    r"|hotspot|vpn|entsperr\w*|entschlüssel\w*|déverrouill\w*"
+    r"|déchiffr\w*|desbloque\w*|descifr\w*|sblocc\w*|odblok\w*|разблокир\w*|ontgrendel\w*|вайфа\w|anmeld\w*"
+    r"|meld\w* dich|meldest|einlogg\w*|logg?\w* dich"
+    r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?|acced[eio]r?|ingresa\w*|conéctate"
+    r"|faça login|logue|acessa\w*|acesse"
+    r"|zaloguj\w*|loguj\w*|войти|войди\w*|зайди\w*|заходи\w*|залогинь\w*|giriş yap\w*|oturum aç\w*|inlog\w*"
+    r"|logga in|logg inn|log ind)(?![\w-])"
+    r"(?:[^\n.]|\.(?=\w)){0,64}?(?<!\w)(?:with|using|and|mit|und|avec|et|con|y|e|com|z|i|hasłem|с|и|паролем|ile"
+    r"|ve|met|en|med|och|og|/)"
+    rf"[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s(?:an|ein|to|at|on|in|and)\b|\s*\Z"
+    rf"|\s*\n|(?<=[.,;!?)])\s))",
+)
+_ENTERED = re.compile(
+    rf"(?<![\w-])(?:use|using|try|utilise[rz]?|usa|use|nimm|benutze?|verwende|użyj|используй\w{{0,2}}|gebruik"
+    rf"|brug|använd|bruk)[ \t][\"'`“„«]?{_WORD_OF}"
+    r"[\"'`”»]?[ \t](?:to|zum|um|pour|para|per|do|чтобы|для|om|til|för|for att)[ \t]"
+    r"(?:te |me |se |dich |get |)(?:log|sign|enter|get in|unlock|anmeld|einlogg|connect|entr|acced|ingres|inici"
+    r"|logow|zalog|вой|вход|in te|logga)",
+)
+_REMARK = re.compile(
+    r"(?<![^\s\"'`“„«(:：])([^\s,;(\"'`“„«]{4,40})[\"'`”»]?,?[ \t(]{1,2}(?:all (?:in )?(?:lower|upper|small|caps"
+    r"|one word)|in (?:lower|upper)"
+    r"|(?:lower|upper) ?case|(?:as )?one word|no (?:spaces?|caps)|with (?:a |an |the )?(?:capital|zero"
+    r"|exclamation|underscore|dot|dollar|big|upper|number)"
+    r"|capital |alles (?:klein|groß|zusammen)|klein ?geschrieben|großgeschrieben|zusammengeschrieben"
+    r"|(?:mit )?gro(?:ß|ss)em [a-z]\b|ohne leerzeichen"
+    r"|tout (?:en |attaché)|en (?:minuscules?|majuscules?|minúsculas?|mayúsculas?)|sans espace|todo (?:en "
+    r"|junto)|sin espacios|con (?:mayúscula|la primera)"
+    r"|tudo (?:em |junto)|em (?:minúsculas?|maiúsculas?)|sem espaço|tutto (?:minuscolo|maiuscolo|attaccato|in )"
+    r"|senza spazi|con la (?:maiuscola|[a-z] maiuscola)"
+    r"|(?:wszystko |z )?(?:małymi|wielkimi|dużymi|małej|dużej|wielkiej)|bez spacji|с (?:большой|маленькой"
+    r"|заглавной)|(?:всё |все )?(?:маленькими|большими|слитно)"
+    r"|без пробел|hepsi (?:küçük|büyük|bitişik)|(?:allemaal |alles )?(?:kleine letters|aan elkaar)"
+    r"|zonder spaties|全部小写|全小写|都是小写|すべて小文字|全部小文字|모두 소문자)",
+)
+_REMARK_HINTS = Hints(
+    *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
+    *("groß", "zusammen", "minus", "minús", "mayús", "maius", "tout", "todo", "tudo", "tutto", "spaz"),
+    *("espa", "małymi", "duż", "wielk", "spacji", "больш", "маленьк", "слитно", "заглавн", "пробел"),
+    *("hepsi", "letters", "elkaar", "小写", "小文字", "소문자", "großem"),
+)
+_ABOUT = re.compile(
+    r"(?i:pass(?:word|wort|phrase|code|ord)|\bpw\b|pwd|kennwort|mot de passe|mdp|contraseña|clave|senha|parola"
+    r"|hasło|парол|şifre|wachtwoord|lösenord"
+    r"|kodeord|wi-?fi|wlan|network|netzwerk|netwerk|réseau|router|密码|パスワード|비밀번호|비번|login)"
+)
+_ABOUT_HINTS = Hints(
+    *("pass", "pw", "kennwort", "mdp", "contraseña", "clave", "senha", "parol", "hasło", "парол", "şifre", "login"),
+    *("wachtwoord", "lösenord", "kodeord", "wifi", "wi-fi", "wlan", "密码", "パスワード", "비밀번호", "비번"),
+    *("network", "netzwerk", "netwerk", "réseau", "router"),
+)
+_OPENS_HINTS = Hints(
+    *("alarm", "safe", "gate", "lock", "keypad", "key box", "keybox", "intercom", "suitcase", "tresor", "schloss"),
+    *("schlüsselkasten", "schließfach", "tür", "tor", "coffre", "cadenas", "portail", "digicode", "antivol"),
+    *("interphone", "candado", "caja fuerte", "portero", "portal", "allarme", "cassaforte", "lucchetto", "cancello"),
+    *("citofono", "antifurto", "cofre", "cadeado", "portão", "interfone", "sejf", "kłódk", "domofon", "bram", "kluis"),
+    *("hangslot", "poort", "kassaskåp", "hänglås", "сигнализаци", "сейф", "домофон", "замо", "замк", "калитк"),
+    *("ворот", "kasa", "kilit", "apartman kap", "garage", "door", "shed", "lobby", "gym", "cellar", "basement"),
+    *("storage unit", "mailbox", "keller", "briefkasten", "porte", "garaje", "puerta", "trastero", "porta", "garagem"),
+    *("cantina", "drzwi", "garaż", "piwnica", "дверь", "гараж", "подъезд", "kapı", "garaj", "deur", "dörr"),
+)
+_OPENING_HINTS = Hints(
+    *("unlock", "open", "disarm", "turn", "deactivat", "get in", "gets in", "you in", "entsperr", "öffn"),
+    *(
+        "aufmach",
+        "entschärf",
+        "ausschalt",
+        "uitzetten",
+        "déverrouill",
+        "débloqu",
+        "ouvr",
+        "désactiv",
+        "desbloque",
+        "abr",
+    ),
+    *("desactiv", "apaga", "sblocc", "apr", "disattiv", "deslig", "destrav", "odblok", "otw", "wyłącz", "разблокир"),
+    *("откр", "отключ", "ontgrendel", "låse", "aç", "kilidi", "yourself in", "entrer", "entrar", "rein", "wejść"),
+    *("войти", "解锁", "解除", "开门", "手机", "门锁", "保险柜", "密码锁", "金庫", "ロック", "暗証", "玄関", "금고"),
+    *("현관", "잠금", "핸드폰"),
+)
+_TYPED_HINTS = Hints(
+    *("type", "enter", "punch in", "key in", "dial", "press", "gib", "tipp", "tape", "marca", "teclea", "digita"),
+    *("digite", "wpisz", "набери", "введи"),
+)
+_ENTERING_HINTS = Hints(
+    *("log", "sign", "unlock", "decrypt", "wifi", "wi-fi", "wlan", "hotspot", "vpn", "entsperr", "entschlüssel"),
+    *("déverrouill", "déchiffr", "desbloque", "descifr", "sblocc", "odblok", "разблокир", "ontgrendel", "вайфа"),
+    *("anmeld", "meld", "conne", "identifie", "inicia", "entr", "acced", "ingresa", "conéctate", "acess", "войти"),
+    *("войди", "зайди", "заходи", "залогинь", "giriş", "oturum"),
+)
+_ENTERED_HINTS = Hints(
+    *("use", "using", "try", "utilise", "usa", "nimm", "benutz", "verwende", "użyj", "используй", "gebruik", "brug"),
+    *("använd", "bruk"),
+)
+_SIGN = r"[!-/:-@\[-`{-~]"
+_MIXED = (
+    rf"[0-9](?:{_SIGN}{{0,8}}[A-Za-z]|(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{_SIGN}[0-9])|(?<=[A-Za-z]{_SIGN}{{2}}[0-9])"
+    rf"|(?<=[A-Za-z]{_SIGN}{{3}}[0-9]))"
+)
+_WITH_DIGIT = re.compile(_MIXED)
+"""What stands in a text with a word of letters and digits, quickly found because it begins with a digit."""
+_STRONG = re.compile(rf"{_MIXED}|[!@#$%^&*+~?](?<=[A-Za-z].)[!-~]|[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{{2}})(?=[a-z]))")
+"""What stands in a text with a word that must be a password."""
+_ACCOUNT = re.compile(
+    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|:][ \t]{0,2}"
+    r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
+    rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
+)
+_PAIR = re.compile(
+    r"(?<!\w)(?:user(?:name)?|login|id|account|usuario|usuário|benutzer(?:name)?|utilisateur|identifiant|utente"
+    r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker|network|netzwerk|ssid|réseau|wifi|wlan"
+    r"|användare|bruger|账号|用户名?|帐号|アカウント|ユーザー名?|아이디|계정)(?:[ \t:=]{1,3}"
+    r"|[は是为은는][ ：:]?)(?:is |ist |es |est |è |é |to )?"
+    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|und|et|y|e|i|и|ve|en|och"
+    r"|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
+    r"(?:(?:the |das |le |la )?(?:pass|pw|p|pwd|mdp|пасс)(?: is| ist|:|=)?[ \t]{1,2}|/[ \t]{0,2})[\"'`]?"
+    rf"{_WORD_OF}(?=[\"'`)]{{0,2}}[.,;!?)。]{{0,2}}(?:\s|\Z))"
+    rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
+    rf"|toegang|creds|credentials)(?: [^\s:/,]{{1,16}}){{0,5}}(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
+    rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
+)
+_ROOT = re.compile(
+    r"(?<![\w./-])(?:admin|administrator|root|guest|gast|postgres|ubuntu)[ \t]{1,2}[/|,][ \t]{1,2}"
+    rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
+)
+_KEEPER = re.compile(
+    r"(?<!\w)(?:bitwarden|vaultwarden|keepass\w{0,3}|lastpass|dashlane|1password|enpass|proton ?pass)"
+    r"(?:[ \t][^\s\d.:=,]{1,16}){0,4}?[ \t]?(?:is|was|ist|lautet|est|es|é|è|to|это|[:=—–-])"
+    rf"(?:[ \t](?:still|now|noch|jetzt|toujours|ahora|:))?[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+)
+_WHEN_ASKED = re.compile(
+    r"(?<!\w)(?:type|enter|use|try|put in|gib|tippe?|nimm|tape[rz]?|mets|mettez|utilise[rz]?|escribe|pon|usa|introduce"
+    r"|digita|inserisci|scrivi|digite|coloca|wpisz|podaj|введи\w{0,2}|набери\w{0,2}|vul|typ|skriv|yaz)[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?,?[ \t](?:when|if|where|wenn|falls|quand|lorsqu\w{{1,2}}|si|cuando|quando|se|gdy"
+    r"|jeśli|когда|если|als|wanneer|när|når|for|as|at|für|beim|comme|como|come|jako|как)[ \t]"
+    r"(?:[^\s.]{1,16}[ \t]){0,6}?[^\s.]{0,16}(?:password|passwort|kennwort|passphrase|mot de passe|contraseña|senha"
+    r"|hasło|парол|wachtwoord|lösenord|passord|kodeord|şifre|parola)"
+    r"(?![ \t-](?:manager|sync|hash|reset|polic|generator|rotation|flow|check))"
+)
+_RESET_PIN = re.compile(
+    r"(?<![\w-])(?:pin|passcode|пин)(?!\w)[^\n]{0,60}?(?<!\w)"
+    r"(?:(?:set|changed|switched|reset|moved) (?:it )?to|(?:sie|ihn|das|den) (?:jetzt |nun )?auf"
+    r"|(?:changé|mis) (?:en|à)"
+    r"|(?:cambi[éeó]\w{0,3}|puse|puesto) (?:a|por|en)|cambiat\w (?:in|a)|(?:mudei|troquei|mudou) para|zmieni\w{1,4} na"
+    rf"|(?:поменял\w?|сменил\w?) (?:его )?на)[ \t]{{1,2}}{_PIN}{_NO_UNIT}"
+)
+_GLUED = re.compile(
+    r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
+    r"|登录|登入|[ ]?でログイン|[ ]?으?로 로그인)"
+)
+_PAIR_HINTS = Hints(
+    *("user", "login", "account", "usuario", "usuário", "benutzer", "util", "ident", "utente", "użytk", "логин"),
+    *("kullan", "gebruik", "använd", "brug", "账", "用户", "帐", "アカウ", "ユーザ", "ログ", "登", "아이디", "계정"),
+    *("로그인", "id ", "id:", "id=", "idは", "zugang", "accès", "acceso", "accesso", "acesso", "dostęp", "доступ"),
+    *("вход", "giriş", "logow", "inlog", "toegang", "creds", "credentials", "network", "netzwerk", "ssid", "réseau"),
+    *("wifi", "wlan"),
+)
+_NO_LOGIN = re.compile(
+    r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test"
+    r"|account|employee|guest|admin"
+    r"|team|group|client|server|room|host|node|port|version|step|level|team|step|iphone|ipad|chapter|page|ticket"
+    r"|issue|build|release)[-_]?[0-9]{1,4}\w?",
+    re.IGNORECASE,
+)
+
+
+_OPENERS = (
+    (_OPENS, _OPENS_HINTS),
+    (_OPENING, _OPENING_HINTS),
+    (_TYPED, _TYPED_HINTS),
+    (_RESET_PIN, Hints("pin", "passcode", "пин")),
+)
+_ENTRIES = (
+    (_ENTERING, _ENTERING_HINTS),
+    (_ENTERED, _ENTERED_HINTS),
+    (_PAIR, _PAIR_HINTS),
+    (_ROOT, Hints("admin", "root", "guest", "gast", "postgres", "ubuntu")),
+    (_KEEPER, Hints("warden", "keepass", "lastpass", "dashlane", "1password", "enpass", "proton pass", "protonpass")),
+)
+"""Patterns for a text in lower case, because to match without regard to case is slow, and the hints of each."""
+
+
+def told_later(text: str, lowered: str, start: int, limit: int) -> Iterator[MatchSpan]:
+    """Find a password that a later sentence tells: "It's now …"."""
+    end = min(limit + 64, len(text))
+    if _STRONG.search(text, start, end) is None:
+        return
+    for found in _LATER.finditer(lowered, start, end):
+        begin, stop = found.span(found.lastindex or 0)
+        if found.start() < limit and _is_strong(text[begin:stop]):
+            yield MatchSpan(begin, stop, "password")
+            return
+
+
+_CHOSEN_AS = re.compile(
+    rf"[ \t]{{1,2}}(?:[^\s\d:=.,]{{1,16}}[ \t]{{1,2}}){{0,3}}?[\"'`“„«]?{_WORD_OF}"
+    r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
+)
+_APPOSITION = re.compile(rf",[ \t][\"'`“„«]?{_WORD_OF}(?=[\"'`”»]?(?:[,.;!)]|\s?[—–-]\s|\Z|\n))")
+_AS = ("als", "as", "como", "comme", "come", "jako", "как", "som", "de")
+
+
+def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
+    """Find the password of a note: "password for the router …", with few words in front and nothing behind."""
+    clause = text[max(0, start - 48) : start]
+    before = _CLAUSE.split(clause)[-1].split()
+    apposed = _APPOSITION.match(text, end)
+    if apposed and _is_strong(apposed[1]):
+        return MatchSpan(*apposed.span(1), "password")
+    if before and before[-1].lower() in _AS:
+        chosen = _CHOSEN_AS.match(text, end)
+        return MatchSpan(*chosen.span(1), "password") if chosen and _is_strong(chosen[1]) else None
+    if len(before) > 2:  # "I forgot the password …" tells none
+        return None
+    found = _WITHOUT_VERB.match(text, end)
+    if found is None or _LAST_PREPOSITION.search(text, end, found.start(1)) or not _is_strong(found[1]):
+        return None
+    return MatchSpan(*found.span(1), "password")
+
+
+def told(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    """Find what opens a thing or an account, and words with a remark on how to write them."""
+    if _DIGITS.search(text):
+        for pattern, hints in _OPENERS:
+            if lowered.has(hints):
+                yield from (
+                    MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(lowered.text)
+                )
+    if _WITH_DIGIT.search(text):
+        yield from _accounts(text, lowered)
+    if lowered.has(_ABOUT_HINTS) and lowered.has(_REMARK_HINTS):
+        for found in _REMARK.finditer(lowered.text):
+            about = _ABOUT.search(text, max(0, found.start() - 60), found.start())
+            if about and not stands_for_one(text[found.start(1) : found.end(1)]):
+                yield MatchSpan(*found.span(1), "password")
+
+
+def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    patterns = [pattern for pattern, hints in _ENTRIES if lowered.has(hints)]
+    if "@" in text:
+        patterns.append(_ACCOUNT)
+    if not text.isascii():
+        patterns.append(_GLUED)
+    if lowered.has(_ABOUT_HINTS):
+        for found in _WHEN_ASKED.finditer(lowered.text):
+            start, end = found.span(1)
+            if is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
+                yield MatchSpan(start, end, "password")
+    for pattern in patterns:
+        for found in pattern.finditer(lowered.text):
+            start, end = found.span(found.lastindex or 0)
+            if _is_strong(text[start:end], told=pattern is _PAIR):
+                yield MatchSpan(start, end, "password")
+
+
+def _is_strong(value: str, *, told: bool = False) -> bool:
+    """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
+    if not any(map(str.isdigit, value)) and value.islower():
+        return False
+    return (
+        is_password(value)
+        and (told or not (value[:-1].isalpha() and value[-1].isdigit()))
+        and _NO_LOGIN.fullmatch(value) is None
+    )
