@@ -256,11 +256,11 @@ def test_the_look_is_kept_and_keys_are_explained(seen: Watched) -> None:
     expect(page.locator("h1")).to_have_text("Documents")
 
 
-def test_no_page_has_a_barrier_or_scrolls_sideways(chromium: Browser, site: Site) -> None:
+@pytest.mark.parametrize("turn", range(len(LOOKS)))
+def test_no_page_has_a_barrier_or_scrolls_sideways(chromium: Browser, site: Site, turn: int) -> None:
     # Each page in one look, and the looks in turn: all of them in every look is the next test.
-    pages = list(_every_page(site.story).items())
-    for turn, (width, look) in enumerate(LOOKS):
-        _check(chromium, site, width, look, dict(pages[turn :: len(LOOKS)]))
+    width, look = LOOKS[turn]
+    _check(chromium, site, width, look, dict(list(_every_page(site.story).items())[turn :: len(LOOKS)]))
 
 
 @pytest.mark.slow
