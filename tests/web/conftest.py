@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.web.kit import Story, Window, furnish, windowed
+from tests.web.kit import Story, Window, furnish, operate, windowed
 
 
 @pytest.fixture
@@ -17,4 +17,6 @@ async def window(target: str) -> AsyncIterator[Window]:
 @pytest.fixture
 async def story(window: Window) -> Story:
     """A space with everything that the window shows."""
-    return await furnish(window.memory)
+    found = await furnish(window.memory)
+    await operate(window.memory)
+    return found

@@ -15,7 +15,7 @@ from bethink.model.access import Scope
 from bethink.web import add_window
 from tests.conftest import DATABASES
 from tests.doors.client_kit import Served, aside, connected, serving
-from tests.web.kit import CHROMIUM, SPACE, Story, Watched, browser, furnish, pages_of, token, watched
+from tests.web.kit import CHROMIUM, SPACE, Story, Watched, browser, furnish, operate, pages_of, token, watched
 from tools import postgres
 
 LONG = bool(os.environ.get("BETHINK_TEST_LONG"))
@@ -58,7 +58,9 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
     async def make() -> Story:
         async with connected(target) as memory:
-            return await furnish(memory)
+            found = await furnish(memory)
+            await operate(memory)
+            return found
 
     story = aside(make)
     with serving(target, doors=[add_window]) as served, watched(chromium, served) as first:
@@ -152,6 +154,59 @@ def test_approve_a_claim_in_other_words(seen: Watched, site: Site) -> None:
     expect(page.locator(".said.big")).to_have_text("Mira would like a dog.")
 
 
+def test_what_was_given_up_starts_over(plain: Watched) -> None:
+    page = plain.go("/ui")
+    page.click("text=See why, and let them start over.")
+    row = page.locator(".joblist > li", has_text="team:harbour")
+    expect(row.locator(".error")).to_contain_text("did not answer")
+    row.locator("button").click()
+    expect(page.locator(".notice")).to_contain_text("starts over")
+    expect(page.locator(".joblist > li", has_text="team:harbour")).to_have_count(0)
+    page.click("nav.tabs >> text=Queued")
+    expect(page.locator(".joblist > li", has_text="ses_lost")).to_have_count(1)
+
+
+def test_those_who_run_a_memory_get_around_by_keyboard(seen: Watched) -> None:
+    page = seen.go("/ui")
+    expect(page.locator(".help")).to_be_visible()  # the script has run
+    for key, title in (("p", "Spaces"), ("c", "Cost"), ("v", "Waiting for you"), ("x", "Settings"), ("j", "Jobs")):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        expect(page.locator("h1")).to_have_text(title)
+        expect(page.locator(".help")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Learn from a session")
+
+
+def test_the_live_tail_shows_what_is_said_by_itself_and_can_be_paused(seen: Watched, site: Site) -> None:
+    page = seen.in_space("tail")
+    expect(page.locator(".happened").first).to_be_visible()
+    text = f"The ferry leaves at {uuid.uuid4().hex}."
+    aside(_say, site.target, SPACE, text)
+    expect(page.locator(".happened.fresh").first).to_contain_text(text)
+    page.keyboard.press("p")
+    expect(page.locator(".live")).to_have_text("Paused")
+
+
+def test_the_first_message_appears_by_itself(chromium: Browser, tmp_path: Path) -> None:
+    target = str(tmp_path / "memory.db")
+    with serving(target, doors=[add_window]) as served, watched(chromium, served) as found:
+        page = found.go(f"/ui/enter?once={aside(token, target)}")
+        page.wait_for_url("**/ui")
+        expect(page.locator("#first")).to_contain_text("Waiting for the first message")
+        aside(_say, target, "nils", "I live in Bodø.")
+        expect(page.locator("#first .said")).to_have_text("I live in Bodø.")
+        page.click("text=Ask it something")
+        expect(page.locator("h1")).to_have_text("Recall")
+        assert found.wrong == []
+
+
+async def _say(target: str, space: str, text: str) -> None:
+    async with connected(target) as memory:
+        await memory.space(space).remember(text)
+
+
 def test_memory_tests_are_red_and_green(plain: Watched) -> None:
     page = plain.in_space("tests")
     page.click("a:has-text('Run')")
@@ -201,11 +256,11 @@ def test_the_look_is_kept_and_keys_are_explained(seen: Watched) -> None:
     expect(page.locator("h1")).to_have_text("Documents")
 
 
-def test_no_page_has_a_barrier_or_scrolls_sideways(chromium: Browser, site: Site) -> None:
+@pytest.mark.parametrize("turn", range(len(LOOKS)))
+def test_no_page_has_a_barrier_or_scrolls_sideways(chromium: Browser, site: Site, turn: int) -> None:
     # Each page in one look, and the looks in turn: all of them in every look is the next test.
-    pages = list(_every_page(site.story).items())
-    for turn, (width, look) in enumerate(LOOKS):
-        _check(chromium, site, width, look, dict(pages[turn :: len(LOOKS)]))
+    width, look = LOOKS[turn]
+    _check(chromium, site, width, look, dict(list(_every_page(site.story).items())[turn :: len(LOOKS)]))
 
 
 @pytest.mark.slow

@@ -52,7 +52,8 @@ class WindowRoute(BaseRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request is for the window."""
-        inside = scope["type"] == "http" and (scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/"))
+        own = (ROOT, f"{ROOT}.json")
+        inside = scope["type"] == "http" and (scope["path"] in own or scope["path"].startswith(f"{ROOT}/"))
         return (Match.FULL if inside else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +87,7 @@ class WindowRoute(BaseRoute):
                 path, method, query=query, form=form, session_id=session_id, theme=theme, address=where
             )
         twin = scope.get("raw_path", b"").partition(b"?")[0].endswith(b".json")
-        route, names = _found(path.removesuffix(".json") if twin else path, method)
+        route, names = _found(path.removesuffix(".json") or "/" if twin else path, method)
         key = await self._sessions.find(session_id)
         if key is None:
             return self._sign_in.stranger(scope, twin=twin)

@@ -102,6 +102,7 @@ async def retry(visit: Visit) -> Goto:
 
 async def retry_page(visit: Visit) -> Goto:
     """Let every job of a page start over, each with the rights of the key in its space."""
+    visit.require(RETRY_JOB)
     asked = replace(visit, query={name: (visit.filled(name),) for name in ("status", "kind", "after")})
     verb, request = _in_space(asked) if visit.space else _across(asked)
     if request.status not in _FAILED:
