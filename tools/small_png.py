@@ -5,7 +5,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 
-_MAGIC = b"\x89PNG\r\n\x1a\n"
+MAGIC = b"\x89PNG\r\n\x1a\n"
 _MOST = 256
 _CHANNELS = {2: 3, 6: 4}
 
@@ -22,12 +22,12 @@ def shrunk(png: bytes) -> bytes:
     lines = b"".join(b"\0" + bytes([place[colour] for colour in row]) for row in rows)
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     chunks = ((b"IHDR", head), (b"PLTE", b"".join(palette)), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
-    return _MAGIC + b"".join(_chunk(kind, data) for kind, data in chunks)
+    return MAGIC + b"".join(_chunk(kind, data) for kind, data in chunks)
 
 
 def size_of(png: bytes) -> tuple[int, int]:
     """Return the width and the height of a PNG."""
-    if not png.startswith(_MAGIC):
+    if not png.startswith(MAGIC):
         raise ValueError("this is not a PNG")
     return struct.unpack(">II", png[16:24])
 
@@ -41,7 +41,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
-    at = len(_MAGIC)
+    at = len(MAGIC)
     while at < len(png):
         (length,) = struct.unpack(">I", png[at : at + 4])
         yield png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
