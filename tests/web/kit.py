@@ -23,7 +23,7 @@ from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
 from bethink.store import consolidation, jobs, reviews
-from bethink.store.db import Tx
+from bethink.store.db import Database, Tx
 from bethink.web import add_window
 from bethink.web.gate import COOKIE
 from faults.asgi import Answer, ask
@@ -121,22 +121,27 @@ async def _inbox(memory: bethink.Memory, space: str, session: str, document: str
         Change(path="~/memory/pixel", draft=DocumentDraft(slug="pixel", title="Pixel", body="Afraid of umbrellas.\n")),
     )
 
-    def body(tx: Tx) -> str:
-        review = ""
-        for name, content, detail in claims:
-            claim = ClaimedFact(
-                fact=bethink.Fact(id=name, content=content, origin=Origin("user"), subject="mira"),
-                quotes=(Quote(session_id=session, number=1, text="I am Mira"),),
-            )
-            review = reviews.put(
-                tx, claim, space=space, status=ReviewStatus.HELD, reason="unclear", detail=detail, effect=name
-            )
-        consolidation.put_change_set(
+    database = memory.local().parts.database
+    await database.transact(
+        lambda tx: consolidation.put_change_set(
             tx, space=space, run="run_spring", token=1, changes=changes, snapshot=[], written=None
-        )
-        return review
+        ),
+        space=space,
+    )
+    found = [await _claim(database, space, session, *each) for each in claims]
+    return found[-1]
 
-    return await memory.local().parts.database.transact(body, space=space)
+
+async def _claim(database: Database, space: str, session: str, name: str, content: str, detail: str) -> str:
+    claim = ClaimedFact(
+        fact=bethink.Fact(id=name, content=content, origin=Origin("user"), subject="mira"),
+        quotes=(Quote(session_id=session, number=1, text="I am Mira"),),
+    )
+    held = ReviewStatus.HELD
+    return await database.transact(
+        lambda tx: reviews.put(tx, claim, space=space, status=held, reason="unclear", detail=detail, effect=name),
+        space=space,
+    )
 
 
 async def operate(memory: bethink.Memory) -> None:

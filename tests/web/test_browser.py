@@ -265,6 +265,7 @@ def test_no_page_has_a_barrier_or_scrolls_sideways(chromium: Browser, site: Site
 
 @pytest.mark.slow
 @pytest.mark.skipif(not LONG, reason="every page in every look takes minutes")
+@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize(("width", "look"), LOOKS)
 def test_no_page_has_a_barrier_in_any_look(chromium: Browser, site: Site, width: int, look: Any) -> None:
     _check(chromium, site, width, look, _every_page(site.story))

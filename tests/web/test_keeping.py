@@ -41,7 +41,7 @@ async def test_the_ledger_is_read_by_page_with_the_words_that_were_shown(window:
     told = await here.page_shown(session_id=story.asking, limit=1)
     one = await window.page(f"{HERE}/shown/{told.items[0].showing.id}")
     assert "Number 24 is a tram." in one
-    assert one.count('<span class="kind">') == len(told.items[0].memories) > 4
+    assert one.count('<span class="of">') == len(told.items[0].memories) > 4
     assert (await window(f"{HERE}/shown/shw_nothing")).status == 404
 
 

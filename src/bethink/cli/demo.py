@@ -20,6 +20,7 @@ from bethink.errors import Conflict
 if TYPE_CHECKING:
     from bethink.extend import Model
     from bethink.memory import Memory
+    from bethink.settings import Settings
 
 app = typer.Typer()
 
@@ -79,16 +80,21 @@ def _file(keep: str | None) -> Generator[str]:
 def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> "Memory":
     """Return a memory in a file, with the time of the story and without the settings of the user."""
     from bethink.build import connect  # noqa: PLC0415
+
+    return connect(settings=settings_at(path, model_name="none" if model is None else ""), model=model, clock=clock)
+
+
+def settings_at(path: str, *, model_name: str = "none") -> "Settings":
+    """Return settings for a memory in a file that asks no model of the user's and learns nothing by itself."""
     from bethink.setting_groups import EmbedderSettings, LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
     from bethink.settings import Settings  # noqa: PLC0415
 
-    settings = Settings(
+    return Settings(
         sqlite=SqliteSettings(path=path),
         embedder=EmbedderSettings(name="none"),  # it prints the same with and without the extra `local`
         learning=LearningSettings(in_background=False),
-        model=ModelSettings(name="none" if model is None else "", price_input=0.0, price_output=0.0),
+        model=ModelSettings(name=model_name, price_input=0.0, price_output=0.0),
     )
-    return connect(settings=settings, model=model, clock=clock)
 
 
 async def seed(path: str, clock: StoryClock) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from bethink.frozen import frozen
 from bethink.model.recall import Ref, Showing
+from bethink.model.records import Origin
 
 
 @frozen
@@ -10,6 +11,7 @@ class ShownMemory:
 
     ref: Ref
     text: str | None = None
+    origin: Origin | None = None
 
 
 @frozen

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import cast
 
 from bethink.model.pages import cursor_of, read_cursor
+from bethink.model.recall import Ref
 from bethink.model.showings import ShownBlock, ShownMemory, ShownPage
 from bethink.store import ledger, search
 from bethink.store.db import Tx, until
@@ -31,15 +32,21 @@ def page(
     shown = ledger.with_refs(tx, listed, space=space)
     refs = dict.fromkeys(ref for each in shown for ref in each.refs)
     texts = search.texts(tx, space=space, refs=refs, as_of=None)
-    said = {ref: texts[ref].text[:_EXCERPT] if ref in texts else None for ref in refs}
+    told = {ref: _told(ref, texts.get(ref)) for ref in refs}
     items = tuple(
         ShownBlock(
             showing=each,
             conversation=row["conversation"] or "",
             agent=row["agent"] or "",
-            memories=tuple(ShownMemory(ref=ref, text=said[ref]) for ref in each.refs),
+            memories=tuple(told[ref] for ref in each.refs),
         )
         for row, each in zip(listed, shown, strict=True)
     )
     last = listed[-1] if len(rows) > limit else None
     return ShownPage(items=items, next=None if last is None else cursor_of(last["shown_at"], last["id"]))
+
+
+def _told(ref: Ref, found: search.Text | None) -> ShownMemory:
+    if found is None:
+        return ShownMemory(ref=ref)
+    return ShownMemory(ref=ref, text=found.text[:_EXCERPT], origin=found.origin)

@@ -173,7 +173,7 @@ def _found(path: str, method: str) -> tuple[PageRoute, dict[str, str]]:
 
 def _no_page() -> Exception:
     return refused(
-        404, "No such page", "The window has no page at this address.", hint="Go to the start.", code="NoSuchPath"
+        404, "No such page", "The window has no page at this address.", hint="Check the address.", code="NoSuchPath"
     )
 
 

@@ -12,6 +12,8 @@ _SWATCH = Markup(
 )
 _IMAGE = Markup('role="img" aria-label="{}"')
 _WIDE = 1_000
+_THIN = 12
+"""The least that a bar is long, so that it can be seen."""
 
 
 def rect(kind: str, x: float, y: float, width: float, height: float) -> Markup:
@@ -54,7 +56,7 @@ def strip(counts: Sequence[int], ticks: Sequence[float], here: float, label: str
 
 def held(begin: float, end: float, learnt: float, *, ended: bool, label: str) -> Markup:
     """Draw when one fact held, on the axis that all rows share; the notch is when it was learnt. Places are 0 to 1."""
-    bar = rect("was" if ended else "is", begin * _WIDE, 5, max((end - begin) * _WIDE, 5), 10)
+    bar = rect("was" if ended else "is", min(begin * _WIDE, _WIDE - _THIN), 5, max((end - begin) * _WIDE, _THIN), 10)
     notch = rect("notch", min(max(learnt * _WIDE - 1.5, 0), _WIDE - 3), 1, 3, 18)
     return drawing("held", 20, [rect("base", 0, 10, _WIDE, 1), bar, notch], label)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from bethink.errors import NotFound
 from bethink.model.recall import Lineage, Ref, RefKind
+from bethink.model.records import Origin, Record
 from bethink.model.verbs.memory import EXPLAIN, ExplainRequest, ForgetRequest
 from bethink.model.verbs.sessions import (
     LIST_SESSIONS,
@@ -26,6 +27,7 @@ class Going(NamedTuple):
 
     ref: Ref
     text: str | None
+    origin: Origin | None = None
     shared: bool = False
 
 
@@ -58,9 +60,9 @@ async def reach_of(visit: Visit, request: ForgetRequest) -> Reach:
 
 async def _of_ref(visit: Visit, ref: Ref) -> Reach:
     line = await visit.run(EXPLAIN, ExplainRequest(ref=ref))
-    named = [Going(line.ref, line.text)]
+    named = [Going(line.ref, line.text, line.origin)]
     if ref.kind is RefKind.FACT and len(line.versions) > 1:
-        named = [Going(each.ref, each.text) for each in line.versions]
+        named = [Going(each.ref, each.text, line.origin) for each in line.versions]
     facts = [each for each in line.used_in if each.kind is RefKind.FACT]
     others = [each for each in line.used_in if each.kind is not RefKind.FACT]
     said = {(ref.id, ref.number)} if ref.kind is RefKind.MESSAGE else set[tuple[str, int]]()
@@ -71,9 +73,7 @@ async def _of_ref(visit: Visit, ref: Ref) -> Reach:
 
 async def _of_session(visit: Visit, session_id: str) -> Reach:
     found = await visit.run(TRANSCRIPT, TranscriptRequest(session_id=session_id, around=1, limit=_MOST_LINES))
-    named = [
-        Going(Ref(RefKind.MESSAGE, session_id, each.record.number), each.record.message.content) for each in found.lines
-    ]
+    named = [_message(session_id, each.record) for each in found.lines]
     facts = list(dict.fromkeys(fact.ref for line in found.lines for fact in line.facts))
     said = {(session_id, number) for number in range(1, found.session.last_number + 1)}
     made, used = await _facts(visit, facts, said)
@@ -87,6 +87,11 @@ async def _of_session(visit: Visit, session_id: str) -> Reach:
     return Reach(named, made, [], more=found.later or len(facts) > _MOST_FACTS)
 
 
+def _message(session_id: str, record: Record) -> Going:
+    said = record.message
+    return Going(Ref(RefKind.MESSAGE, session_id, record.number), said.content, Origin(said.origin or "import"))
+
+
 async def _facts(visit: Visit, refs: Iterable[Ref], said: set[tuple[str, int]]) -> tuple[list[Going], list[Ref]]:
     """Return facts that rest on what goes, and what was written from those that go with it."""
     made: list[Going] = []
@@ -94,7 +99,7 @@ async def _facts(visit: Visit, refs: Iterable[Ref], said: set[tuple[str, int]]) 
     for ref in list(_newest(refs))[:_MOST_FACTS]:
         line = await visit.run(EXPLAIN, ExplainRequest(ref=ref))
         shared = not _only_there(line, said)
-        made.append(Going(ref, line.text, shared=shared))
+        made.append(Going(ref, line.text, line.origin, shared=shared))
         used += () if shared else line.used_in
     return made, used
 
@@ -115,6 +120,7 @@ def _newest(refs: Iterable[Ref]) -> list[Ref]:
 
 async def _other(visit: Visit, ref: Ref) -> Going:
     try:
-        return Going(ref, (await visit.run(EXPLAIN, ExplainRequest(ref=ref))).text)
+        line = await visit.run(EXPLAIN, ExplainRequest(ref=ref))
     except NotFound:
         return Going(ref, None)
+    return Going(ref, line.text, line.origin)

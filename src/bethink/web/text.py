@@ -13,6 +13,7 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_MARKS = re.compile(r"^[ \t]*(?:(#{1,6})|[-*])[ \t]+", re.MULTILINE)
 _JOINERS = "\u200c\u200d"
 _KINDS = {"session_memory": "session memory"}
 
@@ -44,9 +45,14 @@ def _mark(character: str) -> Markup:
     return Markup('<span class="odd" title="hidden: {}">{}</span>').format(name, f"U+{ord(character):04X}")
 
 
+def _mark_of(match: re.Match[str]) -> str:
+    return "" if match[1] else "· "
+
+
 def lead(text: str | None, most: int = 240) -> Markup:
-    """Return the beginning of a text on one line."""
-    return said(" ".join((text or "").split()), most)
+    """Return the beginning of a text on one line, without the marks of headings; the lines of a list become points."""
+    whole = (text or "")[: 4 * most]  # enough, however much of it is space
+    return said(" ".join(_MARKS.sub(_mark_of, whole).split()).removeprefix("· "), most)
 
 
 def when(at: datetime | None) -> str:

@@ -234,7 +234,14 @@ async def prompt(visit: Visit) -> Page:
     """Show what exactly goes to the model, and what was cut."""
     verb, request = _prompted(visit)
     made = await visit.run(verb, request)
-    values = {"thread_id": visit.names["thread"], "prompt": made, "budget": request.budget}
+    state = await visit.run(STATE, StateRequest(thread_id=visit.names["thread"]))
+    values = {
+        "thread_id": visit.names["thread"],
+        "prompt": made,
+        "budget": request.budget,
+        "chunks": {each.id: each for each in state.chunks},
+        "chunk_kind": chunk_kind,
+    }
     return Page(template="prompt.html", values=values)
 
 
