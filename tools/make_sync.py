@@ -41,8 +41,8 @@ _BASES = {
 _ONLY = {"Local": ("history", "live", "marks", "vectors", "working")}
 """The other methods of `Local` are for what runs on its event loop."""
 
-_WITHOUT = {"Memory": ("open", "close", "backend")}
-"""`bethink.loop` opens and closes; a backend is async by its nature."""
+_WITHOUT = {"Memory": ("open", "close", "backend", "sync")}
+"""`bethink.loop` opens and closes; a backend is async by its nature; a sync needs two memories on one loop."""
 
 _HEAD = '''"""The blocking API: the same verbs for code without an event loop.
 

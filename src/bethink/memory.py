@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bethink.api.spaces import Spaces
     from bethink.api.webhooks import Webhooks
     from bethink.archive.load import Loaded
+    from bethink.archive.sync import Synced
     from bethink.backend import Local
 
 
@@ -114,6 +115,30 @@ class Memory(MemoryVerbs):
         database = self._backend.local().parts.database
         name = None if space is None else checked_name(space, "a space")
         return await load_archive(database, Path(path), space=name, dry_run=dry_run)
+
+    async def sync(self, other: "Memory", *names: str) -> "list[Synced]":
+        """Exchange with another memory what each lacks. Both have the same afterwards, archives byte for byte.
+
+        Where both changed the same fact or document, the later version holds and the other stands below it; where
+        both went on with a session, their messages follow one another. It needs both databases in this process.
+
+        Args:
+            other: The other memory, open as well.
+            names: The spaces to sync; all that either of them has, if none is named.
+
+        Raises:
+            Busy: if a space kept changing meanwhile. Run it again.
+        """
+        from bethink.archive.sync import sync_space  # noqa: PLC0415 - few programs sync
+
+        pair = self._backend.local().parts.database, other.backend.local().parts.database
+        every = [checked_name(name, "a space") for name in names]
+        for memory in (self, other) if not names else ():
+            after = ""
+            while page := await memory.list_spaces(limit=1_000, after=after):
+                every += page
+                after = page[-1]
+        return [await sync_space(*pair, space=name) for name in sorted(set(every))]
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

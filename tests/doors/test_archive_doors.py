@@ -127,3 +127,24 @@ async def test_a_download_that_was_cut_off_leaves_no_file(tmp_path: Path) -> Non
     with pytest.raises(Corrupt):
         await downloaded(tmp_path / "a.zip", fetch)
     assert not list(tmp_path.iterdir())
+
+
+def test_two_databases_are_synced_by_a_command(filled: str, tmp_path: Path) -> None:
+    fresh = str(tmp_path / "laptop.db")
+    done = run("sync", filled, fresh, "--yes", "--json").data
+    assert [each["space"] for each in done] == [SPACE]
+    run("add", "Mira keeps a newt.", "--space", SPACE, "--database", fresh)
+    run("add", "Nora keeps an owl.", "--space", "nora", "--database", filled)
+    both = run("sync", filled, fresh, "--yes")
+    assert both.code == 0, both.err
+    assert "newt" in run("recall", "Who keeps a newt?", "--space", SPACE, "--database", filled).out
+    assert "owl" in run("recall", "Who keeps an owl?", "--space", "nora", "--database", fresh).out
+    again = run("sync", filled, fresh, "--yes", "--space", SPACE, "--json").data
+    assert again == [{"space": SPACE, "first": 0, "second": 0}]
+
+
+def test_a_sync_says_what_it_will_not_do(filled: str, tmp_path: Path) -> None:
+    assert run("sync", filled, filled, "--yes").code == 2
+    assert run("sync", filled, "https://memory.example", "--yes").code == 2
+    assert run("sync", filled, str(tmp_path / "b.db")).code == 2
+    assert run("sync", str(tmp_path / "none.db"), filled, "--yes").code == 3

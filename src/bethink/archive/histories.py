@@ -25,6 +25,17 @@ FACT = History("fact", "facts", "recorded_at", "retired_at", "retired_by")
 DOCUMENT = History("document", "documents", "valid_from", "valid_to", "closed_run")
 
 
+_VERSIONED = {
+    "fact": {"facts": ("id", "version"), "feedback": ("fact_id", "version")},
+    "document": {
+        "documents": ("id", "version"),
+        "document_references": ("source_id", "source_version"),
+        "document_sources": ("document_id", "version", "last_version"),
+    },
+}
+"""Where versions are numbered: the column with the id, and those with a number."""
+
+
 class _End(NamedTuple):
     at: int
     by: str | None
@@ -113,28 +124,18 @@ def _interleave(
 
 
 def _renumber_versions(side: Rows, history: History, name: str, numbers: Mapping[int, int], *, last: int) -> None:
-    for (each, version), row in side[history.table].items():
-        if each == name:
-            row["version"] = numbers.get(version, version)
-    renumber(side, history.kind, name, numbers)
-    if history is FACT:
-        for row in side.get("feedback", {}).values():
-            if row["fact_id"] == name:
-                row["version"] = numbers.get(row["version"], row["version"])
-    else:
-        for row in side.get("document_references", {}).values():
-            if row["source_id"] == name:
-                row["source_version"] = numbers.get(row["source_version"], row["source_version"])
-        for row in side.get("document_sources", {}).values():
-            if row["document_id"] == name:
-                until = row["last_version"]
-                row["version"] = numbers.get(row["version"], row["version"])
-                row["last_version"] = None if until is None else numbers.get(until, until)
-                if until is None and numbers and max(numbers.values()) < last:
-                    row["last_version"] = max(numbers.values())
-    for table in (history.table, "document_references", "document_sources"):
+    newest = max(numbers.values())
+    for table, (of, *columns) in _VERSIONED[history.kind].items():
+        for row in side.get(table, {}).values():
+            if row[of] != name:
+                continue
+            for column in columns:
+                row[column] = numbers.get(row[column], row[column])
+            if newest < last and row.get("last_version", 0) is None:
+                row["last_version"] = newest  # the newest of all is the other side's, and does not rest on it
         if table in side:
             side[table] = _keyed(table, side[table])
+    renumber(side, history.kind, name, numbers)
 
 
 def renumber(side: Rows, kind: str, name: str, numbers: Mapping[int, int]) -> None:

@@ -159,7 +159,7 @@ def _told(value: Any, session: str, numbers: Mapping[int, int]) -> Any:
         return [_told(each, session, numbers) for each in value]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(value, dict):
         return value
-    found: dict[str, Any] = {name: _told(each, session, numbers) for name, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    found: dict[str, Any] = {name: _told(each, session, numbers) for name, each in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if found.get("session_id") == session and found.get("number") in numbers:
         found["number"] = numbers[found["number"]]
     return found

@@ -16,17 +16,17 @@ from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
 
 _ROUNDS = 5
-_NEUTRAL: dict[str, Callable[[RowDict], RowDict]] = {
-    "agents": lambda row: {"name": f"\x7f{row['id']}"},
-    "conversations": lambda row: {"key": f"\x7f{row['id']}"},
-    "sessions": lambda row: {"ordinal": -1 - row["ordinal"], "ended_at": row["ended_at"] or row["created_at"]},
-    "messages": lambda row: {"idempotency_key": None},
-    "facts": lambda row: {"effect": None, "retired_at": row["retired_at"] or row["recorded_at"]},
-    "reviews": lambda row: {"effect": f"\x7f{row['id']}"},
-    "documents": lambda row: {"valid_to": row["valid_to"] or row["valid_from"]},
-    "threads": lambda row: {"session_id": None},
+_UNIQUE: dict[str, dict[str, str]] = {
+    "agents": {"name": "id"},
+    "conversations": {"key": "id"},
+    "sessions": {"ordinal": "-", "ended_at": "created_at"},
+    "messages": {"idempotency_key": ""},
+    "facts": {"effect": "", "retired_at": "recorded_at"},
+    "reviews": {"effect": "id"},
+    "documents": {"valid_to": "valid_from"},
+    "threads": {"session_id": ""},
 }
-"""What a row gives up of what only one row may have, before others take it."""
+"""What only one row may have, and what stands there instead until every row has its place: another column, nothing."""
 
 
 _CHILDREN = {
@@ -68,10 +68,9 @@ async def sync_space(
                 await write_archive(database, path, space=space)
             with ArchiveReader(paths[0]) as ours, ArchiveReader(paths[1]) as theirs:
                 made = min(ours.manifest.created_at, theirs.manifest.created_at)
-                alike = ours.manifest == theirs.manifest
-                sides = ({}, {}) if alike else differing(ours, theirs)
-            if alike:
-                return Synced(space=space, first=counts[0], second=counts[1])
+                if ours.manifest == theirs.manifest:
+                    return Synced(space=space, first=counts[0], second=counts[1])
+                sides = differing(ours, theirs)
             result = merged(*sides)
             for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
                 change = _Change(side, result, made, space)
@@ -167,12 +166,13 @@ class _Change:
         return [key for key in self._side.get(table.name, {}) if key not in self._result[table.name]]
 
     def _give_up(self, tx: Tx, table: Table) -> None:
-        neutral = _NEUTRAL.get(table.name)
-        if neutral is None:
+        unique = _UNIQUE.get(table.name)
+        if unique is None:
             return
         side = self._side.get(table.name, {})
         for row in [*(row for row, _ in self._changed(table)), *(side[key] for key in self._gone(table))]:
-            archived.update(tx, table, {**row, **neutral(row)}, space=self._space)
+            without = {name: _instead(row, name, other) for name, other in unique.items()}
+            archived.update(tx, table, {**row, **without}, space=self._space)
 
     def _put(self, tx: Tx, table: Table) -> int:
         side, result = self._side.get(table.name, {}), self._result[table.name]
@@ -182,6 +182,14 @@ class _Change:
         new = [row for key, row in result.items() if key not in side]
         archived.insert(tx, table, new, space=self._space)
         return len(changed) + len(new)
+
+
+def _instead(row: RowDict, name: str, other: str) -> object:
+    if other == "-":
+        return -1 - row[name]
+    if name.endswith(("_at", "_to")):
+        return row[name] or row[other]
+    return row[other] if other else None
 
 
 def _is_open(row: RowDict) -> bool:

@@ -1,4 +1,4 @@
-"""Two trees of documents become one: what stands in the same place is the same document, and no document hangs loose."""
+"""Two trees of documents become one: what stands in the same place is one document, and none hangs loose."""
 
 from hashlib import sha256
 
@@ -7,11 +7,15 @@ from bethink.store.archived import Values, tables
 
 Rows = dict[str, dict[Values, RowDict]]
 
-_NAMED = (
-    ("document_references", "source_id"),
-    ("document_references", "target_id"),
-    ("document_sources", "document_id"),
-)
+_NAMED = {
+    "documents": ("id", "parent_id"),
+    "document_references": ("source_id", "target_id"),
+    "document_sources": ("document_id", "source_id"),
+    "ledger_items": ("id",),
+    "usage": ("id",),
+    "memory_tests": ("about_id",),
+}
+"""Where the id of a document stands; no two things have the same id."""
 
 
 def unify_places(sides: tuple[Rows, Rows]) -> None:
@@ -39,24 +43,11 @@ def _same_place(sides: tuple[Rows, Rows]) -> tuple[RowDict, RowDict] | None:
 
 
 def _rename(side: Rows, old: str, new: str) -> None:
-    for row in side["documents"].values():
-        row["id"] = new if row["id"] == old else row["id"]
-        row["parent_id"] = new if row["parent_id"] == old else row["parent_id"]
-    for table, column in _NAMED:
+    for table, columns in _NAMED.items():
         for row in side.get(table, {}).values():
-            row[column] = new if row[column] == old else row[column]
-    for row in side.get("document_sources", {}).values():
-        if row["kind"] == "document" and row["source_id"] == old:
-            row["source_id"] = new
-    for table, kind, name in (
-        ("ledger_items", "kind", "id"),
-        ("usage", "kind", "id"),
-        ("memory_tests", "about_kind", "about_id"),
-    ):
-        for row in side.get(table, {}).values():
-            if row[kind] == "document" and row[name] == old:
-                row[name] = new
-    for table in ("documents", "document_references", "document_sources", "usage"):
+            for column in columns:
+                if row[column] == old:
+                    row[column] = new
         if table in side:
             key_of = next(each for each in tables() if each.name == table).key_of
             side[table] = {key_of(row): row for row in side[table].values()}

@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
+    "sync": ("sync", "Let two memories exchange what each lacks."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),
 }
 """The commands: the module and the summary of each, so that --help loads none of them."""

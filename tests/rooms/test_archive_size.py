@@ -1,0 +1,51 @@
+"""Exporting and importing hold a page of rows, whatever the size of the space."""
+
+import gc
+import tracemalloc
+from collections.abc import Awaitable
+from pathlib import Path
+
+import pytest
+
+import bethink
+from bethink.archive.load import load_archive
+from bethink.archive.write import write_archive
+from bethink.store.db import Database
+from tests.conftest import memory_on
+
+FEW, MANY = 10_000, 50_000
+
+
+async def _peak(work: Awaitable[object]) -> int:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        await work
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+async def _fill(database: Database, space: str, count: int) -> None:
+    session = await memory_on(database).space(space).session("cli:desk")
+    for start in range(0, count, 1_000):
+        await session.append(
+            [
+                bethink.Message(role="user", content=f"message {number} " + "word " * 20)
+                for number in range(start, start + 1_000)
+            ]
+        )
+
+
+@pytest.mark.slow
+async def test_five_times_the_messages_take_the_same_memory(database: Database, tmp_path: Path) -> None:
+    peaks: dict[int, tuple[int, int]] = {}
+    for count in (FEW, MANY):
+        await _fill(database, f"s{count}", count)
+        path = tmp_path / f"{count}.zip"
+        written = await _peak(write_archive(database, path, space=f"s{count}"))
+        loaded = await _peak(load_archive(database, path, space=f"copy{count}"))
+        peaks[count] = (written, loaded)
+    print(peaks)
+    assert peaks[MANY][0] < 1.5 * peaks[FEW][0]
+    assert peaks[MANY][1] < 1.5 * peaks[FEW][1]
