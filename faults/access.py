@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -70,7 +70,7 @@ class Mutant(StrEnum):
 
 
 @contextlib.contextmanager
-def mutated(mutant: Mutant | None) -> Iterator[None]:
+def mutated(mutant: Mutant | None) -> Generator[None]:
     """Put a bug into the record."""
     around, entry, write = AccessRecord.around, AccessRecord._entry, AccessRecord._write
 

@@ -263,8 +263,9 @@ def test_every_record_that_a_verb_returns_names_what_it_is_or_is_known_to_name_n
 
     def look(kind: Any) -> None:
         for each in (kind, *typing.get_args(kind)):
-            if dataclasses.is_dataclass(each) and each.__name__ not in found:
-                found.add(each.__name__)
+            name = getattr(each, "__name__", "")
+            if dataclasses.is_dataclass(each) and name not in found:
+                found.add(name)
                 for hint in typing.get_type_hints(each).values():
                     look(hint)
             elif each is not kind:
