@@ -16,6 +16,7 @@ from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
 from bethink.model.verbs import (
+    access,
     changes,
     documents,
     facts,
@@ -209,6 +210,13 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (operations.PAGE_SPACES, operations.PageSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
     (operations.COUNTERS, Empty()),
     (operations.SETTINGS, Empty()),
+    (
+        access.ACCESS,
+        access.AccessRequest(
+            space="alice", key="0123456789ab", person="kari", verb="space.recall", ref="fact:f:1", since=NOON,
+            until=NOON, limit=5, after=cursor_of(1, "acc_1"),
+        ),
+    ),
     (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
         status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
     (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),

@@ -22,7 +22,7 @@ _AT_ONCE = 2_000
 """How many old entries are removed together."""
 _LEARNS = {"memory.learn", "space.learn"}
 """Verbs that let a worker do its own work, which is no reading or writing of the caller's."""
-_WHOLE = {"documents.files": "document:*"}
+_WHOLE = {"documents.files": ("document:*", "fact:*", "session_memory:*")}
 """Verbs whose results name nothing: they show all there is."""
 
 
@@ -161,9 +161,8 @@ class _Call:
         found = Refs()
         found.add_request(self._request)
         found.add(result)
-        texts = _WHOLE.get(self._verb.name)
-        if texts:
-            found.add_text(texts)
+        for every in _WHOLE.get(self._verb.name, ()):
+            found.add_text(every)
         return found
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
@@ -27,7 +27,6 @@ _MINUTE = timedelta(minutes=1)
 _MOST_REMEMBERED = 10_000
 _KEY = re.compile(r"bt_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})")
 _NO_DIGEST = "0" * 64
-_ANY = datetime.max.replace(tzinfo=UTC)
 
 
 class _Seen(NamedTuple):
@@ -63,7 +62,12 @@ class KeyService:
         if scopes & EVERYWHERE and spaces is not None:
             word = min(scopes & EVERYWHERE)
             raise Invalid(f"a key for some spaces cannot have the scope {word}.", hint="Omit one of the two.")
-        _check_grant(scopes, spaces, expires_at=request.expires_at)
+        own = caller.get().key
+        _check_grant(own, scopes, spaces)
+        last = None if own is None else own.expires_at
+        if last is not None and (request.expires_at is None or request.expires_at > last):
+            hint = f"Set expires_at to {last:%Y-%m-%dT%H:%M:%SZ} at the latest."
+            raise Invalid("a key cannot make one that outlives it.", hint=hint)
 
         def body(tx: Tx) -> NewKey:
             lifetime = None if request.expires_at is None else to_micros(request.expires_at) - to_micros(tx.now)
@@ -114,7 +118,7 @@ class KeyService:
     async def rotate(self, space: str, request: RotateKeyRequest) -> NewKey:
         """Replace a key with one that allows the same."""
         del space
-        prefix = request.prefix
+        prefix, own = request.prefix, caller.get().key  # a transaction runs on another thread, where no one calls
 
         def body(tx: Tx) -> NewKey:
             kept = api_keys.find(tx, prefix=prefix)
@@ -122,8 +126,7 @@ class KeyService:
                 raise _unknown(prefix)
             if not kept.valid(tx.now):
                 raise Conflict(f"the key {prefix} is no longer valid.", hint="Create a new one.")
-            # Who rotates a key gets to know the new one. The end is the key's own, as before.
-            _check_grant(kept.info.scopes, kept.info.spaces, expires_at=_ANY)
+            _check_grant(own, kept.info.scopes, kept.info.spaces)  # who rotates a key gets to know the new one
             api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=request.overlap))
             info = kept.info
             return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
@@ -212,9 +215,8 @@ class KeyService:
         return hmac.digest(self._pepper, key.encode(), sha256).hex()
 
 
-def _check_grant(scopes: frozenset[Scope], spaces: frozenset[str] | None, *, expires_at: datetime | None) -> None:
-    """Refuse to give away more than the key of the caller allows: a scope, a space, or more time."""
-    own = caller.get().key
+def _check_grant(own: KeyInfo | None, scopes: frozenset[Scope], spaces: frozenset[str] | None) -> None:
+    """Refuse to give away a scope or a space that the key of the caller does not have."""
     if own is None:  # somebody on this machine, who could write to the database as well
         return
     lacks = [scope for scope in sorted(scopes) if not own.allows(scope)]
@@ -223,8 +225,6 @@ def _check_grant(scopes: frozenset[Scope], spaces: frozenset[str] | None, *, exp
         raise Invalid(f"a key cannot give the scope {lacks[0]}, which it does not have.", hint=hint)
     if own.spaces is not None and (spaces is None or not spaces <= own.spaces):
         raise Invalid("a key cannot give spaces that it does not open.", hint="Name only spaces that it opens.")
-    if own.expires_at is not None and expires_at is not _ANY and (expires_at is None or expires_at > own.expires_at):
-        raise Invalid("a key cannot make one that outlives it.", hint=f"Set expires_at to {own.expires_at} at most.")
 
 
 def _unknown(prefix: str) -> NotFound:

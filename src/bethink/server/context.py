@@ -41,7 +41,7 @@ async def identify(request: Request, context: Context) -> KeyInfo:
     key = await authenticate(
         context.keys, context.guesses, address_of(request.scope), request.headers.get("authorization")
     )
-    caller.set(Caller(door=Door.HTTP, key=key))  # for the rest of this request, which has a task of its own
+    caller.set(Caller(door=Door.HTTP, key=key))  # until the middleware takes it back
     request.scope[HANDLED]["key"] = key.prefix
     context.buckets.take(key.prefix)
     return key

@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bethink.model.access import Caller, Door, asked_by
 from bethink.model.verbs.memory import FORGET, RECALL, REMEMBER
 from bethink.model.verbs.sessions import APPEND
 from bethink.server.concurrency import Concurrency
@@ -68,7 +69,8 @@ class RequestMiddleware:
             self._concurrency.check_connections()
             _check_form(scope)
             self._check(scope)
-            await self._app({**escaped(scope), HANDLED: handled}, receive, noting)
+            with asked_by(Caller(door=Door.HTTP)):  # until its key is known, and no longer than this request
+                await self._app({**escaped(scope), HANDLED: handled}, receive, noting)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer, and no details
             failure = error
             if not status:

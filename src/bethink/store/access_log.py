@@ -58,10 +58,11 @@ def page(  # noqa: PLR0913 - each narrows the page, and all are named
     rows = tx.all(
         "page_access",
         **place, edge_at=edge["at"] if edge else -NO_LIMIT, edge_id=edge["id"] if edge else "", key=key, person=person,
-        verb=verb, ref=None if ref is None else _like(ref), limit=limit,
+        verb=verb, ref=None if ref is None else _like(ref),
+        every=None if ref is None else f'%"{ref.partition(":")[0]}:*"%', limit=limit,
     )  # fmt: skip
     end = rows[-1] if len(rows) == limit else edge
-    items = tuple(entry for entry in map(_entry, rows) if ref is None or any(_covers(each, ref) for each in entry.refs))
+    items = tuple(entry for entry in map(_entry, rows) if ref is None or any(covers(each, ref) for each in entry.refs))
     return AccessPage(items=items, next=None if end is None else cursor_of(end["at"], end["id"]))
 
 
@@ -79,9 +80,9 @@ def _like(ref: str) -> str:
     return f'%"{name}%'
 
 
-def _covers(entry: str, ref: str) -> bool:
+def covers(entry: str, ref: str) -> bool:
     """Return whether what an entry names is this memory, or contains it."""
-    if entry == ref:
+    if entry in (ref, f"{ref.partition(':')[0]}:*"):
         return True
     (name, first, last), (asked, number, _) = _parts(entry), _parts(ref)
     if first is None or number is None:  # one of the two is about every version
