@@ -212,6 +212,7 @@ class PostgresDatabase(Database):
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
         self.fingerprint_key = deployment_key(tx, "fingerprint")
+        self.unsettled = tx.one("any_open_sink") is not None
         _check_role(tx)
         _check_walls(tx)
 
