@@ -1,15 +1,18 @@
 """Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
-import json
 from collections.abc import Collection
+from dataclasses import replace
 
 from bethink.facts import revive
-from bethink.forgetting import naming
+from bethink.forgetting import naming, proof
+from bethink.forgetting.proof import Erased
+from bethink.forgetting.sinks import names_in
+from bethink.model.erasures import IDEMPOTENCY_KEY, SPACE, THREAD
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
 from bethink.store import changes, facts, jobs, learning, relearnings, reviews, sessions
-from bethink.store.db import Row, Tx
+from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
@@ -23,11 +26,13 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
+    since = _note_messages(tx, tx.all("list_going_messages", space=space, sessions=gone))
+    erased = Erased(naming.texts_of_sessions(tx, gone, space=space), since=since)
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
     forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(forgotten, named)
+    return naming.also(_forget_unproven(tx, forgotten, erased, space=space), named)
 
 
 def forget_messages(
@@ -38,19 +43,51 @@ def forget_messages(
     The memory of the session is forgotten, too, and is made again when something new is said there.
     """
     shaken: set[str] = set()
-    removed = 0
-    said = naming.texts_of_messages(tx, numbers, space=space, session_id=session_id)
+    removed, since = 0, NO_LIMIT
+    said = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
     named = naming.tests_naming(tx, lambda: said, space=space)
     for number in numbers:
         one = {"space": space, "session": session_id, "number": number}
         shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
+        since = min(since, _note_messages(tx, tx.all("find_going_message", **one)))
         removed += tx.run("forget_message", **one)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
     forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(forgotten, named)
+    return naming.also(_forget_unproven(tx, forgotten, Erased(said, since=since), space=space), named)
+
+
+def _forget_unproven(tx: Tx, forgotten: Forgotten, erased: Erased, *, space: str) -> Forgotten:
+    """Forget also what models wrote with words that no message says any more, whatever sources they named."""
+    found = proof.unproven(tx, erased, space=space)
+    proof.drop_texts(tx, erased, found.words, space=space)
+    done = [forgotten]
+    for fact_id in found.ids[RefKind.FACT]:
+        done.append(forget_fact(tx, space=space, fact_id=fact_id) or Forgotten())
+    for session_id in found.ids[RefKind.SESSION_MEMORY]:
+        done.append(forget_session_memory(tx, space=space, session_id=session_id) or Forgotten())
+    pages = proof.redact_versions(tx, found, space=space)
+    if pages:
+        changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(pages)))
+        tx.lose(RefKind.DOCUMENT, sorted(set(pages)))
+        done.append(Forgotten(documents=len(pages)))
+        forget_resting_on(tx, space=space, gone=sorted(set(pages)), again=True)
+    return replace(
+        forgotten,
+        facts=sum(each.facts for each in done),
+        session_memories=sum(each.session_memories for each in done),
+        documents=sum(each.documents for each in done),
+        tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
+    )
+
+
+def _note_messages(tx: Tx, rows: list[Row]) -> int:
+    """Note what goes, for the receipt, and return when the first of it was recorded."""
+    tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
+    tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
+    return min((row["recorded_at"] for row in rows), default=NO_LIMIT)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
@@ -73,8 +110,10 @@ def _forget_derived(
     # A thread and a summary move from one session of a conversation to the next, with their text.
     every = sessions.ids_of(tx, space=space, conversation=conversation)
     sessions.drop_summary(tx, space=space, conversation=conversation)
+    tx.lose(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=every)))
     threads = tx.run("forget_threads", space=space, sessions=every)
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
+    tx.lose(RefKind.SESSION_MEMORY, gone)
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     tx.forgets = True
@@ -82,6 +121,7 @@ def _forget_derived(
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=gone)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=lost)
+    tx.lose(RefKind.FACT, lost)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(
         messages=removed,
@@ -100,6 +140,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=[session_id])
+    tx.lose(RefKind.SESSION_MEMORY, [session_id])
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
@@ -119,6 +160,8 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
     facts.delete(tx, space=space, fact_id=fact_id)
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
+    tx.lose(RefKind.SESSION_MEMORY, noting)
+    tx.lose(RefKind.FACT, [fact_id])
     touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
     return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)
 
@@ -147,6 +190,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
         return None
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
+    tx.lose(RefKind.DOCUMENT, [document_id])
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -156,7 +200,11 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     """Remove a space with its entire content, and count it. Returns None if there is no such space."""
     held = count_space(tx, space=space)
-    if held is None or not tx.run("forget_space", space=space):
+    if held is None:
+        return None
+    tx.lose(IDEMPOTENCY_KEY, (row["key"] for row in tx.all("list_idempotency_keys", space=space)))
+    tx.lose(SPACE, [space])
+    if not tx.run("forget_space", space=space):
         return None
     tx.forgets = True
     changes.forget(tx, space=space)
@@ -179,6 +227,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=gone)]
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(touched)))
+    tx.lose(RefKind.DOCUMENT, sorted(set(touched)))
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
@@ -189,15 +238,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
 
 
 def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
-    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not _names(row).isdisjoint(gone)]
+    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not names_in(row).isdisjoint(gone)]
     for run in named:
         tx.run("drop_change_set", space=space, run=run)
     return bool(named)
-
-
-def _names(row: Row) -> set[str]:
-    """Return the ids of what a change set looked at, rests on and writes."""
-    changes = json.loads(row["changes"])
-    names = {session_id for session_id, _ in json.loads(row["selection"])}
-    names |= {name for change in changes for _, name, _ in change["sources"]}
-    return names | {change["document_id"] for change in changes}

@@ -17,6 +17,7 @@ def __getattr__(name: str) -> object:
         access,
         changes,
         documents,
+        erasures,
         facts,
         memory,
         operations,
@@ -33,6 +34,7 @@ def __getattr__(name: str) -> object:
 
     modules = (
         memory,
+        erasures,
         pages,
         relearning,
         steering,

@@ -42,7 +42,17 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
-_SHARED_TABLES = ("jobs", "attempts", "held", "space_spending", "terms", "webhook_queues", "deliveries", "access_log")
+_SHARED_TABLES = (
+    "jobs",
+    "attempts",
+    "held",
+    "space_spending",
+    "terms",
+    "webhook_queues",
+    "deliveries",
+    "erasure_sinks",
+    "access_log",
+)
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
 )
@@ -203,6 +213,7 @@ class PostgresDatabase(Database):
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
         self.fingerprint_key = deployment_key(tx, "fingerprint")
+        self.unsettled = tx.one("any_open_sink") is not None
         _check_role(tx)
         _check_walls(tx)
 
