@@ -42,7 +42,16 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
-_SHARED_TABLES = ("jobs", "attempts", "held", "space_spending", "terms", "webhook_queues", "deliveries")
+_SHARED_TABLES = (
+    "jobs",
+    "attempts",
+    "held",
+    "space_spending",
+    "terms",
+    "webhook_queues",
+    "deliveries",
+    "erasure_sinks",
+)
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
 )

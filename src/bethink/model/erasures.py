@@ -1,0 +1,50 @@
+"""Records of erasures: what was forgotten, who has confirmed it, and what may not come back. None holds a text."""
+
+from datetime import datetime
+
+from bethink.frozen import frozen
+
+
+@frozen
+class SinkState:
+    """A place that texts of a space may be in, and when it confirmed that nothing of an erasure is left there."""
+
+    sink: str
+    confirmed_at: datetime | None = None
+
+
+@frozen
+class Erasure:
+    """One thing that was asked to be forgotten."""
+
+    space: str
+    id: str
+    asked_by: str
+    """Who asked: the name of a key, or of whoever ran the command or the program."""
+    key_prefix: str | None
+    """The key that it was asked with, through a server."""
+    reason: str
+    requested_at: datetime
+    settled_at: datetime | None
+    """When the last place confirmed; None while it is open."""
+    sinks: tuple[SinkState, ...]
+    receipt: str = ""
+    """The receipt as JSON text. It is signed if the extra `receipts` is installed."""
+
+    @property
+    def open_sinks(self) -> tuple[str, ...]:
+        """The places that have not confirmed yet."""
+        return tuple(each.sink for each in self.sinks if each.confirmed_at is None)
+
+
+@frozen
+class Tombstone:
+    """The keyed digest of something that was forgotten and may not come back."""
+
+    kind: str
+    """`space`, `session`, `conversation`, `idempotency_key`, `thread`, or a kind of ref such as `message`."""
+    key_id: str
+    digest: str
+    erasure_id: str
+    at: datetime
+    """When it was forgotten: what was recorded later under the same name is new."""
