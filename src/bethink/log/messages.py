@@ -9,9 +9,9 @@ from bethink.log.names import stored_name
 from bethink.model.filters import Filter
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
-from bethink.model.records import Message, Record, SourceMessage, message_from
+from bethink.model.records import EndReason, Message, Record, SourceMessage, message_from
 from bethink.model.text import canonical_json, clean
-from bethink.store import messages, sessions
+from bethink.store import messages, restores, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
 
@@ -153,7 +153,9 @@ def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
     found = sessions.find(tx, space=space, session_id=session_id)
     if found is None:
         return NotFound(f"no session {session_id!r} in space {space!r}.")
-    return SessionEnded(f"session {session_id} ended ({found.end_reason}).")
+    restore = restores.last(tx) if found.end_reason is EndReason.RESTORED else None
+    why = f"ended ({found.end_reason})." if restore is None else f"ended. {restore}"
+    return SessionEnded(f"session {session_id} {why}")
 
 
 def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int, only: Filter | None = None) -> list[Record]:

@@ -25,6 +25,7 @@ class ChangeKind(OpenEnum):
     DOCUMENT_DELETED = "document.deleted"
     DOCUMENT_FORGOTTEN = "document.forgotten"
     SPACE_FORGOTTEN = "space.forgotten"
+    SPACE_RESTORED = "space.restored"
 
 
 @frozen
@@ -39,7 +40,7 @@ class MemoryChange:
     at: datetime
     kind: ChangeKind
     ref: str
-    """What changed: `kind:id:number`, as `explain` takes it. Empty if the whole space is gone."""
+    """What changed: `kind:id:number`, as `explain` takes it. Empty if it is about the whole space."""
     session_id: str | None = None
     """The session that it was learnt from, if it was."""
 

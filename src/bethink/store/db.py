@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import anyio
 
-from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, Invalid, LostClaim, Misconfigured, NotFound, OutcomeUnknown, Unavailable
 from bethink.logs import logger
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
@@ -215,7 +215,19 @@ class Database(ABC):
             raise Unavailable("the database is not open.", hint="Open it first: use it inside an async with block.")
         if space is not None:
             checked_name(space, "a space")
-        return await self._transact(body, space=space, read=read, repeatable=repeatable)
+        try:
+            return await self._transact(body, space=space, read=read, repeatable=repeatable)
+        except (NotFound, LostClaim) as error:
+            await self._name_restore(error)
+            raise
+
+    async def _name_restore(self, error: BethinkError) -> None:
+        """Say that the database was restored, if it was: what is missing may have been stored after the backup."""
+        from bethink.store.restores import last  # noqa: PLC0415 - it needs this module
+
+        restore = await self._transact(last, space=None, read=True, repeatable=True)
+        if restore is not None:
+            error.hint = f"{error.hint} {restore}".strip()
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
