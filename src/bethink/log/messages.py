@@ -103,7 +103,8 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared], known: 
     if reserved is None:
         raise _refusal(tx, space, session_id)
     first = reserved.last - len(fresh) + 1
-    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=reserved.indexed, link=reserved.link)
+    index, link = reserved.indexed, reserved.link
+    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=index, link=link)
     if reserved.thread_id is not None:
         # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.log.events import queue_events  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """The chain of a session: each message is sealed with a digest over itself and the seal before it.
 
-A message that is changed, lost or put elsewhere breaks the chain. A seal has a random salt, which goes with its message:
-what is left of an erased message is the digest, which then says nothing about its text, also to who has the key.
+A message that is changed, lost or put elsewhere breaks the chain. A seal has a random salt, which goes with its
+message: what is left of an erased one is the digest, which then says nothing about its text, also to who has the key.
 """
 
 import json
@@ -35,15 +35,14 @@ def seals(
     for number, row in enumerate(rows, first):
         salt = b64encode(os.urandom(_SALT)).decode()
         said_at = recorded_at if row[_SAID_AT] is None else row[_SAID_AT]
-        values = (*row[:_SAID_AT], said_at, row[_SAID_AT + 1])
-        before = _digest(key, salt, before, session_id, number, recorded_at, values)
+        before = _digest(
+            key, salt, before, session_id, number, recorded_at, *row[:_SAID_AT], said_at, row[_SAID_AT + 1]
+        )
         yield salt + before
 
 
-def _digest(  # noqa: PLR0913 - what is sealed, in order
-    key: bytes, salt: str, before: str, session_id: str, number: int, recorded_at: int, row: Sequence[Any]
-) -> str:
-    text = _encode((salt, before, session_id, number, recorded_at, *row))
+def _digest(key: bytes, *values: object) -> str:
+    text = _encode(values)
     return b64encode(blake2b(text.encode(errors="surrogatepass"), key=key, digest_size=_DIGEST).digest()).decode()
 
 
@@ -114,8 +113,8 @@ class _Walk:
             return
         seal = row["seal"] or ""
         salt, digest = seal[:SALT_LETTERS], seal[SALT_LETTERS:]
-        values = [row[field] for field in FIELDS]
-        if _digest(self._key, salt, self._before, row["session_id"], number, row["recorded_at"], values) != digest:
+        values = (row["session_id"], number, row["recorded_at"], *(row[field] for field in FIELDS))
+        if _digest(self._key, salt, self._before, *values) != digest:
             self.broken.append((number, "it was changed, or does not follow the one before"))
         self._before = digest
 

@@ -127,7 +127,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
         _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
-    return Reserved(last=row["last_number"], thread_id=row["thread_id"], indexed=place_from(row), link=row["link"] or "")
+    return Reserved(row["last_number"], row["thread_id"], place_from(row), row["link"] or "")
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:
