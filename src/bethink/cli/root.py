@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "unpin": ("opinions", "Take the pin of a fact back."),
     "pins": ("opinions", "List the facts that are pinned and hold."),
     "feedback": ("opinions", "Say that a fact was useful, is wrong, or is outdated."),
-    "restore": ("versions", "Restore an earlier version of a document."),
+    "revert": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
     "facts": ("lists", "List the facts of a space, by id."),
@@ -55,6 +55,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
+    "backup": ("backups", "Copy the whole memory into a file, while others use it."),
+    "restore": ("backups", "Replace the whole memory by a backup."),
+    "verify": ("backups", "Check that the memory, or a backup of it, is whole."),
     "export": ("export", "Export the messages or the documents of a space."),
 }
 """The commands: the module and the summary of each, so that --help loads none of them."""

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -70,6 +71,8 @@ class Tx(ABC):
         """Whether it recorded a change: those who follow changes are notified once it is committed."""
         self.forgets = False
         """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
+        self.buried: list[Mapping[str, object]] = []
+        """Tombstones that it wrote: they are added to the file of tombstones once it is committed."""
         self.begun = False
         self._clock = clock
         self._now = EPOCH
@@ -168,6 +171,8 @@ class Database(ABC):
         """Called after each commit that queued jobs, with their kinds, on a connection's thread. It must not fail."""
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
+        self.tombstones_path: Path | None = None
+        """The file that keeps the tombstones outside of the database, for when an old backup is restored."""
 
     async def open(self) -> None:
         """Connect, bring the schema up to date, and check that the database is safe to use.
@@ -265,6 +270,15 @@ class Database(ABC):
         self._notified += 1
         if self.on_work is not None:
             self.on_work(kinds)
+
+    def _committed(self, tx: Tx) -> None:
+        # Called on a connection's thread after the commit, so it must not fail.
+        if tx.queued or tx.tells:
+            self._notify(tx.queued)
+        if tx.buried and self.tombstones_path is not None:
+            from bethink.store.tombstone_file import add  # noqa: PLC0415 - it needs this module
+
+            add(self.tombstones_path, tx.buried)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that cannot be part of a transaction and may take long, such as building an index."""

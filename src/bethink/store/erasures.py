@@ -20,6 +20,9 @@ from bethink.store.keys import deployment_key
 _KEY = "tombstones"
 """The name of the installation's key; keys of others are kept as `tombstones:KEY_ID`."""
 
+TOMBSTONE = ("space", "kind", "key_id", "digest", "erasure", "at")
+"""What a tombstone consists of, in the order of its columns; also outside of a database."""
+
 
 @frozen
 class Digests:
@@ -135,6 +138,8 @@ def bury(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: st
         for kind, name in dict.fromkeys(names)
     ]
     tx.insert("insert_tombstone", rows)
+    tx.buried.append({"key": made.own.hex()})
+    tx.buried.extend(dict[str, object](zip(TOMBSTONE, row, strict=True)) for row in rows)
 
 
 def put(tx: Tx, stone: Tombstone, *, space: str) -> None:

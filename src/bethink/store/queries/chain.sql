@@ -53,3 +53,11 @@ INSERT INTO changes (space_id, number, at, kind, ref, session_id)
 SELECT k.space_id, CASE WHEN max(k.number) < :epoch THEN :epoch ELSE max(k.number) + 1 END, :now, 'space.restored', '',
        NULL
 FROM (SELECT space_id, number FROM changes UNION ALL SELECT id, 0 FROM spaces) k GROUP BY k.space_id;
+
+-- name: drop_deployment_key
+-- Remove what was kept under a name.
+DELETE FROM deployment_keys WHERE name = :name;
+
+-- name: list_buried_spaces
+-- Every space in which anything was ever erased, also those that are gone.
+SELECT DISTINCT space_id FROM erasure_sinks ORDER BY space_id;
