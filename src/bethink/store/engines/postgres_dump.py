@@ -26,7 +26,7 @@ _ROLE = """Create a role for backups as a superuser: CREATE ROLE bethink_backup 
 GRANT pg_read_all_data TO bethink_backup; then pass --database postgresql://bethink_backup@host/database."""
 _COUNTS = """SELECT (SELECT count(*) FROM spaces) AS spaces, (SELECT count(*) FROM sessions) AS sessions,
     (SELECT count(*) FROM messages) AS messages, (SELECT max(version) FROM schema_version) AS schema_version"""
-_MAKES = re.compile(r"^CREATE (TABLE|VIEW|FUNCTION) (\w+)", re.MULTILINE)
+_MAKES = re.compile(r"\bCREATE (TABLE|VIEW|FUNCTION) (\w+)")
 _LEFT_OUT = re.compile(r"^;|; \d+ \d+ (?:EXTENSION|SCHEMA|COMMENT - (?:EXTENSION|SCHEMA)|ACL|DEFAULT ACL) ")
 _CHUNK = 1 << 20
 
