@@ -69,6 +69,10 @@ class Local(Backend):
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
         await self.parts.database.open()
+        if self.parts.database.unsettled:
+            from bethink.forgetting.settling import finish_open  # noqa: PLC0415 - see above
+
+            await finish_open(self.parts.database)
         if self.parts.background is not None:
             self.parts.background.open()
 
@@ -306,7 +310,7 @@ def _forgetting(local: Local) -> Handlers:
     from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - see above
 
     found = ForgetService(local.parts.database, redactor=local.parts.redactor, files_folder=local.parts.files_folder)
-    return Handlers().on(memory.FORGET, found.forget)
+    return Handlers(found.handlers())
 
 
 def _relearning(local: Local) -> Handlers:
@@ -482,6 +486,8 @@ _SERVICES: dict[str, Callable[[Local], Handlers]] = {
     **dict.fromkeys(_PAGES, _pages),
     **dict.fromkeys(_RELEARNING, _relearning),
     **dict.fromkeys(_STEERING, _steering),
+    "space.erasures": _forgetting,
+    "memory.open_erasures": _forgetting,
     "space.changes": _changes,
     "session.learnt": _changes,
     "webhooks": _webhooks,

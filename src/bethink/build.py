@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -328,6 +329,8 @@ def _worker(
     last: Worker | None = None
 
     def make() -> "Worker":
+        from bethink.forgetting.settling import finish_open  # noqa: PLC0415 - only workers look after erasures
+
         nonlocal last  # a model that is away stays away for every worker of this process
         rest = None if last is None else last.rest
         model, reader, embedder, unfit = _fit(providers)
@@ -343,6 +346,7 @@ def _worker(
             unfit=unfit,
             prompt=prompt,
         )
+        last.tidy = partial(finish_open, database)
         return last
 
     return make

@@ -31,6 +31,7 @@ from bethink.model.blame import Blame
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
+from bethink.model.erasures import Erasure, OpenErasures
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.kinds import FactKind
@@ -1586,8 +1587,10 @@ class Session(Blocking[AsyncSession]):
     def forget(self, *, dry_run: bool = False) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
 
+        It is recorded first, finished by any process if this one dies, and answered with a receipt.
+
         Args:
-            dry_run: Count what would go, and remove nothing.
+            dry_run: Count and name what would go, and remove nothing.
 
         Raises:
             NotFound: if the space has nothing by that name.
@@ -1884,9 +1887,14 @@ class Space(Blocking[AsyncSpace]):
         thread_id: str | None = None,
         everything: bool = False,
         version_only: bool = False,
+        echoes: bool = False,
+        by: str | None = None,
+        reason: str = "",
         dry_run: bool = False,
     ) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
+
+        It is recorded first, finished by any process if this one dies, and answered with a receipt.
 
         Args:
             ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
@@ -1905,7 +1913,10 @@ class Space(Blocking[AsyncSpace]):
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
             version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
-            dry_run: Count what would go, and remove nothing.
+            echoes: Also forget lines of other sessions that repeat it after they were shown it.
+            by: Who asks for it, for the record; whoever runs the program, if left out.
+            reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
+            dry_run: Count and name what would go, and remove nothing.
 
         Raises:
             NotFound: if the space has nothing by that name.
@@ -1926,6 +1937,9 @@ class Space(Blocking[AsyncSpace]):
                 thread_id=thread_id,
                 everything=everything,
                 version_only=version_only,
+                echoes=echoes,
+                by=by,
+                reason=reason,
                 dry_run=dry_run,
             )
         )
@@ -1956,6 +1970,16 @@ class Space(Blocking[AsyncSpace]):
             only: Only these kinds of jobs.
         """
         return self._run(lambda: self._inner.learn(only=only))
+
+    def erasures(self, *, limit: int = 100) -> list[Erasure]:
+        """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.
+
+        It holds no text. It stays when the whole space is forgotten. What was interrupted is finished first.
+
+        Args:
+            limit: How many erasures to return at most.
+        """
+        return self._run(lambda: self._inner.erasures(limit=limit))
 
     def timeline(
         self,
@@ -2472,6 +2496,10 @@ class Webhooks(Blocking[AsyncWebhooks]):
 
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+
+    def open_erasures(self) -> OpenErasures:
+        """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
+        return self._run(lambda: self._inner.open_erasures())
 
     def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

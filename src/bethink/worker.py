@@ -4,7 +4,7 @@ import os
 import random
 import socket
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -115,6 +115,8 @@ class Worker:
         teller: "Teller | None" = None,
         learner: Learner | None = None,
     ) -> None:
+        self.tidy: Callable[[], Awaitable[None]] | None = None
+        """What is looked after between two turns: erasures that were interrupted. It must not fail."""
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
         self._database = database
@@ -150,6 +152,8 @@ class Worker:
                     async with anyio.create_task_group() as drains:
                         for _ in range(_AHEAD):
                             drains.start_soon(self._drain)
+                if self.tidy is not None:
+                    await self.tidy()
                 await self._pause()
             except StoreError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)

@@ -6,16 +6,22 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable
 
 from bethink.handles import Handle, tuple_of
+from bethink.model.erasures import OpenErasures
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.erasures import OPEN_ERASURES
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
 
 
 class MemoryVerbs(Handle):
     """What can be asked of a memory as a whole."""
+
+    async def open_erasures(self) -> OpenErasures:
+        """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
+        return await self._run(OPEN_ERASURES, Empty())
 
     async def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

@@ -343,8 +343,10 @@ class Session(SessionHandle):
     async def forget(self, *, dry_run: bool = False) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
 
+        It is recorded first, finished by any process if this one dies, and answered with a receipt.
+
         Args:
-            dry_run: Count what would go, and remove nothing.
+            dry_run: Count and name what would go, and remove nothing.
 
         Raises:
             NotFound: if the space has nothing by that name.

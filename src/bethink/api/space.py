@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.changes import MemoryChange
+from bethink.model.erasures import Erasure
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
@@ -31,6 +32,7 @@ from bethink.model.relearning import Relearning
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.erasures import ERASURES, ErasuresRequest
 from bethink.model.verbs.memory import (
     CONSOLIDATE,
     CONTEXT,
@@ -352,9 +354,14 @@ class Space(SpaceHandle):
         thread_id: str | None = None,
         everything: bool = False,
         version_only: bool = False,
+        echoes: bool = False,
+        by: str | None = None,
+        reason: str = "",
         dry_run: bool = False,
     ) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
+
+        It is recorded first, finished by any process if this one dies, and answered with a receipt.
 
         Args:
             ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
@@ -373,7 +380,10 @@ class Space(SpaceHandle):
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
             version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
-            dry_run: Count what would go, and remove nothing.
+            echoes: Also forget lines of other sessions that repeat it after they were shown it.
+            by: Who asks for it, for the record; whoever runs the program, if left out.
+            reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
+            dry_run: Count and name what would go, and remove nothing.
 
         Raises:
             NotFound: if the space has nothing by that name.
@@ -395,6 +405,9 @@ class Space(SpaceHandle):
                 thread_id=thread_id,
                 everything=everything,
                 version_only=version_only,
+                echoes=echoes,
+                by=by,
+                reason=reason,
                 dry_run=dry_run,
             ),
         )
@@ -425,6 +438,16 @@ class Space(SpaceHandle):
             only: Only these kinds of jobs.
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
+
+    async def erasures(self, *, limit: int = 100) -> list[Erasure]:
+        """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.
+
+        It holds no text. It stays when the whole space is forgotten. What was interrupted is finished first.
+
+        Args:
+            limit: How many erasures to return at most.
+        """
+        return await self._run(ERASURES, ErasuresRequest(limit=limit))
 
     async def timeline(
         self,

@@ -143,6 +143,7 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
             async for check in _whole(memory, target.settings):
                 yield check
             yield await _to_review(memory, names[:_LOOKED_AT])
+            yield await _erasures(memory)
             if target.settings.learning.enabled:
                 for check in _audited(await memory.audit(), target.settings):
                     yield check
@@ -171,6 +172,20 @@ async def _to_review(memory: "Memory", names: list[str]) -> Check:
     claims, changes = (sum(each[what] for each in counts) for what in ("claims", "changes"))
     found = f"{many(claims, 'claim')} and {many(changes, 'change set')} in {many(len(names), 'space')}"
     return Check(name="to review", ok=True, found=f"{found}; see 'bethink review'" if claims + changes else found)
+
+
+async def _erasures(memory: "Memory") -> Check:
+    """Finish what was interrupted while it was forgotten, and fail if some place has not confirmed it."""
+    waiting = (await memory.open_erasures()).waiting
+    if not waiting:
+        return Check(name="erasures", ok=True, found="all settled")
+    where = ", ".join(sorted({sink for each in waiting for sink in each.sinks}))
+    return Check(
+        name="erasures",
+        ok=False,
+        found=f"{many(len(waiting), 'erasure')} not settled: {where}",
+        fix="End programs that read an old state of the database, then run 'bethink erasures --open'.",
+    )
 
 
 async def _vectors(memory: "Memory", settings: "Settings") -> Check:

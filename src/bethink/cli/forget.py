@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.erasures import write_receipt
 from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.recall import parse_kinds
 from bethink.cli.terminal import OutputLine, many
@@ -19,6 +20,12 @@ _KIND = "Of what fits, delete only message, fact, session_memory or document."
 FILTER = {
     **{name: option for name, option in NARROWING.items() if name not in ("conversation", "agent")},
     "kind": repeatable("KIND", _KIND),
+    "echoes": (Annotated[bool, typer.Option("--echoes", help="Also delete lines that repeat it elsewhere.")], False),
+    "reason": (Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.")], ""),
+    "receipt": (
+        Annotated[str | None, typer.Option("--receipt", metavar="FILE", help="Write the receipt to a file.")],
+        None,
+    ),
 }
 
 _SEE_REFS = "Run 'bethink recall' to find the refs of memories, or 'bethink log' for documents, in the same space."
@@ -46,6 +53,7 @@ async def forget(
         hint = "Pass a ref, --session, --conversation, --everything, or options that narrow, such as --tag."
         raise UsageError("forget takes exactly one thing to delete.", hint=hint)
     what: dict[str, Any] = {"ref": ref, "session_id": session, "everything": everything, **fitting}
+    what |= {"echoes": ctx.more["echoes"], "reason": ctx.more["reason"]}
     if ctx.more["kind"]:
         what["kinds"] = parse_kinds(ctx.more["kind"])
     if conversation is not None:
@@ -58,11 +66,29 @@ async def forget(
     if not dry_run:
         ctx.confirm(f"Delete {counted(gone)} from space {ctx.space_name}?", yes=yes)
         gone = await ctx.space.forget(**what)
+        if ctx.more["receipt"] is not None:
+            write_receipt(ctx.more["receipt"], gone.receipt)
+    for each in _notes(gone, echoes=ctx.more["echoes"]):
+        ctx.note(f"note: {each}")
+    state = "would be forgotten" if dry_run else "forgotten"
+    lines = [OutputLine(f"{state}: {counted(gone)}")]
+    if dry_run:
+        lines += [OutputLine(f"  {each}") for each in (*gone.pages, *gone.refs)]
+    return Result(data=gone, lines=lines)
+
+
+def _notes(gone: "Forgotten", *, echoes: bool) -> list[str]:
+    """Say what stays, and what is still under way."""
+    notes: list[str] = []
+    if gone.shown_to and not echoes:
+        shown = many(len(gone.shown_to), "other session was", "other sessions were")
+        notes.append(f"{shown} shown some of it, and may repeat it; --echoes deletes such lines")
     if gone.tests_naming:
         left = many(len(gone.tests_naming), "memory test holds", "memory tests hold")
-        ctx.note(f"note: {left} words of it, see 'bethink test remove': {', '.join(gone.tests_naming)}")
-    state = "would be forgotten" if dry_run else "forgotten"
-    return Result(data=gone, lines=[OutputLine(f"{state}: {counted(gone)}")])
+        notes.append(f"{left} words of it, see 'bethink test remove': {', '.join(gone.tests_naming)}")
+    if gone.open_sinks:
+        notes.append(f"not confirmed yet: {', '.join(gone.open_sinks)}; 'bethink erasures' shows when it is")
+    return notes
 
 
 def counted(gone: "Forgotten") -> str:

@@ -40,6 +40,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "revert": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
+    "erasures": ("erasures", "List what was forgotten, who asked, and what is not settled yet."),
+    "verify-receipt": ("erasures", "Check the receipt of an erasure, without the database."),
     "facts": ("lists", "List the facts of a space, by id."),
     "sessions": ("lists", "List the sessions of a space, newest first."),
     "spaces": ("lists", "List the spaces that hold anything, by name."),

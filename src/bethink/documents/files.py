@@ -161,10 +161,11 @@ async def clear_files(folder: str | Path, space: str) -> None:
     The folder is removed, too, unless it contains other files: its name is the name of the space.
     """
     with CancelScope(shield=True):  # their sources are already gone, so finish even if the caller is cancelled
-        await to_thread.run_sync(_clear, Path(folder) / folder_of(space))
+        await to_thread.run_sync(clear_folder, Path(folder) / folder_of(space))
 
 
-def _clear(root: Path) -> None:
+def clear_folder(root: Path) -> None:
+    """Remove the files that memory wrote into a folder, and the folder if nothing else is in it."""
     if root.is_dir():
         write_folder(root, {})
         for place in (root / _SUMMARIES, root / _PAGES, root):

@@ -1,10 +1,11 @@
 """Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
-import json
 from collections.abc import Collection
 
 from bethink.facts import revive
 from bethink.forgetting import naming
+from bethink.forgetting.sinks import names_in
+from bethink.model.erasures import IDEMPOTENCY_KEY, SPACE, THREAD
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
@@ -23,6 +24,7 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
+    _note_messages(tx, tx.all("list_going_messages", space=space, sessions=gone))
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
@@ -44,6 +46,7 @@ def forget_messages(
     for number in numbers:
         one = {"space": space, "session": session_id, "number": number}
         shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
+        _note_messages(tx, tx.all("find_going_message", **one))
         removed += tx.run("forget_message", **one)
     if not removed:
         return None
@@ -51,6 +54,11 @@ def forget_messages(
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
     forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
     return naming.also(forgotten, named)
+
+
+def _note_messages(tx: Tx, rows: list[Row]) -> None:
+    tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
+    tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
@@ -73,8 +81,10 @@ def _forget_derived(
     # A thread and a summary move from one session of a conversation to the next, with their text.
     every = sessions.ids_of(tx, space=space, conversation=conversation)
     sessions.drop_summary(tx, space=space, conversation=conversation)
+    tx.lose(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=every)))
     threads = tx.run("forget_threads", space=space, sessions=every)
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
+    tx.lose(RefKind.SESSION_MEMORY, gone)
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
     tx.forgets = True
@@ -82,6 +92,7 @@ def _forget_derived(
     lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=gone)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=lost)
+    tx.lose(RefKind.FACT, lost)
     touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
     return Forgotten(
         messages=removed,
@@ -100,6 +111,7 @@ def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten |
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=[session_id])
+    tx.lose(RefKind.SESSION_MEMORY, [session_id])
     return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
 
 
@@ -119,6 +131,8 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
     facts.delete(tx, space=space, fact_id=fact_id)
     changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
+    tx.lose(RefKind.SESSION_MEMORY, noting)
+    tx.lose(RefKind.FACT, [fact_id])
     touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
     return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)
 
@@ -147,6 +161,7 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
         return None
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
+    tx.lose(RefKind.DOCUMENT, [document_id])
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -156,7 +171,11 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
 def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     """Remove a space with its entire content, and count it. Returns None if there is no such space."""
     held = count_space(tx, space=space)
-    if held is None or not tx.run("forget_space", space=space):
+    if held is None:
+        return None
+    tx.lose(IDEMPOTENCY_KEY, (row["key"] for row in tx.all("list_idempotency_keys", space=space)))
+    tx.lose(SPACE, [space])
+    if not tx.run("forget_space", space=space):
         return None
     tx.forgets = True
     changes.forget(tx, space=space)
@@ -179,6 +198,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
     touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=gone)]
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(touched)))
+    tx.lose(RefKind.DOCUMENT, sorted(set(touched)))
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     relearnings.drop_proposals(tx, space=space)
     proposed = _drop_change_sets(tx, space=space, gone=gone)
@@ -189,15 +209,7 @@ def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = Fals
 
 
 def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
-    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not _names(row).isdisjoint(gone)]
+    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not names_in(row).isdisjoint(gone)]
     for run in named:
         tx.run("drop_change_set", space=space, run=run)
     return bool(named)
-
-
-def _names(row: Row) -> set[str]:
-    """Return the ids of what a change set looked at, rests on and writes."""
-    changes = json.loads(row["changes"])
-    names = {session_id for session_id, _ in json.loads(row["selection"])}
-    names |= {name for change in changes for _, name, _ in change["sources"]}
-    return names | {change["document_id"] for change in changes}

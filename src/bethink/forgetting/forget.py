@@ -1,26 +1,37 @@
-"""Removes a memory and what was derived from it in one transaction, and counts what was removed."""
+"""Forgets as a recorded operation: a tombstone first, then every place confirms, then it is settled with a receipt."""
 
-from collections.abc import Collection
+import getpass
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
+
+from anyio import CancelScope
 
 from bethink.documents.files import clear_files
-from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.forgetting import cascade, naming
-from bethink.log.names import stored_conversation
-from bethink.log.succession import get_session
-from bethink.model.changes import ChangeKind
-from bethink.model.filters import Filter
-from bethink.model.recall import Ref, RefKind
+from bethink.forgetting import cascade, sinks
+from bethink.forgetting import plan as planning
+from bethink.forgetting.echoes import echoing, shown_to
+from bethink.forgetting.plan import Step
+from bethink.forgetting.settling import Settler, open_erasures
+from bethink.model import access
+from bethink.model.erasures import Erasure, OpenErasures, SinkState
+from bethink.model.ids import new_id
 from bethink.model.records import Forgotten
-from bethink.model.verbs.memory import ForgetRequest
-from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, sessions, threads
-from bethink.store.db import Database, Tx
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.erasures import ERASURES, OPEN_ERASURES, ErasuresRequest
+from bethink.model.verbs.memory import FORGET, ForgetRequest
+from bethink.store import erasures
+from bethink.store.db import Database, Tx, under_way
+
+_RECORDED = "It is recorded and will be finished: see 'bethink erasures'."
 
 
 class _Undone(Exception):
-    # Not an error: it carries the count out of a transaction that is rolled back.
-    def __init__(self, forgotten: Forgotten) -> None:
+    # Not an error: it carries the outcome out of a transaction that is rolled back.
+    def __init__(self, steps: Sequence[Step], forgotten: Forgotten) -> None:
+        self.steps = steps
         self.forgotten = forgotten
 
 
@@ -31,121 +42,122 @@ class ForgetService:
         self._database = database
         self._redactor = redactor
         self._files_folder = files_folder
+        self._settler = Settler(database)
+
+    def handlers(self) -> dict[str, Callable[[str, Any], Awaitable[Any]]]:
+        """Return the functions of forgetting, by the verb's name."""
+        return {FORGET.name: self.forget, ERASURES.name: self.erasures, OPEN_ERASURES.name: self.open_erasures}
 
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
         """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
+        if request.dry_run:
+            return (await self._tried(space, request)).forgotten
+        fitting = (await self._tried(space, request)).steps if request.only is not None else None
+        erasure_id = new_id("era")
+        steps = await self._database.transact(
+            lambda tx: self._record(tx, request, erasure_id, space=space, fitting=fitting), space=space
+        )
+        with under_way(hint=_RECORDED):
+            return await self._carry_out(space, erasure_id, steps[0] if steps else None)
 
-        def body(tx: Tx) -> Forgotten:
-            forgotten = _forget(tx, request, space=space, redactor=self._redactor)
-            if request.dry_run:
-                raise _Undone(replace(forgotten, dry_run=True))
-            return forgotten
+    async def _tried(self, space: str, request: ForgetRequest) -> _Undone:
+        """Forget what a request names, look at what went, and roll it back."""
+
+        def body(tx: Tx) -> None:
+            steps, forgotten = self._try(tx, request, space=space)
+            raise _Undone(steps, replace(forgotten, dry_run=True))
 
         try:
-            forgotten = await self._database.transact(body, space=space)
+            await self._database.transact(body, space=space)
         except _Undone as undone:
-            return undone.forgotten
-        if self._files_folder:
-            await clear_files(self._files_folder, space)
-        return forgotten
+            return undone
+        raise AssertionError  # the transaction never ends otherwise
 
-
-def _forget(tx: Tx, request: ForgetRequest, *, space: str, redactor: Redactor) -> Forgotten:
-    if request.everything:
-        # For a dry run, a space is only counted: removing it and rolling back would block every writer there.
-        done = (cascade.count_space if request.dry_run else cascade.forget_space)(tx, space=space)
+    def _try(self, tx: Tx, request: ForgetRequest, *, space: str) -> tuple[Sequence[Step], Forgotten]:
+        if request.only is not None:
+            steps, done = planning.carry_out_filter(tx, request.only, request.kinds, space=space)
+            return steps, planning.named(tx, done, space=space)
+        steps = self._resolved(tx, request, space=space)
+        if request.everything:
+            # A space is only counted: removing it and rolling back would block every writer there.
+            done = cascade.count_space(tx, space=space)
+        else:
+            done = planning.carry_out(tx, steps, space=space)
         if done is None:
-            raise NotFound(f"no space {space!r}.", hint="List the spaces to see their names.")
-        return done
-    facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
-    tests = [test.id for test in memory_tests.page(tx, space=space)]
-    forgotten = _forget_part(tx, request, space=space, redactor=redactor)
-    return naming.settled(tx, forgotten, tests, space=space)
+            raise planning.not_there(steps[0], space=space)
+        done = planning.named(tx, done, space=space)
+        return steps, replace(done, shown_to=shown_to(tx, space=space))
 
+    def _resolved(self, tx: Tx, request: ForgetRequest, *, space: str) -> list[Step]:
+        steps = planning.resolve(tx, request, space=space, redactor=self._redactor)
+        return [*steps, *echoing(tx, steps, space=space)] if request.echoes else steps
 
-def _forget_part(tx: Tx, request: ForgetRequest, *, space: str, redactor: Redactor) -> Forgotten:
-    """Forget what a request names that is less than the whole space."""
-    if request.only is not None:
-        return _forget_fitting(tx, request.only, request.kinds, space=space)
-    if request.ref is not None:
-        return _forget_ref(tx, request.ref, space=space, version_only=request.version_only)
-    if request.thread_id is not None:
-        return _forget_thread(tx, space=space, thread_id=request.thread_id)
-    if request.session_id is not None:
-        conversation = _conversation_of(tx, space=space, session_id=request.session_id)
-        return cascade.forget_sessions(tx, space=space, conversation=conversation, gone=[request.session_id])
-    assert request.conversation is not None  # noqa: S101 - it is what is left
-    name = stored_conversation(tx, space=space, agent=request.agent, key=request.conversation, redactor=redactor)
-    found = sessions.find_conversation(tx, space=space, agent=request.agent, key=name)
-    if found is None:
-        raise NotFound(f"no conversation {request.conversation!r} of {request.agent!r} in space {space!r}.")
-    sessions.lock_conversation(tx, space=space, conversation=found)
-    return cascade.forget_conversation(tx, space=space, conversation=found)
-
-
-def _forget_fitting(tx: Tx, only: Filter, kinds: Collection[RefKind], *, space: str) -> Forgotten:
-    """Forget what fits a filter. Messages go first: a fact that others state as well then no longer fits."""
-    gone: list[Forgotten | None] = []
-    if RefKind.MESSAGE in kinds:
-        for session_id, numbers in fitting.messages(tx, only, space=space).items():
-            conversation = _conversation_of(tx, space=space, session_id=session_id)
-            named = {"space": space, "conversation": conversation, "session_id": session_id}
-            gone.append(cascade.forget_messages(tx, **named, numbers=numbers))
-    for kind in (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT):
-        if kind in kinds:
-            gone += [_gone(tx, Ref(kind, each), space=space) for each in fitting.ids(tx, kind, only, space=space)]
-    done = [each for each in gone if each is not None]  # what went with something else is counted there
-    return Forgotten(
-        messages=sum(each.messages for each in done),
-        facts=sum(each.facts for each in done),
-        session_memories=sum(each.session_memories for each in done),
-        documents=sum(each.documents for each in done),
-        threads=sum(each.threads for each in done),
-        tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
-    )
-
-
-def _forget_ref(tx: Tx, ref: Ref, *, space: str, version_only: bool) -> Forgotten:
-    done = _forget_version(tx, ref, space=space) if version_only else _gone(tx, ref, space=space)
-    if done is None:
-        raise NotFound(f"no memory {ref} in space {space!r}.")
-    return done
-
-
-def _gone(tx: Tx, ref: Ref, *, space: str) -> Forgotten | None:
-    match ref.kind:
-        case RefKind.FACT:
-            return cascade.forget_fact(tx, space=space, fact_id=ref.id)
-        case RefKind.DOCUMENT:
-            return cascade.forget_document(tx, space=space, document_id=ref.id)
-        case RefKind.SESSION_MEMORY:
-            _conversation_of(tx, space=space, session_id=ref.id)
-            return cascade.forget_session_memory(tx, space=space, session_id=ref.id)
-        case RefKind.MESSAGE:
-            conversation = _conversation_of(tx, space=space, session_id=ref.id)
-            named = {"space": space, "conversation": conversation, "session_id": ref.id}
-            return cascade.forget_messages(tx, **named, numbers=[ref.number])
-
-
-def _forget_version(tx: Tx, ref: Ref, *, space: str) -> Forgotten:
-    if not documents.redact(tx, space=space, document_id=ref.id, version=ref.number):
-        raise NotFound(
-            f"document {ref.id!r} has no past version {ref.number}.",
-            hint="Only past versions can be forgotten: to forget the current one, write a new version first.",
+    def _record(
+        self, tx: Tx, request: ForgetRequest, erasure_id: str, *, space: str, fitting: Sequence[Step] | None
+    ) -> Sequence[Step]:
+        """Write down what is to go before anything goes."""
+        steps = self._resolved(tx, request, space=space) if fitting is None else fitting
+        asked_by, key = _asker(request)
+        erasure = Erasure(
+            space=space,
+            id=erasure_id,
+            asked_by=self._redactor.redact(asked_by),
+            key_prefix=key,
+            reason=self._redactor.redact(request.reason),
+            requested_at=tx.now,
+            settled_at=None,
+            sinks=tuple(SinkState(sink=each) for each in sinks.sinks_of(tx.dialect)),
         )
-    consolidation.forget_text(tx, space=space, document_id=ref.id)
-    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_FORGOTTEN, ref=ref)
-    return Forgotten(documents=1)
+        erasures.record(tx, erasure, plan={"steps": steps, "folder": self._files_folder})
+        names = planning.names_of(tx, steps, space=space)
+        erasures.bury(tx, names, space=space, erasure_id=erasure_id, at=tx.now)
+        return steps
+
+    async def _carry_out(self, space: str, erasure_id: str, first: Step | None) -> Forgotten:
+        """Remove the rows, then what lies outside of the database. Raises `NotFound` if there was nothing."""
+        forgotten = await self._settler.remove(space, erasure_id)
+        if forgotten is None and first is not None:
+            await self._database.transact(
+                lambda tx: erasures.withdraw(tx, space=space, erasure_id=erasure_id), space=space
+            )
+            raise planning.not_there(first, space=space)
+        settled = await self._settle(space, erasure_id)
+        return replace(
+            forgotten or Forgotten(), erasure_id=erasure_id, receipt=settled.receipt, open_sinks=settled.open_sinks
+        )
+
+    async def _settle(self, space: str, erasure_id: str) -> Erasure:
+        with CancelScope(shield=True):  # the rows are gone already, so finish even if the caller is cancelled
+            if self._files_folder:
+                await clear_files(self._files_folder, space)
+            return await self._settler.settle(space, erasure_id)
+        raise AssertionError  # a shielded scope is not left otherwise
+
+    async def finish(self) -> int:
+        """Finish every erasure that was interrupted, in any space. Returns how many were settled."""
+        return await self._settler.finish()
+
+    async def open_erasures(self, space: str, request: Empty) -> OpenErasures:
+        """Finish what can be finished in any space, and return what is still open."""
+        del space, request
+        await self.finish()
+        return await self._database.transact(open_erasures)
+
+    async def erasures(self, space: str, request: ErasuresRequest) -> list[Erasure]:
+        """List the erasures of a space, the newest first, after finishing what can be finished."""
+        await self.finish()
+        return await self._database.transact(
+            lambda tx: erasures.of_space(tx, space=space, limit=request.limit), space=space, read=True
+        )
 
 
-def _forget_thread(tx: Tx, *, space: str, thread_id: str) -> Forgotten:
-    if threads.find(tx, space=space, thread_id=thread_id) is None:
-        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
-    threads.remove(tx, space=space, thread_id=thread_id)
-    return Forgotten(threads=1)
-
-
-def _conversation_of(tx: Tx, *, space: str, session_id: str) -> str:
-    found = get_session(tx, space=space, session_id=session_id)
-    sessions.lock_conversation(tx, space=space, conversation=found.conversation_id)
-    return found.conversation_id
+def _asker(request: ForgetRequest) -> tuple[str, str | None]:
+    """Return who asks, and with which key."""
+    caller: Any = getattr(access, "caller", None)  # set by the door that a request came in by
+    who = None if caller is None else caller.get()
+    key = None if who is None else who.key
+    name = request.by or (who.person if who is not None else "") or ("" if key is None else key.name)
+    if not name:
+        with suppress(OSError, KeyError):
+            name = getpass.getuser()
+    return name or "unknown", None if key is None else key.prefix

@@ -4,6 +4,13 @@ from datetime import datetime
 
 from bethink.frozen import frozen
 
+SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
+THREAD, IDEMPOTENCY_KEY = "thread", "idempotency_key"
+"""Kinds of tombstones, besides those of refs."""
+
+ARTEFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
+"""What is written down of files: pages of a space, pages that a worker is writing now, and what was exported."""
+
 
 @frozen
 class SinkState:
@@ -48,3 +55,21 @@ class Tombstone:
     erasure_id: str
     at: datetime
     """When it was forgotten: what was recorded later under the same name is new."""
+
+
+@frozen
+class OpenErasure:
+    """An erasure that some place has not confirmed yet."""
+
+    space: str
+    id: str
+    sinks: tuple[str, ...]
+
+
+@frozen
+class OpenErasures:
+    """What is still to be confirmed in any space, and the key that receipts of this installation are signed with."""
+
+    waiting: tuple[OpenErasure, ...]
+    public_key: str
+    """The public key, for `bethink verify-receipt`; empty without the extra `receipts`."""

@@ -274,6 +274,18 @@ class Forgotten:
     tests: int = 0
     tests_naming: tuple[str, ...] = ()
     dry_run: bool = False
+    erasure_id: str = field(default="", compare=False, repr=False)
+    """The record of it, as `erasures` lists it."""
+    refs: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What goes, by name; at most 1,000."""
+    pages: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The paths of the documents that lose a text."""
+    shown_to: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The ids of other sessions that were shown some of it, and may repeat it."""
+    open_sinks: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The places that have not confirmed yet, such as the log while somebody reads. Any process finishes them."""
+    receipt: str = field(default="", compare=False, repr=False)
+    """The receipt as JSON text, signed if the extra `receipts` is installed."""
 
 
 @frozen

@@ -73,6 +73,8 @@ class Tx(ABC):
         """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
         self.buried: list[Mapping[str, object]] = []
         """Tombstones that it wrote: they are added to the file of tombstones once it is committed."""
+        self.gone: dict[str, dict[str, None]] = {}
+        """What it forgot, by kind: the ids, and for messages also their numbers, as in `ses_…:3`."""
         self.begun = False
         self._clock = clock
         self._now = EPOCH
@@ -108,6 +110,10 @@ class Tx(ABC):
             checked_limit(cast("int", parameters["limit"]))
         self._begin()
         return self._fetch(query, _values(query, parameters))
+
+    def lose(self, kind: str, names: Iterable[str]) -> None:
+        """Note what goes, for the receipt."""
+        self.gone.setdefault(kind, {}).update(dict.fromkeys(names))
 
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         """Insert many rows of values, each in the order in which the query names its parameters.
@@ -173,6 +179,8 @@ class Database(ABC):
         """The key for fingerprints of redacted secrets; known once the database is open."""
         self.tombstones_path: Path | None = None
         """The file that keeps the tombstones outside of the database, for when an old backup is restored."""
+        self.unsettled = False
+        """Whether something was being forgotten when the database was opened, and is to be finished."""
 
     async def open(self) -> None:
         """Connect, bring the schema up to date, and check that the database is safe to use.
@@ -279,6 +287,13 @@ class Database(ABC):
             from bethink.store.tombstone_file import add  # noqa: PLC0415 - it needs this module
 
             add(self.tombstones_path, tx.buried)
+
+    async def empty_log(self) -> bool:
+        """Remove what was forgotten from the log of this database, if it has one of its own; return whether it is out.
+
+        A reader of an older state prevents it.
+        """
+        return True
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that cannot be part of a transaction and may take long, such as building an index."""

@@ -20,9 +20,6 @@ from bethink.store.keys import deployment_key
 _KEY = "tombstones"
 """The name of the installation's key; keys of others are kept as `tombstones:KEY_ID`."""
 
-TOMBSTONE = ("space", "kind", "key_id", "digest", "erasure", "at")
-"""What a tombstone consists of, in the order of its columns; also outside of a database."""
-
 
 @frozen
 class Digests:
@@ -84,11 +81,6 @@ def confirm(tx: Tx, *, space: str, erasure_id: str, sinks: Iterable[str]) -> Non
         tx.run("confirm_erasure", space=space, erasure=erasure_id, sink=sink, now=tx.now)
 
 
-def confirm_logs(tx: Tx, *, until: datetime) -> int:
-    """Record that the write-ahead log was emptied after a time. Returns how many erasures waited for it."""
-    return tx.run("confirm_logs", now=tx.now, until=until)
-
-
 def settle(tx: Tx, *, space: str, erasure_id: str, receipt: str) -> None:
     """Record that every place has confirmed; the ids of what went are removed."""
     tx.run("settle_erasure", space=space, id=erasure_id, now=tx.now, receipt=receipt)
@@ -133,22 +125,20 @@ def open_sinks(tx: Tx, *, limit: int = 1000) -> dict[tuple[str, str], list[str]]
 def bury(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: str, at: datetime) -> None:
     """Write tombstones for names, each with its kind."""
     made = digests(tx)
-    rows = [
-        (space, kind, made.key_id, made.of(space, kind, name), erasure_id, to_micros(at))
-        for kind, name in dict.fromkeys(names)
-    ]
-    tx.insert("insert_tombstone", rows)
+    by_kind: dict[str, dict[str, None]] = {}
+    for kind, name in names:
+        by_kind.setdefault(kind, {})[made.of(space, kind, name)] = None
+    for kind, found in by_kind.items():
+        given = {"space": space, "kind": kind, "key_id": made.key_id, "erasure": erasure_id}
+        tx.run("bury", **given, digests=list(found), times=[to_micros(at)] * len(found))
+        tx.buried += [{**given, "digest": digest, "at": to_micros(at)} for digest in found]
     tx.buried.append({"key": made.own.hex()})
-    tx.buried.extend(dict[str, object](zip(TOMBSTONE, row, strict=True)) for row in rows)
 
 
 def put(tx: Tx, stone: Tombstone, *, space: str) -> None:
     """Keep a tombstone from elsewhere: a file beside a backup, or another installation."""
-    tx.run(
-        "insert_tombstone",
-        space=space, kind=stone.kind, key_id=stone.key_id, digest=stone.digest, erasure=stone.erasure_id,
-        at=stone.at,
-    )  # fmt: skip
+    given = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+    tx.run("bury", **given, digests=[stone.digest], times=[to_micros(stone.at)])
 
 
 def tombstones(tx: Tx, *, space: str, erasure_id: str | None = None) -> list[Tombstone]:

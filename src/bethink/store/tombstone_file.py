@@ -46,8 +46,8 @@ class Buried:
 
 def _line(each: tuple[str, Tombstone]) -> dict[str, object]:
     space, stone = each
-    values = (space, stone.kind, stone.key_id, stone.digest, stone.erasure_id, to_micros(stone.at))
-    return dict(zip(erasures.TOMBSTONE, values, strict=True))
+    found = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+    return {**found, "digest": stone.digest, "at": to_micros(stone.at)}
 
 
 def parsed(text: str, *, name: str) -> Buried:

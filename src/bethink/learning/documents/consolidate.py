@@ -1,6 +1,7 @@
 """Consolidate a space: one run at a time turns selected session memories into a tree of documents."""
 
 import hashlib
+import socket
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import timedelta
@@ -28,10 +29,11 @@ from bethink.learning.documents.writer import PAGES_PROMPT
 from bethink.logs import logger
 from bethink.model.consolidation import Change, DocumentTree, Selection
 from bethink.model.documents import Author
+from bethink.model.erasures import ARTEFACTS, WRITING
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.model.moments import to_micros
 from bethink.model.text import canonical_json
-from bethink.store import consolidation, facts, jobs, learning
+from bethink.store import consolidation, erasures, facts, jobs, learning
 from bethink.store.db import Tx
 
 CONSOLIDATOR = "2"
@@ -87,6 +89,7 @@ class Consolidator:
         Raises `ModelError`, and `LostClaim` if another worker has taken over.
         """
         database = self.runs.database
+        await self._mark_files(claim.space, WRITING)  # first: whoever forgets from here on waits for these files
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         try:
             await self._write_files(claim.space, work.files)
@@ -119,9 +122,11 @@ class Consolidator:
     async def refresh(self, space: str) -> None:
         """Rewrite the files of a space from the input of its last successful run, if a folder is configured."""
         written = None
+        await self._mark_files(space, WRITING)
         while self.rules.folder:
             files = await self.runs.database.transact(lambda tx: exported(tx, space=space), space=space, read=True)
             if files == written:
+                await self._mark_files(space, ARTEFACTS)
                 return
             await self._write_files(space, files)
             written = files  # and check again: what was forgotten during the write must not stay in the files
@@ -131,6 +136,16 @@ class Consolidator:
             await self.refresh(space)
         except StoreError as error:  # finishing the claim matters more, and may fail for the same reason
             _log.error("cannot restore the files of a space: %s", type(error).__name__)
+
+    async def _mark_files(self, space: str, kind: str) -> None:
+        """Write down where the files of a space are, so that any process that forgets clears them."""
+        if not self.rules.folder:
+            return
+        path = str((Path(self.rules.folder) / folder_of(space)).absolute())
+        host = socket.gethostname()
+        await self.runs.database.transact(
+            lambda tx: erasures.note_written(tx, space=space, host=host, path=path, kind=kind), space=space
+        )
 
     async def _write_files(self, space: str, files: Mapping[str, str]) -> None:
         if not self.rules.folder:

@@ -16,6 +16,7 @@ def __getattr__(name: str) -> object:
     from bethink.model.verbs import (  # noqa: PLC0415
         changes,
         documents,
+        erasures,
         facts,
         memory,
         operations,
@@ -32,6 +33,7 @@ def __getattr__(name: str) -> object:
 
     modules = (
         memory,
+        erasures,
         pages,
         relearning,
         steering,

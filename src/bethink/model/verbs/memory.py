@@ -169,8 +169,14 @@ class ForgetRequest(Narrowed):
     """All that the space holds."""
     version_only: bool = False
     """Of a document, only the text of the version that `ref` names. It must be a past version."""
+    echoes: bool = False
+    """Also forget lines of other sessions that repeat it after they were shown it."""
+    by: Name | None = None
+    """Who asks for it, for the record; whoever runs the program, if left out."""
+    reason: Annotated[str, Length(0, 500), Cleaned()] = ""
+    """Why, for the record: a number of a request, say, and nothing of what is forgotten."""
     dry_run: bool = False
-    """Count what would go, and remove nothing."""
+    """Count and name what would go, and remove nothing."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
@@ -182,6 +188,8 @@ class ForgetRequest(Narrowed):
             raise Invalid("forget needs exactly one target.", hint=hint)
         if self.only is None and self.kinds != tuple(RefKind):
             raise Invalid("kinds narrow a filter, and there is none.", hint="Pass tags, where, since or another.")
+        if self.echoes and (self.only is not None or self.everything):
+            raise Invalid("echoes go with one memory, session or conversation.", hint="Leave out echoes.")
         if self.version_only and (self.ref is None or self.ref.kind is not RefKind.DOCUMENT):
             raise Invalid("version_only is for documents.", hint="Pass ref='document:ID:VERSION'.")
 
@@ -255,6 +263,7 @@ FORGET: Verb[ForgetRequest, Forgotten] = Verb(
     "Remove something for good, with everything that was made of it, and count what went.",
     operation=MemoryOperation.DELETE, positional=("ref",),
     raises="NotFound: if the space has nothing by that name.",
+    details="It is recorded first, finished by any process if this one dies, and answered with a receipt.",
 )  # fmt: skip
 JOBS: Verb[JobsRequest, list[Job]] = Verb(
     "space.jobs", JobsRequest, list[Job], f"GET {_SPACE}/jobs", READ, Retry.SAFE,

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import apsw
 
 from bethink.errors import BethinkError
 from bethink.logs import logger
+from bethink.store.sql import Dialect, queries
 
 _WORTH_IT = 1000
 """Pages in the log from which on a checkpoint is worthwhile: SQLite's own default."""
@@ -20,14 +22,19 @@ _PATIENCE = 200
 _AGAIN = 1.0
 """Seconds between two attempts to truncate the log."""
 
+_LOOK = 5.0
+"""Seconds between two looks for something that another process forgot, and ended before the log could be truncated."""
+
 _log = logger("store")
 
 
 class Checkpointer:
     """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], *, busy_timeout: int) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection], *, log: Path | None, busy_timeout: int) -> None:
+        """Take what connects, and the file of the log; None for a database without one."""
         self._connect = connect
+        self._file = log
         self._busy_timeout = busy_timeout
         self._wake = threading.Event()
         self._closing = False
@@ -42,11 +49,16 @@ class Checkpointer:
         """Replace SQLite's automatic checkpoints on the connection of the writer."""
         writer.set_wal_hook(self._committed)
 
-    def clear(self, writer: apsw.Connection) -> None:
-        """Truncate the log after something was forgotten. While a reader uses an older state, this is retried."""
-        if not self._empty(writer):
+    def clear(self, writer: apsw.Connection) -> bool:
+        """Truncate the log after something was forgotten, and return whether that was possible.
+
+        While a reader uses an older state, this is retried.
+        """
+        emptied = self._empty(writer)
+        if not emptied:
             self._unclean = True
             self._wake.set()
+        return emptied
 
     def close(self) -> None:
         """Let the running checkpoint finish. The last connection to close runs the final one."""
@@ -66,19 +78,29 @@ class Checkpointer:
     def _serve(self) -> None:
         connection: apsw.Connection | None = None
         while True:
-            self._wake.wait(_AGAIN if self._unclean else None)
+            woken = self._wake.wait(_AGAIN if self._unclean else _LOOK)
             self._wake.clear()
             if self._closing:
                 break
+            if not woken and not self._unclean and not self._has_log():
+                continue
             try:
                 connection = connection or self._connect()
+                self._unclean = self._unclean or (not woken and _is_waited_for(connection))
             except (apsw.Error, BethinkError) as error:
                 _log.warning("cannot checkpoint the write-ahead log: %s", type(error).__name__)
             else:
-                _fold(connection)
+                if woken:
+                    _fold(connection)
                 self._empty_again(connection)
         if connection is not None:
             connection.close()
+
+    def _has_log(self) -> bool:
+        try:
+            return self._file is not None and self._file.stat().st_size > 0
+        except OSError:
+            return False
 
     def _empty_again(self, connection: apsw.Connection) -> None:
         if self._unclean:
@@ -96,6 +118,15 @@ class Checkpointer:
         finally:
             connection.set_busy_timeout(self._busy_timeout)
         return True
+
+
+def _is_waited_for(connection: apsw.Connection) -> bool:
+    """Return whether an erasure waits until the log is empty."""
+    query = queries(Dialect.SQLITE)["any_open_log"]
+    try:
+        return any(True for _ in connection.execute(query.text))  # pyright: ignore[reportUnknownMemberType]
+    except apsw.Error:  # the schema is older, or being migrated
+        return False
 
 
 def _fold(connection: apsw.Connection) -> None:

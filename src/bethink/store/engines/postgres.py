@@ -221,6 +221,7 @@ class PostgresDatabase(Database):
                 "this database is being restored from a backup.",
                 hint="Wait until 'bethink restore' has ended; if it was interrupted, run it again.",
             )
+        self.unsettled = tx.one("any_open_sink") is not None
         _check_role(tx)
         _check_walls(tx)
 

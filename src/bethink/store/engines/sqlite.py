@@ -127,7 +127,9 @@ class SqliteDatabase(Database):
         self._clock = clock
 
     def _start(self) -> None:
-        self._checkpointer = Checkpointer(self._connect, busy_timeout=self.options.busy_timeout)
+        has_log = self.options.wal and self.options.path != _MEMORY
+        log = Path(f"{self.options.path}-wal").expanduser() if has_log else None
+        self._checkpointer = Checkpointer(self._connect, log=log, busy_timeout=self.options.busy_timeout)
         self._checkpointer.start()
         self._writer = ConnectionThread("writer", 1, self._connect_writer)
         self._watcher = ConnectionThread("watcher", 1, self._connect_reader)
@@ -143,9 +145,16 @@ class SqliteDatabase(Database):
         await to_thread.run_sync(self._checkpointer.close)
         await self._writer.close()
 
+    async def empty_log(self) -> bool:
+        """Fold the write-ahead log into the file and truncate it; a reader of an older state prevents that."""
+        if not self.options.wal or self.options.path == _MEMORY:
+            return True
+        return await self._writer.run(lambda holder: self._checkpointer.clear(holder.connection()))
+
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
         self.fingerprint_key = deployment_key(tx, "fingerprint")
+        self.unsettled = tx.one("any_open_sink") is not None
 
     async def _listen(self, seconds: float) -> bool:
         # Other processes cannot notify us, so watch the file for changes.

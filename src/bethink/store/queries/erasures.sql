@@ -48,18 +48,14 @@ SELECT sink, confirmed_at FROM erasure_sinks WHERE space_id = :space AND erasure
 SELECT space_id, erasure_id, sink FROM erasure_sinks WHERE confirmed_at IS NULL
 ORDER BY space_id, erasure_id, sink LIMIT :limit;
 
--- name: confirm_logs
--- The write-ahead log was emptied: it holds nothing of what had been removed by then.
-UPDATE erasure_sinks SET confirmed_at = :now
-WHERE sink = 'log' AND confirmed_at IS NULL AND EXISTS (
-    SELECT 1 FROM erasure_sinks r WHERE r.space_id = erasure_sinks.space_id
-      AND r.erasure_id = erasure_sinks.erasure_id AND r.sink = 'rows' AND r.confirmed_at <= :until
-);
+-- name: any_open_log
+-- Whether an erasure waits until the write-ahead log is empty.
+SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL AND sink = 'log' LIMIT 1;
 
--- name: insert_tombstone
+-- name: bury
 -- What may not come back. The newest erasure of it counts.
 INSERT INTO tombstones (space_id, kind, key_id, digest, erasure_id, at)
-VALUES (:space, :kind, :key_id, :digest, :erasure, :at)
+SELECT :space, :kind, :key_id, pairs.id, :erasure, pairs.number FROM pairs(:digests, :times) WHERE 1 = 1
 ON CONFLICT (space_id, kind, key_id, digest) DO UPDATE SET erasure_id = excluded.erasure_id, at = excluded.at
 WHERE excluded.at >= tombstones.at;
 
@@ -93,3 +89,143 @@ DELETE FROM written_files WHERE space_id = :space AND host = :host AND path = :p
 -- name: list_deployment_keys
 -- Every key of the deployment whose name begins alike.
 SELECT name, value FROM deployment_keys WHERE name LIKE :pattern ORDER BY name;
+
+-- name: list_going_messages
+-- The messages of some sessions, and the keys under which they were sent.
+SELECT session_id, number, idempotency_key FROM messages WHERE space_id = :space AND session_id in_list(:sessions)
+ORDER BY session_id, number;
+
+-- name: find_going_message
+-- A message, and the key under which it was sent.
+SELECT session_id, number, idempotency_key FROM messages
+WHERE space_id = :space AND session_id = :session AND number = :number;
+
+-- name: list_idempotency_keys
+-- The keys under which the messages of a space were sent.
+SELECT idempotency_key AS key FROM messages WHERE space_id = :space AND idempotency_key IS NOT NULL;
+
+-- name: list_going_threads
+-- The threads that go with some sessions.
+SELECT id FROM threads WHERE space_id = :space AND (
+    session_id in_list(:sessions)
+    OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
+) ORDER BY id;
+
+-- name: name_of_conversation
+-- What a conversation is called, and of which agent it is.
+SELECT a.name AS agent, c.key FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
+WHERE c.space_id = :space AND c.id = :id;
+
+-- name: any_open_sink
+-- Whether something is still to be confirmed in any space.
+SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL LIMIT 1;
+
+-- name: left_messages
+-- How many of these messages are there.
+SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
+JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number;
+
+-- name: left_facts
+-- How many of these facts are there, or are named as evidence.
+SELECT (SELECT count(*) FROM facts WHERE space_id = :space AND id in_list(:ids))
+     + (SELECT count(*) FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:ids))
+     + (SELECT count(*) FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids)) AS remaining;
+
+-- name: left_terms
+-- How many of these texts are in the index of words.
+SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
+JOIN terms t ON t.space_id = :space AND t.kind = :kind AND t.id = pairs.id AND t.number = pairs.number;
+
+-- name: left_terms_of
+-- The same for all versions, of what is not a message.
+SELECT count(*) AS remaining FROM terms t WHERE t.space_id = :space AND t.kind = :kind AND t.id in_list(:ids)
+  AND (t.kind <> 'document' OR EXISTS (
+      SELECT 1 FROM documents d WHERE d.space_id = t.space_id AND d.id = t.id AND d.version = t.number AND d.redacted = 1
+  ));
+
+-- name: left_vectors
+-- How many of these messages have a vector.
+SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
+JOIN vectors v ON v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i) AND v.kind = :kind
+  AND v.id = pairs.id AND v.number = pairs.number;
+
+-- name: left_vectors_of
+-- The same for all versions, of what is not a message.
+SELECT count(*) AS remaining FROM vectors v WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
+  AND v.kind = :kind AND v.id in_list(:ids)
+  AND (v.kind <> 'document' OR EXISTS (
+      SELECT 1 FROM documents d WHERE d.space_id = v.space_id AND d.id = v.id AND d.version = v.number AND d.redacted = 1
+  ));
+
+-- name: left_threads
+-- How many of these threads are there.
+SELECT count(*) AS remaining FROM threads WHERE space_id = :space AND id in_list(:ids);
+
+-- name: left_answers
+-- How many answers of models about some sessions are there.
+SELECT count(*) AS remaining FROM answers WHERE space_id = :space AND key in_list(:ids);
+
+-- name: left_documents
+-- How many versions that have a text rest on one of these.
+SELECT count(*) AS remaining FROM documents d WHERE d.space_id = :space AND d.redacted = 0 AND EXISTS (
+    SELECT 1 FROM document_sources s WHERE s.space_id = d.space_id AND s.document_id = d.id
+      AND s.version <= d.version AND (s.last_version IS NULL OR s.last_version >= d.version)
+      AND s.source_id in_list(:ids)
+);
+
+-- name: left_summaries
+-- How many of these sessions have a memory, or a summary of their conversation.
+SELECT (SELECT count(*) FROM session_memories WHERE space_id = :space AND session_id in_list(:ids))
+     + (SELECT count(*) FROM summaries s WHERE s.space_id = :space AND s.conversation_id IN (
+           SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:ids))) AS remaining;
+
+-- name: left_of_space
+-- How many rows of a space that is forgotten are in tables that do not go with it by themselves.
+SELECT (SELECT count(*) FROM spaces WHERE id = :space)
+     + (SELECT count(*) FROM messages WHERE space_id = :space)
+     + (SELECT count(*) FROM terms WHERE space_id = :space) AS remaining;
+
+-- name: left_vectors_of_space
+-- How many vectors of a space are there.
+SELECT count(*) AS remaining FROM vectors WHERE space_id = :space;
+
+-- name: sessions_shown
+-- The sessions that were shown one of these, in any version.
+SELECT DISTINCT l.session_id FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
+WHERE i.space_id = :space AND i.kind = :kind AND i.id in_list(:ids) ORDER BY l.session_id LIMIT :limit;
+
+-- name: sessions_shown_messages
+-- The sessions that were shown one of these messages.
+SELECT DISTINCT l.session_id FROM pairs(:ids, :numbers)
+JOIN ledger_items i ON i.space_id = :space AND i.kind = 'message' AND i.id = pairs.id AND i.number = pairs.number
+JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id ORDER BY l.session_id LIMIT :limit;
+
+-- name: list_recorded_messages
+-- Every message with its conversation, and when it was recorded.
+SELECT m.session_id, m.number, m.recorded_at AS at, a.name AS agent, c.key
+FROM messages m
+JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
+JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
+JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
+WHERE m.space_id = :space ORDER BY m.session_id, m.number;
+
+-- name: list_recorded_fact
+-- Every fact, and when its first version was recorded.
+SELECT id, min(recorded_at) AS at FROM facts WHERE space_id = :space GROUP BY id ORDER BY id;
+
+-- name: list_recorded_session_memory
+-- Every session memory, and when it was made.
+SELECT session_id AS id, generated_at AS at FROM session_memories WHERE space_id = :space ORDER BY session_id;
+
+-- name: list_recorded_document
+-- Every document that has a text, and when its first such version was written.
+SELECT id, min(valid_from) AS at FROM documents WHERE space_id = :space AND redacted = 0 GROUP BY id ORDER BY id;
+
+-- name: list_recorded_thread
+-- Every thread, and when it was opened.
+SELECT id, created_at AS at FROM threads WHERE space_id = :space ORDER BY id;
+
+-- name: list_past_versions
+-- Every past version of a document that has a text.
+SELECT id AS document_id, version, id || ':' || version AS id, valid_from AS at FROM documents
+WHERE space_id = :space AND redacted = 0 AND valid_to IS NOT NULL ORDER BY id, version;

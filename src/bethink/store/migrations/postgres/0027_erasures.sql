@@ -43,8 +43,8 @@ CREATE TABLE tombstones (
 
 CREATE INDEX tombstones_erasure ON tombstones (space_id, erasure_id);
 
--- Where files with texts of a space were written, and by which machine: kind is 'artefacts' or 'export'. They outlive
--- the rows they were made of, hence no reference to spaces.
+-- Where files with texts of a space were written, and by which machine: kind is 'artefacts', 'writing' as long as they
+-- are being written, or 'export'. They outlive the rows they were made of, hence no reference to spaces.
 CREATE TABLE written_files (
     space_id text COLLATE "C" NOT NULL,
     host text COLLATE "C" NOT NULL,

@@ -1,0 +1,72 @@
+"""Forgets again what tombstones cover: after a restore, an import, or anything else that brings old rows back."""
+
+from collections.abc import Mapping
+
+from bethink.forgetting import plan as planning
+from bethink.forgetting.plan import VERSION, Step
+from bethink.model.erasures import CONVERSATION, SESSION, SPACE, THREAD
+from bethink.model.moments import to_micros
+from bethink.model.recall import RefKind
+from bethink.model.records import Forgotten
+from bethink.model.text import canonical_json
+from bethink.store import erasures
+from bethink.store.db import Row, Tx
+from bethink.store.erasures import Digests
+
+_PLAIN = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD)
+"""What is listed by its id, with the time at which it was recorded."""
+
+
+def replay(tx: Tx, *, space: str) -> Forgotten | None:
+    """Forget what is there again although it has a tombstone. Returns None if there is nothing of the kind.
+
+    What was recorded after its name was forgotten is new, and stays.
+    """
+    steps = covered(tx, space=space)
+    return planning.carry_out(tx, steps, space=space) if steps else None
+
+
+def covered(tx: Tx, *, space: str) -> list[Step]:
+    """Return what is there although it has a tombstone."""
+    stones = {(stone.kind, stone.digest): to_micros(stone.at) for stone in erasures.tombstones(tx, space=space)}
+    if not stones:
+        return []
+    found = _Cover(stones, erasures.digests(tx), space)
+    steps = [Step(kind, row["id"]) for kind in _PLAIN for row in _listed(tx, kind, space) if found.has(kind, row)]
+    messages: dict[str, list[int]] = {}
+    for row in tx.all("list_recorded_messages", space=space):
+        named = {**row, "id": f"{row['session_id']}:{row['number']}"}
+        conversation = canonical_json([row["agent"], row["key"]])
+        if (
+            found.has(RefKind.MESSAGE, named)
+            or found.has(SESSION, {**row, "id": row["session_id"]})
+            or found.has(CONVERSATION, {**row, "id": conversation})
+        ):
+            messages.setdefault(row["session_id"], []).append(row["number"])
+    steps = [Step(RefKind.MESSAGE, each, tuple(numbers)) for each, numbers in messages.items()] + steps
+    versions = [row for row in tx.all("list_past_versions", space=space) if found.has(VERSION, row)]
+    return steps + [Step(VERSION, row["document_id"], (row["version"],)) for row in versions]
+
+
+class _Cover:
+    def __init__(self, stones: Mapping[tuple[str, str], int], digests: Digests, space: str) -> None:
+        self._stones = stones
+        self._digests = digests
+        self._space = space
+        self._kinds = {kind for kind, _ in stones}
+        self._emptied = max((self._at(SPACE, space)), default=-1)
+
+    def has(self, kind: str, row: Mapping[str, object]) -> bool:
+        """Return whether something was recorded before it, or the whole space, was forgotten."""
+        at = int(str(row["at"]))
+        if at <= self._emptied:
+            return True
+        return kind in self._kinds and any(at <= when for when in self._at(kind, str(row["id"])))
+
+    def _at(self, kind: str, name: str) -> list[int]:
+        made = self._digests.every(self._space, kind, name)
+        return [self._stones[kind, digest] for digest in made if (kind, digest) in self._stones]
+
+
+def _listed(tx: Tx, kind: str, space: str) -> list[Row]:
+    return tx.all(f"list_recorded_{kind}", space=space)
