@@ -52,6 +52,22 @@ async def restore(
     return _result(done, known, sources, buried)
 
 
+async def finish_recovery(settings: Settings, recovered_to: datetime, *, tombstones: Iterable[Path] = ()) -> Restored:
+    """Finish what other means have put back, such as a recovery to a point in time: erase again, begin a new epoch.
+
+    `recovered_to` is the moment whose state the database has now.
+    """
+    buried, sources = await _gathered(settings, tombstones)
+    database = database_from(settings)
+    await database.open()
+    try:
+        erased, made = await _finish(database, buried, recovered_to)
+    finally:
+        await database.close()
+    own = "the replaced database"  # it was replaced before: what it says is what was known at that moment
+    return _result(_Done(made, erased), None, [each for each in sources if each != own], buried)
+
+
 def _checked(settings: Settings, file: Path, *, check: bool) -> tuple[Manifest | None, datetime]:
     """Return the manifest of a backup, and when it was made: as its manifest says, or else its file."""
     if not file.is_file():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, DryRun, ExitCode, Failure, Result, Yes, command
+from bethink.cli.command import NO_SPACE, CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
 from bethink.cli.terminal import OutputLine, many
 from bethink.errors import NotFound
 
@@ -43,8 +43,14 @@ async def backup(
 @command(app, effect="changes", opens=False, local=True, without=NO_SPACE)
 async def restore(
     ctx: CommandContext,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup that 'bethink backup' made.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A backup that 'bethink backup' made.")
+    ] = None,
     *,
+    recovered_to: Annotated[
+        str | None,
+        typer.Option("--recovered-to", metavar="TIME", help="Finish a recovery by other means to this moment."),
+    ] = None,
     tombstones: Annotated[
         list[Path] | None,
         typer.Option(
@@ -57,12 +63,23 @@ async def restore(
 ) -> Result:
     """Replace the whole memory by a backup. What was stored since is lost; what was erased since stays erased.
 
-    On PostgreSQL, stop servers and workers first.
+    On PostgreSQL, stop servers and workers first. After a recovery by other means, such as to a point in time, give
+    --recovered-to instead of a file.
     """
     from bethink.backups import manifest  # noqa: PLC0415 - as above
+    from bethink.backups.restore import finish_recovery  # noqa: PLC0415
     from bethink.backups.restore import restore as carry_out  # noqa: PLC0415
     from bethink.backups.verify import verify_backup  # noqa: PLC0415
+    from bethink.model.moments import moment  # noqa: PLC0415
 
+    if (file is None) == (recovered_to is None):
+        raise UsageError("name a backup, or --recovered-to.", hint="Run 'bethink restore FILE'.")
+    if recovered_to is not None:
+        at = moment(recovered_to)
+        ctx.confirm(f"Erase again what was erased since {at:%Y-%m-%d %H:%M:%S} UTC, and void the rest?", yes=yes)
+        done = await finish_recovery(ctx.target.settings, at, tombstones=tombstones or ())
+        return Result(data=done, lines=_restored(done, ctx.target.address))
+    assert file is not None  # noqa: S101 - one of the two is given
     if not file.is_file():
         raise NotFound(f"no backup at {file}.", hint="Check the path.")
     settings, known = ctx.target.settings, manifest.read(file)
@@ -123,7 +140,7 @@ def _restored(done: "Restored", address: str) -> list[OutputLine]:
         )
     else:
         lines.append(
-            "nothing says what was erased after the backup: there was no database to replace and no file of tombstones."
+            "nothing says what was erased since: no database could be read, and there is no file of tombstones."
             " What was forgotten since is back"
         )
     if done.damaged:
