@@ -54,6 +54,10 @@ class Raw:
         """Return what a query finds."""
         return cast("list[Row]", list(self._connection.execute(query)))
 
+    def run(self, statement: str) -> None:
+        """Change something, as only a campaign may."""
+        self._connection.execute(statement)
+
     def unsound(self) -> list[str]:
         """Ask the database, and its index of words, whether they are whole; return what they complain of."""
         if self._postgres:

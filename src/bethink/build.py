@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ _log = logger("memory")
 
 
 def _open_sqlite(settings: Settings, clock: Clock = system_clock) -> Database:
-    return sqlite_file(settings.database_path or str(data_folder() / "memory.db"), settings, clock)
+    return sqlite_file(settings.database_path, settings, clock)
 
 
 def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> Database:
@@ -201,10 +202,14 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
     Raises:
         Misconfigured: if they name an unknown module.
     """
+    if settings.module == "memory.sqlite" and not settings.database_path:
+        settings = replace(settings, data_dir=str(data_folder()))
     open_database = MODULES.get(settings.module)
     if open_database is None:
         raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
-    return open_database(settings, clock)
+    database = open_database(settings, clock)
+    database.tombstones_path = settings.tombstones_path
+    return database
 
 
 def memory_from(  # noqa: PLR0913 - each is a part that can be passed in

@@ -69,6 +69,8 @@ class Settings:
     """The API key for a server, used by the command line."""
     module: str = "memory.sqlite"
     """The database: `memory.sqlite` or `memory.postgres`."""
+    tombstones_file: str = ""
+    """Where erasures are noted outside of the database; empty for a file beside a SQLite one, or none on PostgreSQL."""
     max_history_len: int = 100
     """Messages that a live history holds."""
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
@@ -126,6 +128,15 @@ class Settings:
     def database_path(self) -> str:
         """The file of the shared memory: as set, else `memory.db` in the data folder, else nothing."""
         return self.sqlite.path or (str(Path(self.data_dir) / "memory.db") if self.data_dir else "")
+
+    @property
+    def tombstones_path(self) -> Path | None:
+        """The file in which erasures are noted outside of the database, if there is one."""
+        if self.tombstones_file:
+            return Path(self.tombstones_file).expanduser()
+        if self.module != "memory.sqlite" or self.database_path in ("", ":memory:"):
+            return None
+        return Path(f"{self.database_path}.tombstones").expanduser()
 
     def agent(self, name: str) -> AgentSettings:
         """What is set for an agent; memory is on unless it was switched off."""

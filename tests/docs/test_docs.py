@@ -64,7 +64,7 @@ def test_every_setting_is_documented_in_the_table_of_its_group(tmp_path: Path) -
             assert load_settings(path, environ={}).origins[name] == f"file {path}", name
             found.add(name)
 
-    alone = {"enabled", "data_dir", "models_dir", "models_url", "key", "module", "max_history_len"}
+    alone = {"enabled", "data_dir", "models_dir", "models_url", "key", "module", "max_history_len", "tombstones_file"}
     assert found | alone == set(defaults)
 
 

@@ -16,7 +16,7 @@ READING = [
     ["jobs"],
     ["log"],
     ["diff", "~/memory", "0", "1"],
-    ["restore", "~/memory", "1", "--yes"],
+    ["revert", "~/memory", "1", "--yes"],
     ["step"],
     ["export"],
     ["keys", "list"],

@@ -97,9 +97,9 @@ def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) 
     changed = run("diff", "~/trip", "1", "2", *on).out
     assert "-to Oslo" in changed
     assert "+to Bergen" in changed
-    assert "+to Oslo" in run("restore", made.id, "1", "--dry-run", *on).out
+    assert "+to Oslo" in run("revert", made.id, "1", "--dry-run", *on).out
     assert ok("log", made.id, *on)[-1]["version"] == 2
-    assert ok("restore", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
+    assert ok("revert", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
     assert run("diff", made.id, "1", "9", *on).code == 3
 
 
@@ -118,7 +118,7 @@ def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]
         documents.delete(made.id, expected=1)
 
     assert run("log", "~/trip", *on).code == 3
-    assert ok("restore", made.id, "1", "--yes", *on)["body"] == "to Oslo"
+    assert ok("revert", made.id, "1", "--yes", *on)["body"] == "to Oslo"
     assert len(ok("log", "~/trip", *on)) == 2
 
 

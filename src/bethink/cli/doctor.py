@@ -140,6 +140,8 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
             names = await memory.list_spaces(limit=MOST)
             spaces = many(len(names), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
+            async for check in _whole(memory, target.settings):
+                yield check
             yield await _to_review(memory, names[:_LOOKED_AT])
             yield await _erasures(memory)
             if target.settings.learning.enabled:
@@ -148,6 +150,20 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
             yield await _vectors(memory, target.settings)
     except (BethinkError, OSError) as error:
         yield _failed("database", error)
+
+
+async def _whole(memory: "Memory", settings: "Settings") -> AsyncIterator[Check]:
+    """Say whether the database is whole, and when it was last restored. 'bethink verify' looks at all of it."""
+    from bethink.backups.verify import verify_database  # noqa: PLC0415
+    from bethink.store.restores import last  # noqa: PLC0415
+
+    database = memory.local().parts.database
+    fix = "Stop writing to it, look closer with 'bethink verify', and restore a backup."
+    async for each in verify_database(settings, database, quick=True):
+        yield Check(name=each.name, ok=each.ok, found=each.found, fix=fix)
+    restored = await database.transact(last, read=True)
+    if restored is not None:
+        yield Check(name="restored", ok=True, found=str(restored))
 
 
 async def _to_review(memory: "Memory", names: list[str]) -> Check:

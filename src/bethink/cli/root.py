@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "unpin": ("opinions", "Take the pin of a fact back."),
     "pins": ("opinions", "List the facts that are pinned and hold."),
     "feedback": ("opinions", "Say that a fact was useful, is wrong, or is outdated."),
-    "restore": ("versions", "Restore an earlier version of a document."),
+    "revert": ("versions", "Restore an earlier version of a document."),
     "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
     "erasures": ("erasures", "List what was forgotten, who asked, and what is not settled yet."),
@@ -58,6 +58,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
+    "backup": ("backups", "Copy the whole memory into a file, while others use it."),
+    "restore": ("backups", "Replace the whole memory by a backup."),
+    "verify": ("backups", "Check that the memory, or a backup of it, is whole."),
     "sync": ("sync", "Let two memories exchange what each lacks."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),
 }

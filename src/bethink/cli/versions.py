@@ -1,4 +1,4 @@
-"""Commands about versions: log, diff and restore."""
+"""Commands about versions: log, diff and revert."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,7 +59,7 @@ async def diff(
 
 
 @command(app, effect="changes")
-async def restore(
+async def revert(
     ctx: CommandContext,
     name: Named,
     version: Annotated[int, typer.Argument(help="The version to restore.", min=1)],

@@ -9,9 +9,9 @@ from bethink.log.names import stored_name
 from bethink.model.filters import Filter
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
-from bethink.model.records import Message, Record, SourceMessage, message_from
+from bethink.model.records import EndReason, Message, Record, SourceMessage, message_from
 from bethink.model.text import canonical_json, clean
-from bethink.store import messages, sessions
+from bethink.store import messages, restores, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
 
@@ -103,7 +103,8 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared], known: 
     if reserved is None:
         raise _refusal(tx, space, session_id)
     first = reserved.last - len(fresh) + 1
-    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=reserved.indexed)
+    index, link = reserved.indexed, reserved.link
+    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=index, link=link)
     if reserved.thread_id is not None:
         # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.log.events import queue_events  # noqa: PLC0415
@@ -153,7 +154,9 @@ def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
     found = sessions.find(tx, space=space, session_id=session_id)
     if found is None:
         return NotFound(f"no session {session_id!r} in space {space!r}.")
-    return SessionEnded(f"session {session_id} ended ({found.end_reason}).")
+    restore = restores.last(tx) if found.end_reason is EndReason.RESTORED else None
+    why = f"ended ({found.end_reason})." if restore is None else f"ended. {restore}"
+    return SessionEnded(f"session {session_id} {why}")
 
 
 def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int, only: Filter | None = None) -> list[Record]:

@@ -1,7 +1,7 @@
 """Opens sessions and marks them."""
 
 from bethink.errors import Invalid
-from bethink.log.succession import end_session, get_session, mark_pending
+from bethink.log.succession import end_session, get_session, mark_pending, succeed_session
 from bethink.model.records import AgentKind, EndReason, SessionInfo, Trigger, checked_name
 from bethink.model.rules import TURN_THRESHOLD, makes_memory
 from bethink.store import messages, sessions
@@ -25,6 +25,8 @@ def open_session(
         if ephemeral is None or last.learns == learns:
             return last, False
         last = end_session(tx, space=space, session_id=last.id, reason=EndReason.RESET)
+    if last is not None and last.end_reason is EndReason.RESTORED and (ephemeral is None or last.learns == learns):
+        return succeed_session(tx, space=space, session_id=last.id, reason=EndReason.RESTORED), True
     opened = sessions.open_next(
         tx,
         space=space,

@@ -26,6 +26,7 @@ class ChangeKind(OpenEnum):
     DOCUMENT_FORGOTTEN = "document.forgotten"
     SPACE_FORGOTTEN = "space.forgotten"
     SPACE_IMPORTED = "space.imported"
+    SPACE_RESTORED = "space.restored"
 
 
 @frozen

@@ -62,6 +62,8 @@ class EndReason(StrEnum):
     RESET = "reset"
     EMERGENCY = "emergency"
     COMPACTION = "compaction"
+    RESTORED = "restored"
+    """The memory was restored from a backup: what it was told since then is gone, so nothing is added to it."""
 
 
 class Origin(str):

@@ -26,6 +26,7 @@ _TRIGGER_OF_END = {
     EndReason.RESET: Trigger.RESET,
     EndReason.EMERGENCY: Trigger.RESET,
     EndReason.COMPACTION: Trigger.COMPACTION,
+    EndReason.RESTORED: Trigger.IDLE,
 }
 
 

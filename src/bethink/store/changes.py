@@ -6,6 +6,7 @@ from bethink.errors import Stale
 from bethink.model.changes import ChangeKind, MemoryChange
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
+from bethink.store import restores
 from bethink.store.db import Row, Tx
 
 
@@ -61,6 +62,12 @@ def after(tx: Tx, *, space: str, number: int, limit: int) -> list[MemoryChange]:
     found = [_change(row) for row in tx.all("changes_after", space=space, after=number, limit=limit)]
     if not number or (found and found[0].number == number + 1):
         return found
+    if found and tx.one("restored_past", space=space, number=number) is not None:
+        raise Stale(
+            f"the change {number} of space {space!r} is not known. {restores.last(tx)}",
+            current=newest(tx, space=space, limit=1)[0].number,
+            hint="Read the space as it stands now, and go on with after=0.",
+        )
     oldest = tx.one("oldest_change", space=space)
     last = newest(tx, space=space, limit=1)
     lost = oldest is not None and oldest["number"] > number + 1 and oldest["kind"] != ChangeKind.SPACE_FORGOTTEN

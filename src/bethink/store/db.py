@@ -8,11 +8,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Se
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 import anyio
 
-from bethink.errors import Invalid, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, Invalid, LostClaim, Misconfigured, NotFound, OutcomeUnknown, Unavailable
 from bethink.logs import logger
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
@@ -73,6 +74,8 @@ class Tx(ABC):
         """Whether it recorded a change: those who follow changes are notified once it is committed."""
         self.forgets = False
         """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
+        self.buried: list[Mapping[str, object]] = []
+        """Tombstones that it wrote: they are added to the file of tombstones once it is committed."""
         self.gone: dict[str, dict[str, None]] = {}
         """What it forgot, by kind: the ids, and for messages also their numbers, as in `ses_…:3`."""
         self.begun = False
@@ -194,6 +197,8 @@ class Database(ABC):
         """Called after each commit that queued jobs, with their kinds, on a connection's thread. It must not fail."""
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
+        self.tombstones_path: Path | None = None
+        """The file that keeps the tombstones outside of the database, for when an old backup is restored."""
         self.unsettled = False
         """Whether something was being forgotten when the database was opened, and is to be finished."""
 
@@ -246,11 +251,25 @@ class Database(ABC):
         if space is not None:
             checked_name(space, "a space")
         taken = None if read else rider.get()
-        if taken is None or taken.database is not self:
-            return await self._transact(body, space=space, read=read, repeatable=repeatable, synced=synced)
-        result = await self._transact(_with(body, taken), space=space, read=read, repeatable=repeatable, synced=synced)
-        taken.arrived()
+        if taken is not None and taken.database is not self:
+            taken = None
+        carried = body if taken is None else _with(body, taken)
+        try:
+            result = await self._transact(carried, space=space, read=read, repeatable=repeatable, synced=synced)
+        except (NotFound, LostClaim) as error:
+            await self._name_restore(error)
+            raise
+        if taken is not None:
+            taken.arrived()
         return result
+
+    async def _name_restore(self, error: BethinkError) -> None:
+        """Say that the database was restored, if it was: what is missing may have been stored after the backup."""
+        from bethink.store.restores import last  # noqa: PLC0415 - it needs this module
+
+        restore = await self._transact(last, space=None, read=True, repeatable=True, synced=False)
+        if restore is not None:
+            error.hint = f"{error.hint} {restore}".strip()
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
@@ -288,6 +307,15 @@ class Database(ABC):
         self._notified += 1
         if self.on_work is not None:
             self.on_work(kinds)
+
+    def _committed(self, tx: Tx) -> None:
+        # Called on a connection's thread after the commit, so it must not fail.
+        if tx.queued or tx.tells:
+            self._notify(tx.queued)
+        if tx.buried and self.tombstones_path is not None:
+            from bethink.store.tombstone_file import add  # noqa: PLC0415 - it needs this module
+
+            add(self.tombstones_path, tx.buried)
 
     async def empty_log(self) -> bool:
         """Remove what was forgotten from the log of this database, if it has one of its own; return whether it is out.

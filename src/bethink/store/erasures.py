@@ -131,6 +131,8 @@ def bury(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: st
     for kind, found in by_kind.items():
         given = {"space": space, "kind": kind, "key_id": made.key_id, "erasure": erasure_id}
         tx.run("bury", **given, digests=list(found), times=[to_micros(at)] * len(found))
+        tx.buried += [{**given, "digest": digest, "at": to_micros(at)} for digest in found]
+    tx.buried.append({"key": made.own.hex()})
 
 
 def put(tx: Tx, stone: Tombstone, *, space: str) -> None:

@@ -11,6 +11,7 @@ from bethink.model.moments import FIRST, LAST, Micros, from_micros, to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Message, Origin, Record, Role
 from bethink.store import terms
+from bethink.store.chain import seals
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.terms import Entry, IndexPlace, Words
 
@@ -51,14 +52,18 @@ class Taken:
 
 
 def append(
-    tx: Tx, *, space: str, session_id: str, first: int, rows: Sequence[Prepared], index: IndexPlace | None = None
+    tx: Tx, *, space: str, session_id: str, first: int, rows: Sequence[Prepared], index: IndexPlace, link: str
 ) -> None:
-    """Store messages under the numbers from `first` on, which the caller has reserved, and index them."""
+    """Store messages under the numbers from `first` on, which the caller has reserved, and seal and index them."""
     now = to_micros(tx.now)
+    sealed = seals(rows, key=index.key, session_id=session_id, first=first, recorded_at=now, before=link)
     # One row at a time and joined with +: this runs for every message, and a list of rows would trigger the collector.
     tx.insert(
         "insert_messages",
-        ((space, session_id, number, now) + row[:_COLUMNS] for number, row in enumerate(rows, first)),  # noqa: RUF005
+        (
+            (space, session_id, number, now) + row[:_COLUMNS] + (seal,)  # noqa: RUF005
+            for number, (row, seal) in enumerate(zip(rows, sealed, strict=True), first)
+        ),
     )
     found = [
         Entry(

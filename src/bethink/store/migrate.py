@@ -34,6 +34,11 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
     ]
 
 
+def newest_version(dialect: Dialect) -> int:
+    """Return the version of the schema that this code reads and writes."""
+    return migrations(dialect)[-1][0]
+
+
 def migrate(tx: Tx) -> list[int]:
     """Bring the schema up to date and return the versions that were added. Raises `Misconfigured` if it cannot.
 

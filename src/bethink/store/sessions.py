@@ -106,11 +106,13 @@ def end(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> bool:
 
 
 class Reserved(NamedTuple):
-    """The last of the reserved numbers, the thread of the session, and where its messages are indexed."""
+    """The last of the reserved numbers, the thread of the session, and where its messages are indexed and linked."""
 
     last: int
     thread_id: str | None
     indexed: IndexPlace
+    link: str = ""
+    """The digest of the message before, which the next seal follows."""
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
@@ -125,7 +127,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
         _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
-    return Reserved(last=row["last_number"], thread_id=row["thread_id"], indexed=place_from(row))
+    return Reserved(row["last_number"], row["thread_id"], place_from(row), row["link"] or "")
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:

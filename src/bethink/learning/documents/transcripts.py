@@ -49,7 +49,15 @@ def post(tx: Tx, claim: Claim, work: ExtractionInput) -> None:
     row = Prepared(
         "system", content, None, "[]", None, 0, canonical_json(named), "memory", None, None, None
     )  # fmt: skip
-    messages.append(tx, space=claim.space, session_id=session_id, first=reserved.last, rows=[row])
+    messages.append(
+        tx,
+        space=claim.space,
+        session_id=session_id,
+        first=reserved.last,
+        rows=[row],
+        index=reserved.indexed,
+        link=reserved.link,
+    )
     jobs.queue(tx, space=claim.space, kind=JobKind.WRITE, key=session_id, watermark=reserved.last)
 
 

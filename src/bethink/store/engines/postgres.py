@@ -42,6 +42,8 @@ T = TypeVar("T")
 Connection = psycopg.Connection[dict[str, Any]]
 
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
+RESTORING = "restoring"
+"""The name under which a database says that it was restored, and that it must not be used before that is finished."""
 _SHARED_TABLES = (
     "jobs",
     "attempts",
@@ -163,6 +165,8 @@ class PostgresDatabase(Database):
     def __init__(self, options: PostgresOptions, *, clock: Clock = system_clock) -> None:
         super().__init__()
         self.options = options
+        self.finishes_restore = False
+        """Whether it may be opened while a restore of it is not finished."""
         self._clock = clock
 
     def _start(self) -> None:
@@ -213,6 +217,11 @@ class PostgresDatabase(Database):
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
         self.fingerprint_key = deployment_key(tx, "fingerprint")
+        if not self.finishes_restore and tx.one("find_deployment_key", name=RESTORING) is not None:
+            raise Unavailable(
+                "this database is being restored from a backup.",
+                hint="Wait until 'bethink restore' has ended; if it was interrupted, run it again.",
+            )
         self.unsettled = tx.one("any_open_sink") is not None
         _check_role(tx)
         _check_walls(tx)
@@ -261,8 +270,7 @@ class PostgresDatabase(Database):
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
                 _commit(connection)
-                if tx.queued or tx.tells:
-                    self._notify(tx.queued)
+                self._committed(tx)
         except psycopg.Error as error:
             raise _outcome(holder, error, committing=committing, repeatable=repeatable) from error
         except BaseException:

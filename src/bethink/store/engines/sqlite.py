@@ -191,8 +191,7 @@ class SqliteDatabase(Database):
                 if tx.begun:
                     committing = begin == _WRITE
                     connection.execute("COMMIT")
-                    if tx.queued or tx.tells:
-                        self._notify(tx.queued)
+                    self._committed(tx)
                     if tx.forgets and self.options.wal:
                         self._checkpointer.clear(connection)
             except BaseException:

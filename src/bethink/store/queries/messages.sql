@@ -1,21 +1,21 @@
 -- name: insert_messages
 -- Insert a message under its number; without a time, it was said when it was stored.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
-                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags)
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags, seal)
 VALUES (:space, :session, :number, :recorded_at, :role, :content, :name, :tool_calls, :tool_call_id,
-        :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at), :tags);
+        :is_error, :metadata, :origin, :idempotency_key, :trace_parent, COALESCE(:said_at, :recorded_at), :tags, :seal);
 
 -- name: insert_messages_together (postgres)
 -- The same for many messages, with all rows as one JSON value.
 INSERT INTO messages (space_id, session_id, number, recorded_at, role, content, name, tool_calls, tool_call_id,
-                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags)
+                      is_error, metadata, origin, idempotency_key, trace_parent, said_at, tags, seal)
 SELECT r.space, r.session, r.number, r.recorded_at, r.role, r.content, r.name, CAST(r.tool_calls AS json),
        r.tool_call_id, r.is_error, CAST(r.metadata AS json), r.origin, r.idempotency_key, r.trace_parent,
-       COALESCE(r.said_at, r.recorded_at), CAST(r.tags AS json)
+       COALESCE(r.said_at, r.recorded_at), CAST(r.tags AS json), r.seal
 FROM json_to_recordset(:rows) AS r (
     space text, session text, number bigint, recorded_at bigint, role text, content text, name text,
     tool_calls text, tool_call_id text, is_error integer, metadata text, origin text, idempotency_key text,
-    trace_parent text, said_at bigint, tags text
+    trace_parent text, said_at bigint, tags text, seal text
 );
 
 -- name: find_keys

@@ -126,6 +126,12 @@ WHERE space_id = :space AND id = :id AND ended_at IS NULL
 RETURNING last_number, marked_at, (
     SELECT t.id FROM threads t WHERE t.space_id = sessions.space_id AND t.session_id = sessions.id
 ) AS thread_id, rests,
+    COALESCE(
+        (SELECT substr(m.seal, 17) FROM messages m WHERE m.space_id = :space AND m.session_id = sessions.id
+         AND m.number = sessions.last_number - :count),
+        (SELECT k.digest FROM chain_links k WHERE k.space_id = :space AND k.session_id = sessions.id
+         AND k.number = sessions.last_number - :count)
+    ) AS link,
     (SELECT p.key FROM spaces p WHERE p.id = :space) AS key,
     (SELECT p.place FROM spaces p WHERE p.id = :space) AS place,
     (SELECT max(i.doc) FROM terms i

@@ -50,7 +50,7 @@ CREATE TABLE summaries (
 
 -- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
 -- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
--- job waits until its time comes or its session gets a new message.
+-- job waits until its time comes or its session gets a new message. sealed_from: the first message with a seal.
 -- Every append updates the row of its session: free space on the page keeps those updates out of the indexes.
 CREATE TABLE sessions (
     space_id text COLLATE "C" NOT NULL,
@@ -70,6 +70,7 @@ CREATE TABLE sessions (
     rests integer NOT NULL DEFAULT 0,
     tags json NOT NULL DEFAULT '[]',
     metadata json NOT NULL DEFAULT '{}',
+    sealed_from bigint NOT NULL DEFAULT 1,
     PRIMARY KEY (space_id, id),
     UNIQUE (space_id, conversation_id, ordinal),
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
@@ -79,7 +80,8 @@ CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHER
 CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
--- Every message, numbered within its session. Rows are only added, or forgotten.
+-- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
+-- message and the seal before it.
 CREATE TABLE messages (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -97,6 +99,7 @@ CREATE TABLE messages (
     said_at bigint NOT NULL,
     recorded_at bigint NOT NULL,
     tags json NOT NULL DEFAULT '[]',
+    seal text COLLATE "C",
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (space_id);
@@ -104,6 +107,30 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
+
+-- The digests of erased messages, so that the chain of their session can still be followed. Without its salt a digest
+-- says nothing about its message.
+CREATE TABLE chain_links (
+    space_id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    PRIMARY KEY (space_id, session_id, number),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+);
+
+CREATE FUNCTION keep_links() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO chain_links (space_id, session_id, number, digest)
+    SELECT g.space_id, g.session_id, g.number, substr(g.seal, 17)
+    FROM gone g JOIN sessions s ON s.space_id = g.space_id AND s.id = g.session_id
+    WHERE g.seal IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER links_kept AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION keep_links();
 
 -- ---------------------------------------- work
 
@@ -237,6 +264,14 @@ CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 CREATE TABLE deployment_keys (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     value text NOT NULL
+);
+
+-- Each time this database was restored from a backup. epoch: the microsecond of the restore; whatever is numbered goes on
+-- from there, so that no number is given out twice. backup_at: when the backup was made; what was stored between is gone.
+CREATE TABLE restores (
+    epoch bigint NOT NULL PRIMARY KEY,
+    backup_at bigint NOT NULL,
+    tombstones bigint NOT NULL
 );
 
 -- The answer of a model for a job, stored before it is applied.
@@ -1060,7 +1095,7 @@ BEGIN
         'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
-        'feedback', 'erasures', 'tombstones', 'written_files'
+        'feedback', 'chain_links', 'erasures', 'tombstones', 'written_files'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

@@ -56,7 +56,7 @@ CREATE TABLE summaries (
 
 -- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
 -- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
--- job waits until its time comes or its session gets a new message.
+-- job waits until its time comes or its session gets a new message. sealed_from: the first message with a seal.
 CREATE TABLE sessions (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -75,6 +75,7 @@ CREATE TABLE sessions (
     rests INTEGER NOT NULL DEFAULT 0,
     tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
     metadata TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(metadata)),
+    sealed_from INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (space_id, id),
     UNIQUE (space_id, conversation_id, ordinal),
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
@@ -84,7 +85,8 @@ CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHER
 CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
--- Every message, numbered within its session. Rows are only added, or forgotten.
+-- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
+-- message and the seal before it.
 CREATE TABLE messages (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -102,6 +104,7 @@ CREATE TABLE messages (
     said_at INTEGER NOT NULL,
     recorded_at INTEGER NOT NULL,
     tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
+    seal TEXT,
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) STRICT;
@@ -109,6 +112,23 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
+
+-- The digests of erased messages, so that the chain of their session can still be followed. Without its salt a digest
+-- says nothing about its message.
+CREATE TABLE chain_links (
+    space_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (space_id, session_id, number),
+    FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TRIGGER messages_links_ad AFTER DELETE ON messages WHEN old.seal IS NOT NULL BEGIN
+    INSERT INTO chain_links (space_id, session_id, number, digest)
+    SELECT s.space_id, s.id, old.number, substr(old.seal, 17) FROM sessions s
+    WHERE s.space_id = old.space_id AND s.id = old.session_id;
+END;
 
 -- ---------------------------------------- work
 
@@ -230,6 +250,14 @@ CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 CREATE TABLE deployment_keys (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
+) STRICT;
+
+-- Each time this database was restored from a backup. epoch: the microsecond of the restore; whatever is numbered goes on
+-- from there, so that no number is given out twice. backup_at: when the backup was made; what was stored between is gone.
+CREATE TABLE restores (
+    epoch INTEGER NOT NULL PRIMARY KEY,
+    backup_at INTEGER NOT NULL,
+    tombstones INTEGER NOT NULL
 ) STRICT;
 
 -- The answer of a model for a job, stored before it is applied.

@@ -1,0 +1,235 @@
+"""Dumps and restores PostgreSQL databases with PostgreSQL's own tools, as one state, past row-level security."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import dict_row
+
+from bethink.errors import Busy, Corrupt, Misconfigured, StoreError
+from bethink.frozen import frozen
+from bethink.model.backups import Counts
+from bethink.store.engines.postgres import RESTORING, PostgresOptions, translated
+from bethink.store.migrate import schema
+from bethink.store.sql import Dialect
+
+_ROLE = """Create a role for backups as a superuser: CREATE ROLE bethink_backup LOGIN BYPASSRLS; \
+GRANT pg_read_all_data TO bethink_backup; then pass --database postgresql://bethink_backup@host/database."""
+_COUNTS = """SELECT (SELECT count(*) FROM spaces) AS spaces, (SELECT count(*) FROM sessions) AS sessions,
+    (SELECT count(*) FROM messages) AS messages, (SELECT max(version) FROM schema_version) AS schema_version"""
+_MAKES = re.compile(r"\bCREATE (TABLE|VIEW|FUNCTION) (\w+)")
+_LEFT_OUT = re.compile(r"^;|; \d+ \d+ (?:EXTENSION|SCHEMA|COMMENT - (?:EXTENSION|SCHEMA)|ACL|DEFAULT ACL) ")
+_CHUNK = 1 << 20
+
+
+@frozen
+class Tools:
+    """Where PostgreSQL's tools are: a folder, or empty for those on the path."""
+
+    folder: str = ""
+
+    def find(self, name: str, *, server: int) -> str:
+        """Return the path of a tool that fits a server. Raises `Misconfigured` if there is none."""
+        found = shutil.which(name, path=self.folder or None)
+        hint = f"Install the client tools of PostgreSQL {server}, or name their folder with --tools FOLDER."
+        if found is None:
+            raise Misconfigured(f"{name} was not found.", hint=hint)
+        said = _run([found, "--version"], os.environ)
+        version = re.search(r"\) (\d+)", said)
+        if version is None or int(version[1]) < server:
+            own = "unknown" if version is None else version[1]
+            raise Misconfigured(f"{found} is version {own}, and the server is {server}.", hint=hint)
+        return found
+
+
+@contextmanager
+def _connected(dsn: str) -> Generator[psycopg.Connection[dict[str, Any]]]:
+    try:
+        options = PostgresOptions(dsn=dsn, statement_timeout=0, idle_timeout=0).parameters()
+        with psycopg.Connection[dict[str, Any]].connect(dsn, row_factory=dict_row, **options) as connection:
+            yield connection
+    except psycopg.OperationalError as error:
+        raise translated(error, lost=True) from error
+    except psycopg.Error as error:
+        raise translated(error, lost=False) from error
+
+
+def _reachable(dsn: str) -> tuple[str, Mapping[str, str]]:
+    """Return an address without its password, and the environment that tells it: all see the arguments of a process."""
+    given = conninfo_to_dict(dsn)
+    password = given.pop("password", None)
+    return make_conninfo("", **given), {**os.environ, **({} if password is None else {"PGPASSWORD": str(password)})}
+
+
+def dump(dsn: str, into: Path, *, tools: Tools) -> Counts:
+    """Dump a database into a file, and count what it holds in the very state that was dumped."""
+    with _connected(dsn) as connection:
+        server = connection.info.server_version // 10_000
+        program = tools.find("pg_dump", server=server)
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        _check_role(connection)
+        exported = connection.execute("SELECT pg_export_snapshot() AS snapshot").fetchone()
+        counts = _counted(connection, server)
+        address, environment = _reachable(dsn)
+        snapshot = str(exported["snapshot"] if exported else "")
+        into.touch(mode=0o600)
+        _run([program, "--format=custom", f"--snapshot={snapshot}", f"--file={into}", address], environment)
+    with into.open("rb") as file:
+        os.fsync(file.fileno())
+    return counts
+
+
+def _check_role(connection: psycopg.Connection[dict[str, Any]]) -> None:
+    role = connection.execute(
+        "SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    if role is None or not role["unbound"]:
+        name = "" if role is None else role["name"]
+        raise Misconfigured(
+            f"row-level security binds the role {name!r}: its backup would be refused, or empty.", hint=_ROLE
+        )
+
+
+def _counted(connection: psycopg.Connection[dict[str, Any]], server: int) -> Counts:
+    row = connection.execute(_COUNTS).fetchone()
+    has_restores = connection.execute("SELECT to_regclass('restores') IS NOT NULL AS found").fetchone()
+    epoch = None
+    if has_restores is not None and has_restores["found"]:
+        epoch = connection.execute("SELECT max(epoch) AS epoch FROM restores").fetchone()
+    return Counts(**(row or {}), epoch=(epoch or {}).get("epoch") or 0, server=server)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode:
+        raise StoreError(f"{Path(command[0]).name} failed: {_first_error(done.stderr)}.", hint="Nothing was changed.")
+    return done.stdout.decode(errors="replace")
+
+
+def _started(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603 - our own command
+        command, env=environment, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE
+    )
+
+
+def _first_error(told: bytes) -> str:
+    lines = [line for line in told.decode(errors="replace").splitlines() if "error" in line.lower()]
+    # Only its first error line: what follows may quote rows.
+    return lines[0].rstrip(".") if lines else "no reason given"
+
+
+def check_dump(file: Path, *, tools: Tools) -> dict[str, int]:
+    """Read a dump to its end, and count the rows of each table. Raises `Corrupt` if it is damaged."""
+    program = tools.find("pg_restore", server=0)
+    rows: dict[str, int] = {}
+    table = ""
+    with _started([program, "--data-only", "-f", "-", str(file)], stdout=subprocess.PIPE) as reading:
+        assert reading.stdout is not None and reading.stderr is not None  # noqa: S101, PT018 - both are pipes
+        for line in reading.stdout:
+            if table and line == b"\\.\n":
+                table = ""
+            elif table:
+                rows[table] += 1
+            elif line.startswith(b"COPY "):
+                table = _root(line.split()[1].decode())
+                rows.setdefault(table, 0)
+        told = reading.stderr.read()
+    if reading.returncode:
+        raise Corrupt(f"cannot read {file} to its end: {_first_error(told)}.", hint="Use another backup.")
+    return rows
+
+
+def _root(name: str) -> str:
+    """Return the table whose part a table is, without its schema."""
+    return re.sub(r"^(messages|facts)_\d\d$", r"\1", name.rpartition(".")[2].strip('"'))
+
+
+def replace_database(dsn: str, file: Path, *, tools: Tools, note: Mapping[str, object]) -> None:
+    """Replace what a database holds by a dump, in one transaction, and leave a note that the restore is not finished.
+
+    Until the note is taken away, no process opens the database.
+    """
+    with _connected(dsn) as connection:
+        server = connection.info.server_version // 10_000
+        _check_alone(connection)
+        reader, writer = (tools.find(name, server=server) for name in ("pg_restore", "psql"))
+    address, environment = _reachable(dsn)
+    with tempfile.TemporaryDirectory() as folder:
+        listed, first, then = (Path(folder) / name for name in ("list", "first.sql", "then.sql"))
+        entries = _run([reader, "--list", str(file)], environment).splitlines()
+        listed.write_text("\n".join(line for line in entries if not _LEFT_OUT.search(line)), encoding="utf-8")
+        first.write_text(_drops(), encoding="utf-8")
+        then.write_text(_leaves(note), encoding="utf-8")
+        reads = [reader, "--no-owner", "--no-privileges", "-L", str(listed), "-f", "-", str(file)]
+        writes = [writer, "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+        _pipe(reads, [*writes, "-f", str(first), "-f", "-", "-f", str(then), address], environment)
+
+
+def _check_alone(connection: psycopg.Connection[dict[str, Any]]) -> None:
+    others = connection.execute(
+        "SELECT count(*) AS count FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    ).fetchone()
+    if others is not None and others["count"]:
+        raise Busy(
+            f"{others['count']} other connections are open to this database.",
+            hint="Stop servers, workers and programs that use it, then restore.",
+        )
+
+
+def _drops() -> str:
+    """Remove all that is ours, whichever version made it, and nothing else that is in the database."""
+    made = _MAKES.findall(schema(Dialect.POSTGRES))
+    lines = [f"DROP {kind} IF EXISTS {name} CASCADE;" for kind, name in reversed(made)]
+    return "\n".join(["SET client_min_messages = warning;", *lines, "DROP TABLE IF EXISTS schema_version CASCADE;", ""])
+
+
+def _leaves(note: Mapping[str, object]) -> str:
+    text = json.dumps(note).replace("'", "''")
+    # pg_restore empties the search path of its session.
+    return (
+        "SET search_path TO DEFAULT;\n"
+        f"INSERT INTO deployment_keys (name, value) VALUES ('{RESTORING}', '{text}')"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value;\n"
+    )
+
+
+def _pipe(reads: list[str], writes: list[str], environment: Mapping[str, str]) -> None:
+    with (
+        _started(writes, environment, stdin=subprocess.PIPE) as writer,
+        _started(reads, stdout=subprocess.PIPE) as reader,
+    ):
+        assert writer.stdin is not None and reader.stdout is not None and reader.stderr is not None  # noqa: S101, PT018
+        try:
+            while chunk := reader.stdout.read(_CHUNK):
+                writer.stdin.write(chunk)
+            told = reader.stderr.read()
+            if reader.wait():
+                # Before the end of its input: it would commit what it has.
+                writer.kill()
+                raise Corrupt(f"the backup cannot be read: {_first_error(told)}.", hint="Nothing was changed.")
+            writer.stdin.close()
+        except BrokenPipeError:
+            reader.kill()
+        assert writer.stderr is not None  # noqa: S101 - a pipe
+        said = writer.stderr.read()
+        if writer.wait():
+            hint = "Nothing was changed. If a type is missing, run CREATE EXTENSION vector as a superuser first."
+            raise StoreError(f"psql failed: {_first_error(said)}.", hint=hint)

@@ -1,0 +1,131 @@
+"""A small file of tombstones beside a database: what was forgotten stays forgotten when an old backup is restored.
+
+A line is a JSON object. The first of a database names the key of its digests; no line holds a text.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bethink.errors import Invalid
+from bethink.frozen import frozen
+from bethink.logs import logger
+from bethink.model.erasures import Tombstone
+from bethink.model.moments import from_micros, to_micros
+from bethink.store import erasures, jobs
+from bethink.store.db import NO_LIMIT, Database, Tx
+
+_log = logger("store")
+
+
+@frozen
+class Buried:
+    """The tombstones of some spaces, and the keys that their digests were made with."""
+
+    keys: frozenset[bytes] = frozenset()
+    stones: frozenset[tuple[str, Tombstone]] = frozenset()
+    """Each with the name of its space."""
+
+    def __or__(self, other: "Buried") -> "Buried":
+        return Buried(keys=self.keys | other.keys, stones=self.stones | other.stones)
+
+    @property
+    def spaces(self) -> list[str]:
+        """The spaces that have any."""
+        return sorted({space for space, _ in self.stones})
+
+    def dumped(self) -> str:
+        """Return the lines of a file that holds them."""
+        keys = [{"key": key.hex()} for key in sorted(self.keys)]
+        ordered = sorted(self.stones, key=lambda each: (each[1].at, each[0], each[1].kind, each[1].digest))
+        return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in [*keys, *map(_line, ordered)])
+
+
+def _line(each: tuple[str, Tombstone]) -> dict[str, object]:
+    space, stone = each
+    found = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+    return {**found, "digest": stone.digest, "at": to_micros(stone.at)}
+
+
+def parsed(text: str, *, name: str) -> Buried:
+    """Read the lines of a file. A last line that is not whole is left out: it was written when the power failed."""
+    keys: set[bytes] = set()
+    stones: set[tuple[str, Tombstone]] = set()
+    lines = text.split("\n")
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            values: dict[str, Any] = json.loads(line)
+            if "key" in values:
+                keys.add(bytes.fromhex(values["key"]))
+                continue
+            stones.add((values["space"], _stone(values)))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Invalid(f"line {number} of {name} is no tombstone.", hint="Use a file that Bethink wrote.") from error
+    return Buried(keys=frozenset(keys), stones=frozenset(stones))
+
+
+def _stone(values: dict[str, Any]) -> Tombstone:
+    at: datetime = from_micros(values["at"])
+    return Tombstone(
+        kind=values["kind"], key_id=values["key_id"], digest=values["digest"], erasure_id=values["erasure"], at=at
+    )
+
+
+def read(path: Path) -> Buried:
+    """Return the tombstones in a file. Raises `Invalid` if it is no such file."""
+    return parsed(path.read_text(encoding="utf-8"), name=str(path))
+
+
+def write(path: Path, buried: Buried) -> None:
+    """Write a file anew, whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(buried.dumped())
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _spaces(tx: Tx) -> list[str]:
+    # Those of erasures, and all that exist: tombstones may also have come from elsewhere.
+    buried = {row["space_id"] for row in tx.all("list_buried_spaces")}
+    return sorted(buried.union(jobs.spaces(tx, limit=NO_LIMIT, after="")))
+
+
+def add(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
+    """Add lines at the end of a file. It never fails: they are in the database, too."""
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+    try:
+        with open(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "a", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        _log.error("cannot add to %s, the file of tombstones: %s", path, error.strerror)
+
+
+async def of_database(database: Database) -> Buried:
+    """Return every tombstone of a database, also those of spaces that are gone."""
+    names = await database.transact(_spaces, read=True)
+    key = await database.transact(lambda tx: tx.one("find_deployment_key", name="tombstones"), read=True)
+    others = await database.transact(lambda tx: tx.all("list_deployment_keys", pattern="tombstones:%"), read=True)
+    stones: set[tuple[str, Tombstone]] = set()
+    for name in names:
+        found = await database.transact(
+            lambda tx, name=name: erasures.tombstones(tx, space=name), space=name, read=True
+        )
+        stones |= {(name, stone) for stone in found}
+    rows = [*([] if key is None else [key]), *others]
+    return Buried(keys=frozenset(bytes.fromhex(row["value"]) for row in rows), stones=frozenset(stones))
+
+
+def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: str) -> None:
+    """Add tombstones from elsewhere to those of a space."""
+    for key in keys:
+        erasures.add_key(tx, key)
+    for stone in stones:
+        erasures.put(tx, stone, space=space)

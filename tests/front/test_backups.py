@@ -1,0 +1,293 @@
+"""Backups: what they hold, what a restore brings back, what stays erased, and what is void afterwards."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import bethink
+from bethink.backups import manifest
+from bethink.backups.make import back_up
+from bethink.backups.restore import finish_recovery, restore
+from bethink.backups.verify import verify_backup, verify_database
+from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable
+from bethink.model.backups import Finding, Manifest, Restored
+from bethink.model.jobs import Claim, JobKind
+from bethink.model.verbs.sessions import APPEND, AppendRequest
+from bethink.settings import Settings, load_settings, settings_of
+from bethink.store import jobs
+from bethink.store.engines.postgres import RESTORING
+from bethink.store.engines.postgres_dump import Tools
+from tests.conftest import DATABASES, KEY, Quiet
+from tools import postgres
+
+ROOT = Path(__file__).parent.parent.parent
+SECRET = "Kavurimote"
+LEASE = timedelta(minutes=10)
+
+
+def settings_for(target: str, **more: object) -> Settings:
+    return load_settings(None, **{**settings_of(target), **more})  # pyright: ignore[reportArgumentType]
+
+
+def opened(settings: Settings) -> bethink.Memory:
+    return bethink.connect(settings=replace(settings, learning=replace(settings.learning, enabled=False)))
+
+
+async def checked(findings: AsyncIterator[Finding]) -> list[Finding]:
+    return [each async for each in findings]
+
+
+@dataclass(kw_only=True)
+class Told:
+    """One memory that was backed up, went on, and was restored."""
+
+    settings: Settings
+    made: Manifest
+    backup: list[Finding]
+    done: Restored
+    session: str
+    late: str
+    position: int
+    claim: Claim
+
+
+def backup_role(superuser: str, name: str) -> str:
+    """Make the role for backups as the documentation says, and return its address."""
+    page = (ROOT / "docs" / "howto" / "backup.md").read_text(encoding="utf-8")
+    statements = re.findall(r"```sql\n(.*?)```", page, flags=re.DOTALL)[0]
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'bethink_backup'").fetchone() is None:
+            connection.execute(statements)
+    return postgres.in_database(superuser, name, user="bethink_backup")
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Two conversations are backed up; then one is forgotten and more is said, and the backup is restored."""
+    folder = tmp_path_factory.mktemp("told")
+    tools = ""
+    if request.param == "sqlite":
+        settings = backing = settings_for(str(folder / "memory.db"))
+    else:
+        superuser = request.getfixturevalue("superuser_dsn")
+        target = postgres.create_database(superuser, "backed_up")
+        settings = settings_for(target, tombstones_file=str(folder / "tombstones"))
+        backing = settings_for(backup_role(superuser, "backed_up"))
+        tools = str(postgres.binaries())
+    file = folder / "monday.backup"
+    async with opened(settings) as memory:
+        space = memory.space("ida")
+        await space.remember(f"My therapist is {SECRET}.", conversation="private")
+        session = await space.session(KEY)
+        await session.append([bethink.Message(role="user", content=f"number {n}") for n in range(8)])
+        await space.facts.save(bethink.Fact(id="first", content="Said early."))
+        made = await back_up(backing, file, tools=tools)
+        await space.forget(conversation="private")
+        [number] = await session.append([bethink.Message(role="user", content="said late")])
+        await space.facts.save(bethink.Fact(id="late", content="Said late."))
+        changes = await space.changes()
+        database = memory.local().parts.database
+        claims = await database.transact(
+            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="w", lease=LEASE, limit=1)
+        )
+    backup = await checked(verify_backup(settings, file, tools=tools))
+    done = await restore(settings, file, tools=tools)
+    return Told(
+        settings=settings, made=made, backup=backup, done=done, session=session.id, late=f"message:{session.id}:{number}",
+        position=changes[-1].number, claim=claims[0],
+    )  # fmt: skip
+
+
+async def test_a_backup_is_counted_and_found_whole(told: Told) -> None:
+    assert told.made.counts.messages == 9
+    assert [(each.name, each.ok) for each in told.backup if not each.ok] == []
+    assert told.backup[0].name == "manifest"
+
+
+async def test_a_restore_brings_back_the_state_of_the_backup(told: Told) -> None:
+    async with opened(told.settings) as memory:
+        space = memory.space("ida")
+        read = await (await space.get_session(told.session)).read()
+
+        assert [each.message.content for each in read] == [f"number {n}" for n in range(8)]
+        assert [each.id for each in await space.facts.all()] == ["first"]
+        found = await checked(verify_database(told.settings, memory.local().parts.database))
+        assert [each for each in found if not each.ok] == []
+
+
+async def test_what_was_forgotten_after_the_backup_stays_forgotten(told: Told) -> None:
+    async with opened(told.settings) as memory:
+        assert (await memory.space("ida").recall(f"Who is {SECRET}?")).items == ()
+    if told.settings.module == "memory.sqlite":
+        folder = Path(told.settings.database_path).parent
+        left = [path for path in folder.iterdir() if not path.name.startswith("monday")]
+        assert not any(SECRET.encode() in path.read_bytes() for path in left)
+    assert told.done.erased == 1
+    assert "the replaced database" in told.done.sources
+
+
+async def test_what_was_handed_out_after_the_backup_is_refused_with_the_name_of_the_restore(told: Told) -> None:
+    late = (bethink.Message(role="user", content="later still"),)
+    async with opened(told.settings) as memory:
+        space, local = memory.space("ida"), memory.local()
+        with pytest.raises(NotFound, match="restored on"):
+            await space.explain(bethink.Ref.parse(told.late))
+        with pytest.raises(SessionEnded, match="restored on"):
+            await local.run(APPEND, "ida", AppendRequest(session_id=told.session, messages=late))
+        with pytest.raises(Stale, match="restored on"):
+            await space.changes(after=told.position)
+        valid = await local.parts.database.transact(lambda tx: jobs.beat(tx, told.claim, lease=LEASE), space="ida")
+        assert not valid
+        assert (await space.changes())[-1].kind == "space.restored"
+
+
+async def test_a_conversation_goes_on_in_a_new_session(told: Told) -> None:
+    async with opened(told.settings) as memory:
+        session = await memory.space("ida").session(KEY)
+
+        assert session.id != told.session
+        assert await session.append([bethink.Message(role="user", content="Here again.")])
+
+
+@pytest.fixture
+async def file_settings(tmp_path: Path) -> Settings:
+    """A memory in a file, with one message."""
+    settings = settings_for(str(tmp_path / "memory.db"))
+    async with opened(settings) as memory:
+        await memory.space("ida").remember(f"My therapist is {SECRET}.", conversation="private")
+    return settings
+
+
+async def test_a_backup_is_never_written_over(file_settings: Settings, tmp_path: Path) -> None:
+    await back_up(file_settings, tmp_path / "one.backup")
+
+    with pytest.raises(Conflict, match="exists"):
+        await back_up(file_settings, tmp_path / "one.backup")
+
+
+async def test_a_backup_that_was_changed_is_refused_and_changes_nothing(
+    file_settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.backup"
+    await back_up(file_settings, file)
+    content = file.read_bytes()
+    file.write_bytes(content[:5000] + b"x" + content[5001:])
+
+    with pytest.raises(Corrupt, match="was changed"):
+        await restore(file_settings, file)
+    assert not (await checked(verify_backup(file_settings, file)))[0].ok
+    async with opened(file_settings) as memory:
+        assert (await memory.space("ida").recall("Who is my therapist?")).items
+
+
+async def test_the_file_of_tombstones_is_enough_when_the_database_is_lost(
+    file_settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.backup"
+    await back_up(file_settings, file)
+    async with opened(file_settings) as memory:
+        await memory.space("ida").forget(conversation="private")
+    Path(file_settings.database_path).unlink()
+
+    done = await restore(file_settings, file)
+
+    assert done.sources == (f"{file_settings.database_path}.tombstones",)
+    assert SECRET.encode() not in Path(file_settings.database_path).read_bytes()
+    async with opened(file_settings) as memory:
+        assert (await memory.space("ida").recall("Who is my therapist?")).items == ()
+
+
+async def test_without_any_tombstones_a_restore_says_that_it_knows_of_none(
+    file_settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.backup"
+    await back_up(file_settings, file)
+    Path(file_settings.database_path).unlink()
+
+    assert (await restore(file_settings, file)).sources == ()
+
+
+async def test_a_damaged_database_is_kept_under_another_name(file_settings: Settings, tmp_path: Path) -> None:
+    file, path = tmp_path / "one.backup", Path(file_settings.database_path)
+    await back_up(file_settings, file)
+    path.write_bytes(b"not a database" * 1000)
+
+    done = await restore(file_settings, file)
+
+    assert Path(done.damaged).read_bytes().startswith(b"not a database")
+    async with opened(file_settings) as memory:
+        assert (await memory.space("ida").recall("Who is my therapist?")).items
+
+
+async def test_whoever_has_the_file_open_sees_the_restored_state(file_settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "one.backup"
+    async with opened(file_settings) as memory:
+        space = memory.space("ida")
+        await back_up(file_settings, file)
+        await space.facts.save(bethink.Fact(id="late", content="Said late."))
+
+        await restore(file_settings, file)
+
+        assert await space.facts.all() == []
+        await space.remember("I live in Oslo.", conversation="home")
+    async with opened(file_settings) as memory:
+        assert (await memory.space("ida").recall("Where do I live?")).items
+
+
+async def test_a_recovery_by_other_means_is_finished_with_a_new_epoch(file_settings: Settings, tmp_path: Path) -> None:
+    made = await back_up(file_settings, tmp_path / "one.backup")
+    async with opened(file_settings) as memory:
+        await memory.space("ida").forget(conversation="private")
+    Path(file_settings.database_path).write_bytes((tmp_path / "one.backup").read_bytes())
+
+    done = await finish_recovery(file_settings, made.began_at)
+
+    assert done.erased == 1
+    assert SECRET.encode() not in Path(file_settings.database_path).read_bytes()
+
+
+async def test_a_backup_without_its_manifest_is_still_checked(file_settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "one.backup"
+    await back_up(file_settings, file)
+    manifest.path_of(file).unlink()
+
+    found = await checked(verify_backup(file_settings, file))
+
+    assert [each.name for each in found] == ["manifest", "integrity", "counts", "schema", "chain"]
+    assert all(each.ok for each in found)
+
+
+async def test_a_role_that_row_level_security_binds_makes_no_backup(fresh_dsn: str, tmp_path: Path) -> None:
+    async with bethink.connect(fresh_dsn, redactor=Quiet(), learn=False):
+        pass
+
+    with pytest.raises(Misconfigured, match="row-level security binds") as raised:
+        await back_up(settings_for(fresh_dsn), tmp_path / "one.backup", tools=str(postgres.binaries()))
+    assert "BYPASSRLS" in raised.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: Path) -> None:
+    tool = tmp_path / "pg_dump"
+    tool.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.18'\n", encoding="utf-8")
+    tool.chmod(0o755)
+
+    assert Tools(folder=str(tmp_path)).find("pg_dump", server=15) == str(tool)
+    with pytest.raises(Misconfigured, match="is version 15, and the server is 18") as raised:
+        Tools(folder=str(tmp_path)).find("pg_dump", server=18)
+    assert "--tools" in raised.value.hint
+
+
+async def test_a_server_that_is_being_restored_lets_nobody_in(fresh_dsn: str) -> None:
+    settings = settings_for(fresh_dsn)
+    async with opened(settings) as memory:
+        database = memory.local().parts.database
+        await database.transact(lambda tx: tx.run("set_deployment_value", name=RESTORING, value="{}"))
+
+    with pytest.raises(Unavailable, match="being restored"):
+        await opened(settings).local().open()
