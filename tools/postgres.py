@@ -62,8 +62,8 @@ def serving(*, durable: bool = False) -> Generator[Server]:
         settings += ["-c", "fsync=off", "-c", "full_page_writes=off"]
     server = Server(root, tuple(settings), _drop_root(root))
     try:
-        make = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
-        _call(make if durable else [*make, "--no-sync"], server.as_user)
+        make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
+        _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
         server.start()
         try:
             yield server

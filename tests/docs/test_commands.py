@@ -2,7 +2,9 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -39,9 +41,15 @@ def commands_in(text: str) -> list[list[str]]:
     return found
 
 
+@cache
+def root() -> Any:
+    """Build all commands once: it takes longer than to look each of those on the pages up."""
+    return typer.main.get_command(app)
+
+
 def refusal_of(words: list[str]) -> str | None:
     """Say what is wrong with a command, if anything is."""
-    command, path = typer.main.get_command(app), ["bethink"]
+    command, path = root(), ["bethink"]
     left = list(words)
     while (inner := getattr(command, "commands", None)) and left and not left[0].startswith("-"):
         if left[0] not in inner:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,22 +18,42 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 SNIPPETS = sorted((ROOT / "docs_src").glob("*.py"))
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.name)
-def test_every_snippet_runs_in_an_empty_folder_twice(snippet: Path, tmp_path: Path) -> None:
-    for _ in range(2):
+@dataclass(frozen=True)
+class Runs:
+    """What snippets print in an empty folder, the first time and again. Each runs once for all tests."""
+
+    folder: Path
+    printed: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+
+    def of(self, snippet: str) -> tuple[str, str]:
+        if snippet not in self.printed:
+            empty = self.folder / snippet
+            empty.mkdir()
+            self.printed[snippet] = (self._run(snippet, empty), self._run(snippet, empty))
+        return self.printed[snippet]
+
+    @staticmethod
+    def _run(snippet: str, folder: Path) -> str:
         done = subprocess.run(
-            [sys.executable, str(snippet)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
-            stdin=subprocess.DEVNULL,
+            [sys.executable, str(ROOT / "docs_src" / snippet)], cwd=folder, capture_output=True, text=True, check=False,
+            timeout=60, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert done.stdout
+        return done.stdout
 
 
-def test_the_blocking_snippet_stores_a_retry_once(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "docs_src" / "blocking.py")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory.mktemp("snippets"))
 
-    assert done.stdout.split("\n")[:2] == ["[1]", "[1]"]
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.name)
+def test_every_snippet_runs_in_an_empty_folder_twice(snippet: Path, runs: Runs) -> None:
+    assert all(runs.of(snippet.name))
+
+
+def test_the_blocking_snippet_stores_a_retry_once(runs: Runs) -> None:
+    assert runs.of("blocking.py")[0].split("\n")[:2] == ["[1]", "[1]"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -98,12 +119,10 @@ def test_the_programs_that_a_page_names_exist(page: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_the_cost_of_a_session_is_what_the_page_says(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "docs_src" / "learning.py")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+def test_the_cost_of_a_session_is_what_the_page_says(runs: Runs) -> None:
     page = (ROOT / "docs" / "howto" / "cost.md").read_text(encoding="utf-8")
 
-    assert f"`{done.stdout.splitlines()[-1]}`" in page
+    assert f"`{runs.of('learning.py')[0].splitlines()[-1]}`" in page
 
 
 @pytest.mark.parametrize(
@@ -116,16 +135,14 @@ def test_the_cost_of_a_session_is_what_the_page_says(tmp_path: Path) -> None:
         ("tutorial/audit.md", "audit.py"),
     ],
 )
-def test_what_a_page_says_a_snippet_prints_is_what_it_prints(page: str, snippet: str, tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "docs_src" / snippet)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+def test_what_a_page_says_a_snippet_prints_is_what_it_prints(page: str, snippet: str, runs: Runs) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     shown = re.search(rf"<!-- docs_src/{snippet} -->.*?```\n.*?^```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
     assert shown is not None
     said = [line for line in shown[1].splitlines() if line != "…" and "run_" not in line]
     assert said
-    assert [line for line in said if line not in done.stdout.splitlines()] == []
+    assert [line for line in said if line not in runs.of(snippet)[0].splitlines()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -37,7 +38,12 @@ def test_the_consolidation_example_shows_a_move_a_change_of_mind_an_end_and_a_fo
         assert gone not in tree
 
 
+@cache
 def _printed(name: str) -> str:
+    return _run(name)
+
+
+def _run(name: str) -> str:
     return subprocess.run(
         [sys.executable, "-m", f"examples.{name}"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
@@ -87,4 +93,4 @@ def test_the_support_desk_keeps_to_its_budget_says_what_it_left_out_and_looks_ba
 
 @pytest.mark.parametrize("name", ["chat_agent", "coding_agent", "support_desk"])
 def test_an_example_prints_the_same_every_time(name: str) -> None:
-    assert _printed(name) == _printed(name)
+    assert _run(name) == _printed(name)
