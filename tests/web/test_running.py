@@ -68,7 +68,7 @@ async def test_twins_are_what_v1_answers_and_every_page_that_names_one_has_it(wi
 async def test_a_job_or_a_page_of_them_starts_over(window: Window, story: Story) -> None:
     one = await window.send("/ui/s/anna/jobs/extract/ses_lost/retry", {"back": "all", "status": "dead"})
     assert one.headers["location"] == "/ui/jobs?status=dead&told=again"
-    assert (await window.memory.space("anna").job("extract", "ses_lost")).job.status is JobStatus.QUEUED
+    assert (await window.memory.space("anna").job(JobKind.EXTRACT, "ses_lost")).job.status is JobStatus.QUEUED
     again = await window.send("/ui/s/anna/jobs/extract/ses_lost/retry")
     assert again.headers["location"].endswith("told=running")
 

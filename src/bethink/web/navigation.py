@@ -37,7 +37,7 @@ class MenuEntry(NamedTuple):
     link: str
     pages: tuple[str, ...]
     key: str = ""
-    count: str = ""
+    waiting: str = ""
     """How much waits there, in words; empty if nothing does."""
 
 

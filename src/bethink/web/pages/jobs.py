@@ -32,7 +32,7 @@ def _status(name: str) -> JobStatus | None:
 def _across(visit: Visit) -> Twin:
     status = _status(visit.ask("status"))
     return PAGE_JOBS, PageJobsRequest(
-        status=status if status in STATUSES else JobStatus.DEAD,
+        status=JobStatus.DEAD if status is None or status not in STATUSES else status,
         kind=_kind(visit.ask("kind")),
         limit=_PAGE,
         after=visit.ask("after"),
