@@ -1,7 +1,5 @@
 """Move a space to another database, and bring two memories together; see docs/howto/archive.md."""
 
-from pathlib import Path
-
 import anyio
 
 import bethink
@@ -13,7 +11,7 @@ async def main() -> None:
 
         # Everything of a space in one file, which another memory reads back.
         manifest = await home.space("mira").export_archive("mira.zip")
-        print(manifest.rows["messages"] > 0, Path("mira.zip").exists())
+        print(manifest.rows["messages"] > 0)
         loaded = await laptop.import_archive("mira.zip", space="mira-copy", dry_run=True)
         print(loaded.space, loaded.stored > 0)
 

@@ -40,7 +40,7 @@ HANDLES: list[type[Any]] = [
     bethink.Memory, bethink.Space, bethink.Session, bethink.Facts, bethink.Documents, bethink.Threads, Keys,
     bethink.History, bethink.LiveHistory, bethink.WorkingMemory, Marks, Vectors,
 ]  # fmt: skip
-ASYNC_ONLY = {"Memory": {"backend"}}
+ASYNC_ONLY = {"Memory": {"backend", "sync"}}
 
 
 def members(owner: type[Any]) -> dict[str, Any]:

@@ -46,6 +46,5 @@ async def test_five_times_the_messages_take_the_same_memory(database: Database, 
         written = await _peak(write_archive(database, path, space=f"s{count}"))
         loaded = await _peak(load_archive(database, path, space=f"copy{count}"))
         peaks[count] = (written, loaded)
-    print(peaks)
-    assert peaks[MANY][0] < 1.5 * peaks[FEW][0]
-    assert peaks[MANY][1] < 1.5 * peaks[FEW][1]
+    assert peaks[MANY][0] < 1.5 * peaks[FEW][0], peaks
+    assert peaks[MANY][1] < 1.5 * peaks[FEW][1], peaks

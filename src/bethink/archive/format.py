@@ -111,7 +111,7 @@ class ZipWriter:
         self.files: list[FileEntry] = []
 
     def add(self, name: str, chunks: Iterable[bytes]) -> FileEntry:
-        """Add a file that is no table."""
+        """Add a file that does not hold a table."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(_info(name), "w", force_zip64=True) as file:
             for chunk in chunks:
@@ -232,7 +232,7 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
 def _manifest(given: Any, path: Path) -> Manifest:
     found = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if found.get("format") != FORMAT:
-        raise damaged(path, MANIFEST, "this is no archive of Bethink")
+        raise damaged(path, MANIFEST, "this is not an archive of Bethink")
     if found.get("version") != VERSION:
         hint = "Upgrade: pip install --upgrade bethink."
         raise Corrupt(f"{path.name} has the format version {found.get('version')!r}; this Bethink reads 1.", hint=hint)
@@ -302,8 +302,8 @@ def line_of(row: Mapping[str, Any], columns: tuple[str, ...]) -> bytes:
 
 
 def typed_row(text: bytes) -> dict[str, Any]:
-    """Read a line. Raises `ValueError` if it is no object."""
+    """Read a line. Raises `ValueError` if it is not an object."""
     found = json.loads(text)
     if isinstance(found, dict):
         return cast("dict[str, Any]", found)
-    raise ValueError("it is no JSON object")
+    raise ValueError("it is not a JSON object")

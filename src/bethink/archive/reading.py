@@ -44,7 +44,7 @@ class ArchiveReader:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-            raise damaged(path, "the end of the file", f"it is no complete zip ({told(error)})") from error
+            raise damaged(path, "the end of the file", f"it is not a complete zip ({told(error)})") from error
         try:
             self.manifest = self._checked_manifest()
         except BaseException:

@@ -1,6 +1,6 @@
 """Which tables hold a space, and how their rows are read and written as they are: once, from the schema.
 
-A table that is neither in `ARCHIVED` nor in `LEFT_OUT` fails a test: whoever adds one decides whether it is archived.
+A table that is neither in `ARCHIVED` nor in `LEFT_OUT` fails a test: to add one is to decide whether it is archived.
 """
 
 import json
