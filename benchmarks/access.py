@@ -12,21 +12,7 @@ import anyio
 import bethink
 from faults.places import chosen, place
 
-_WORDS = [
-    "oslo",
-    "bergen",
-    "cello",
-    "walnut",
-    "ferry",
-    "garden",
-    "parrot",
-    "figs",
-    "train",
-    "lunch",
-    "window",
-    "river",
-    "stone",
-]
+_WORDS = ("oslo", "bergen", "cello", "walnut", "ferry", "garden", "parrot", "figs", "train", "lunch", "window", "river")
 _MOST = 1.15
 """How much longer a recall may take."""
 _WARM = 10
@@ -77,7 +63,7 @@ def main() -> int:
             ratio = recorded / without
             slow = slow or (name == "recall" and ratio > _MOST)
             print(
-                f"{database}: {name}: {without * 1e3:.2f} ms of CPU without, {recorded * 1e3:.2f} with: {ratio:.2f} times"
+                f"{database}: {name}: {without * 1e3:.2f} ms CPU without, {recorded * 1e3:.2f} with it: {ratio:.2f} times"
             )
     return 1 if slow else 0
 
