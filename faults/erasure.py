@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Processes forget and are killed at any statement, after lives with a model that cites at random: no word is left.
 
 What was asked to be forgotten is searched in all pieces of six letters: in the rows, in the files beside, on SQLite in

@@ -86,7 +86,7 @@ def liar(dice: random.Random) -> Callable[[ModelCall], str]:
         if claimed(call.prompt):
             return judged(call.prompt, lambda _: True)
         lines = new_lines(call.prompt)
-        claims = []
+        claims: list[dict[str, object]] = []
         for each in lines:
             cited = dice.choice(lines)
             claims.append(claim(each.text, quote(cited.number, cited.text), kind=dice.choice(("detail", "preference"))))
@@ -110,7 +110,8 @@ def _pages(prompt: str, dice: random.Random) -> str:
 
 async def live(life: Life) -> None:
     """Say things in several conversations, with threads, summaries and questions, and learn from them."""
-    dice, said = life.dice("live"), {}
+    dice = life.dice("live")
+    said: dict[str, list[str]] = {}
     async with life.memory("live") as memory:
         space = memory.space(life.space)
         sessions: list[bethink.Session] = []
@@ -122,6 +123,7 @@ async def live(life: Life) -> None:
                 desk = memory.local().working(life.space)
                 await desk.open_thread(f"thread_{chat}", session_id=session.id)
                 await desk.dispatch(f"thread_{chat}", Event(type=EventType.USER_MESSAGE, payload={"content": "hello"}))
+            number = 0
             for _ in range(dice.choice((1, 2, 3))):
                 words = [canary(dice), canary(dice)]
                 [number] = await session.append(
@@ -143,7 +145,8 @@ async def live(life: Life) -> None:
 
 async def forget(life: Life, *, kill: bool) -> None:
     """Forget something, and be killed at a statement of it if asked to."""
-    dice, said = life.dice("forget"), json.loads(life.said.read_text())
+    dice = life.dice("forget")
+    said: dict[str, list[str]] = json.loads(life.said.read_text())
     ref = dice.choice(sorted(said))
     session = ref.split(":")[1]
     what = dice.choice(("message", "message", "session", "everything"))
