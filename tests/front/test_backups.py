@@ -98,8 +98,8 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     backup = await checked(verify_backup(settings, file, tools=tools))
     done = await restore(settings, file, tools=tools)
     return Told(
-        settings=settings, made=made, backup=backup, done=done, session=session.id, late=f"message:{session.id}:{number}",
-        position=changes[-1].number, claim=claims[0],
+        settings=settings, made=made, backup=backup, done=done, session=session.id,
+        late=f"message:{session.id}:{number}", position=changes[-1].number, claim=claims[0],
     )  # fmt: skip
 
 
