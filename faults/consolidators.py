@@ -113,7 +113,15 @@ def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[SessionInfo,
     reserved = sessions.take_numbers(tx, space=space, session_id=session.id, count=1)
     assert reserved is not None
     row = Prepared("user", f"said at {moment}", None, "[]", None, 0, "{}", "user", None, None, moment)
-    messages.append(tx, space=space, session_id=session.id, first=reserved.last, rows=[row])
+    messages.append(
+        tx,
+        space=space,
+        session_id=session.id,
+        first=reserved.last,
+        rows=[row],
+        index=reserved.indexed,
+        link=reserved.link,
+    )
     return session, reserved.last
 
 

@@ -417,7 +417,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
         tried.set()
         raise apsw.CantOpenError("no") if len(tries) == 1 else Misconfigured("no.")
 
-    folder = checkpoint.Checkpointer(connect, busy_timeout=0)
+    folder = checkpoint.Checkpointer(connect, log=None, busy_timeout=0)
     folder.start()
     for count in (1, 2):
         folder._wake.set()

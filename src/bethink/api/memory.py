@@ -6,12 +6,14 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable
 
 from bethink.handles import Handle, tuple_of
+from bethink.model.access import AccessPage
 from bethink.model.erasures import OpenErasures
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage
+from bethink.model.verbs.access import ACCESS, AccessRequest
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.erasures import OPEN_ERASURES
 from bethink.model.verbs.service import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
@@ -109,6 +111,50 @@ class MemoryVerbs(Handle):
         from bethink.model.verbs.operations import SETTINGS  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(SETTINGS, Empty())
+
+    async def access(
+        self,
+        *,
+        space: str | None = None,
+        key: str | None = None,
+        person: str | None = None,
+        verb: str | None = None,
+        ref: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> AccessPage:
+        """List who read, wrote, erased or made keys, the newest first: the access record.
+
+        A page looks at 20,000 entries at most, so a narrow one may be short, even empty, and still have a `next`.
+        Questions and texts are never recorded. An entry goes after as many days as `access_keep_days` says.
+
+        Args:
+            space: Only what was done in this space.
+            key: Only what was done with the key of this prefix.
+            person: Only what was done by this person, or for them.
+            verb: Only calls of this verb, such as `space.recall`.
+            ref: Only what read or changed this: a ref, or `kind:id` for every version of a fact or a document.
+            since: Only what was done from this time on.
+            until: Only what was done up to this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+        """
+        return await self._run(
+            ACCESS,
+            AccessRequest(
+                space=space,
+                key=key,
+                person=person,
+                verb=verb,
+                ref=ref,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                limit=limit,
+                after=after,
+            ),
+        )
 
     async def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
         """List the names of all spaces that hold anything, in order.

@@ -43,9 +43,7 @@ async def backup(
 @command(app, effect="changes", opens=False, local=True, without=NO_SPACE)
 async def restore(
     ctx: CommandContext,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A backup that 'bethink backup' made.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A backup that 'bethink backup' made.")] = None,
     *,
     recovered_to: Annotated[
         str | None,
