@@ -38,6 +38,8 @@ NOT_OFFERED = {
     "try": _LOCAL | {"--database"},
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
     **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve", "ui"), _LOCAL),
+    "import archive": frozenset({"--key"}),
+    "sync": frozenset({"--database", "--key"}),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
     **dict.fromkeys(("webhooks create", "webhooks list", "webhooks delete", "webhooks deliveries"), _SPACE),
 }
@@ -79,6 +81,8 @@ SUCCEEDING = {
     "add": ["add", "tea"],
     **{f"import {each}": ["import", each, each.upper(), "--yes"] for each in WRITERS},
     **{f"import {each}": ["import", each, "--yes"] for each in ("claude-code", "codex")},
+    "import archive": ["import", "archive", "ARCHIVE", "--space", "copy", "--yes"],
+    "sync": ["sync", "MEMORY", "OTHER", "--yes"],
     "recall": ["recall", "tea", "--explain"],
     "context": ["context", "tea", "--space", "default", "--space", "other"],
     "show": ["show", "MESSAGE"],
@@ -163,6 +167,9 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     places |= {"TEST": ok("test", "add", "tea?", "--must", "tea")["id"], "TESTS": str(home / "tests.jsonl")}
     Path(places["TESTS"]).write_text('{"question": "tea?", "must": ["tea"]}\n', encoding="utf-8")
     places["CATALOGUE"] = str(_downloaded(home))
+    places |= {"MEMORY": str(home / ".local/share/bethink/memory.db"), "OTHER": str(home / "other.db")}
+    if "ARCHIVE" in SUCCEEDING[name]:
+        places["ARCHIVE"] = ok("export", "--archive", str(home / "a.zip"))["file"]
     places["WEBHOOK"] = ok("webhooks", "create", "https://93.184.215.14/old")["info"]["id"]
     if "FACT" in SUCCEEDING[name]:
         with bethink.sync.connect(str(home / ".local/share/bethink/memory.db"), learn_in_background=False) as opened:
@@ -270,6 +277,8 @@ FAILING = {
     "rules set": (["rules", "set"], 2),
     "relearn": (["relearn", "--apply", "rel_none"], 3),
     "preview": (["preview", "missing.jsonl"], 2),
+    "import archive": (["import", "archive", "missing.zip", "--yes"], 3),
+    "sync": (["sync", "missing.db", "other.db", "--yes"], 3),
 }
 
 
