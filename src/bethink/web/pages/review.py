@@ -92,6 +92,7 @@ async def _current(visit: Visit, change: Change) -> Document | None:
 
 async def decide(visit: Visit) -> Goto:
     """Believe some claims, or none of them, all at once."""
+    visit.require(APPROVE_REVIEWS)
     chosen = tuple(visit.form.get("review", ()))
     if not chosen:
         return Goto(visit.link("review", told="none"))
@@ -120,6 +121,7 @@ async def settle(visit: Visit) -> Goto:
     """Apply, discard or undo what a consolidation changed."""
     run, does = visit.names["run"], visit.names["does"]
     if does == "approve":
+        visit.require(APPROVE)
         paths = tuple(visit.form.get("path", ())) if visit.filled("part") else None
         if paths == ():
             return Goto(visit.link("review", told="none"))
