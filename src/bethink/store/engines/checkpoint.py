@@ -31,7 +31,7 @@ _log = logger("store")
 class Checkpointer:
     """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], *, log: Path | None, busy_timeout: int) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection], *, log: Path | None = None, busy_timeout: int) -> None:
         """Take what connects, and the file of the log; None for a database without one."""
         self._connect = connect
         self._file = log
