@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Erasures: recorded first, confirmed by every place, settled with a receipt, and finished by whoever is alive."""
 
 import json

@@ -220,3 +220,32 @@ async def test_a_corrected_fact_that_is_learnt_again_keeps_no_name_of_the_forgot
     [left] = await memory.space("alice").facts.all()
     assert (left.content, left.entities) == ("User's dentist is Brynhild", ())
     assert "Kavurimote" not in stored(target, superuser_dsn)
+
+
+async def test_a_fact_that_quotes_the_wrong_message_goes_with_the_one_whose_words_it_has(
+    memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
+) -> None:
+    claims = [a_fact("User keeps zebrafinches beside capybaras.", 2), a_fact("User likes tea.", 3)]
+    words = said("I keep zebrafinches beside capybaras.", "I keep some of them outside.", "I like tea.")
+    session = await learnt(memory, database, *words, facts=claims)
+    assert "User keeps zebrafinches beside capybaras." in await contents(memory)
+
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
+
+    assert gone.facts == 1
+    assert await contents(memory) == ["User likes tea."]
+    assert "capybara" not in stored(target, superuser_dsn)
+
+
+async def test_a_word_that_a_model_has_by_itself_takes_no_fact_along(
+    memory: bethink.Memory, database: Database
+) -> None:
+    claims = [a_fact("User loves tea.", 2)]
+    session = await learnt(
+        memory, database, *said("The user manual says: who loves bread?", "I like tea."), facts=claims
+    )
+
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
+
+    assert gone.facts == 0
+    assert await contents(memory) == ["User loves tea."]

@@ -1,9 +1,10 @@
 """The command that exports a space: messages as JSON Lines, documents as files."""
 
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -13,7 +14,7 @@ from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.lists import all_sessions
 from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.terminal import OutputLine, many, to_json
-from bethink.errors import Conflict, NotFound
+from bethink.errors import Conflict, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -54,8 +55,24 @@ async def export(
     if output == "-":
         ctx.note(many(count, "message"))
         return Result()
+    await _note_written(ctx, Path(output))
     lines = [OutputLine(f"{many(count, 'message')} in {output}")]
     return Result(data={"messages": count, "file": output}, lines=lines)
+
+
+async def _note_written(ctx: CommandContext, path: Path) -> None:
+    """Write down where the texts are now: an erasure cannot remove them, but its receipt names the place."""
+    from bethink.model.erasures import EXPORT  # noqa: PLC0415 - only here
+    from bethink.store import erasures  # noqa: PLC0415
+
+    with suppress(Unavailable):  # a server does not know the files of this machine
+        database, space = ctx.memory.local().parts.database, ctx.space_name
+        named = {"space": space, "host": socket.gethostname(), "path": _absolute(path), "kind": EXPORT}
+        await database.transact(lambda tx: erasures.note_written(tx, **named), space=space)
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute())
 
 
 def _must_be_new(output: str) -> None:
@@ -86,6 +103,7 @@ def _private(path: str, flags: int) -> int:
 async def _export_files(ctx: CommandContext, folder: Path) -> Result:
     files = await ctx.space.documents.files()
     _write(folder, files)
+    await _note_written(ctx, folder)
     names = sorted(files)
     return Result(data={"folder": str(folder), "files": names}, lines=[OutputLine(name) for name in names])
 

@@ -1,16 +1,18 @@
 """Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from bethink.facts import revive
-from bethink.forgetting import naming
+from bethink.forgetting import naming, proof
+from bethink.forgetting.proof import Erased
 from bethink.forgetting.sinks import names_in
 from bethink.model.erasures import IDEMPOTENCY_KEY, SPACE, THREAD
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
 from bethink.store import changes, facts, jobs, learning, relearnings, reviews, sessions
-from bethink.store.db import Row, Tx
+from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
@@ -24,12 +26,13 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
-    _note_messages(tx, tx.all("list_going_messages", space=space, sessions=gone))
+    since = _note_messages(tx, tx.all("list_going_messages", space=space, sessions=gone))
+    erased = Erased(naming.texts_of_sessions(tx, gone, space=space), since=since)
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
     unsaid = _unsaid(tx, shaken, space=space)
     forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(forgotten, named)
+    return naming.also(_forget_unproven(tx, forgotten, erased, space=space), named)
 
 
 def forget_messages(
@@ -40,25 +43,51 @@ def forget_messages(
     The memory of the session is forgotten, too, and is made again when something new is said there.
     """
     shaken: set[str] = set()
-    removed = 0
-    said = naming.texts_of_messages(tx, numbers, space=space, session_id=session_id)
+    removed, since = 0, NO_LIMIT
+    said = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
     named = naming.tests_naming(tx, lambda: said, space=space)
     for number in numbers:
         one = {"space": space, "session": session_id, "number": number}
         shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
-        _note_messages(tx, tx.all("find_going_message", **one))
+        since = min(since, _note_messages(tx, tx.all("find_going_message", **one)))
         removed += tx.run("forget_message", **one)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
     unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
     forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(forgotten, named)
+    return naming.also(_forget_unproven(tx, forgotten, Erased(said, since=since), space=space), named)
 
 
-def _note_messages(tx: Tx, rows: list[Row]) -> None:
+def _forget_unproven(tx: Tx, forgotten: Forgotten, erased: Erased, *, space: str) -> Forgotten:
+    """Forget also what models wrote with words that no message says any more, whatever sources they named."""
+    found = proof.unproven(tx, erased, space=space)
+    proof.drop_texts(tx, erased, found.words, space=space)
+    done = [forgotten]
+    for fact_id in found.ids[RefKind.FACT]:
+        done.append(forget_fact(tx, space=space, fact_id=fact_id) or Forgotten())
+    for session_id in found.ids[RefKind.SESSION_MEMORY]:
+        done.append(forget_session_memory(tx, space=space, session_id=session_id) or Forgotten())
+    pages = proof.redact_versions(tx, found, space=space)
+    if pages:
+        changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(pages)))
+        tx.lose(RefKind.DOCUMENT, sorted(set(pages)))
+        done.append(Forgotten(documents=len(pages)))
+        forget_resting_on(tx, space=space, gone=sorted(set(pages)), again=True)
+    return replace(
+        forgotten,
+        facts=sum(each.facts for each in done),
+        session_memories=sum(each.session_memories for each in done),
+        documents=sum(each.documents for each in done),
+        tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
+    )
+
+
+def _note_messages(tx: Tx, rows: list[Row]) -> int:
+    """Note what goes, for the receipt, and return when the first of it was recorded."""
     tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
     tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
+    return min((row["recorded_at"] for row in rows), default=NO_LIMIT)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:

@@ -95,6 +95,15 @@ def candidates(
     )
 
 
+def rare_postings(tx: Tx, *, space: str, stems: Sequence[str]) -> dict[str, list[int]]:
+    """Return the texts of a space that have each of these terms; those that are frequent there are left out."""
+    row = tx.one("open_index", space=space) if stems else None
+    if row is None:
+        return {}
+    search = _Search(tx, space=space, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None)
+    return search.rare()
+
+
 class _Search:
     """Reads postings, the rarest first."""
 
@@ -110,6 +119,7 @@ class _Search:
         only: Filter | None,
     ) -> None:
         self._tx = tx
+        self._stems = stems
         self._only = only
         self._space = space
         self._place: IndexPlace = terms.place_from(row)
@@ -133,6 +143,14 @@ class _Search:
     @property
     def rarity(self) -> tuple[int, ...]:
         return tuple(self._weight(place) for place in range(len(self._known)))
+
+    def rare(self) -> dict[str, list[int]]:
+        """Return the texts that have each term, of those that are not frequent."""
+        rare = [place for place in range(len(self.digests)) if place not in self._most]
+        return {
+            self._stems[place]: docs
+            for place, docs in zip(rare, self._postings([(place, place) for place in rare]), strict=True)
+        }
 
     def read_rare(self) -> None:
         """Read what is not frequent: few texts have it, whatever the size of the space."""

@@ -1,6 +1,6 @@
 """The tools by which a model keeps pages: it reads, writes, edits, moves and removes them, on facts alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bethink.documents.overviews import OWNER
@@ -8,9 +8,10 @@ from bethink.errors import Invalid
 from bethink.learning.documents.grounded import checked, heading_refusal, paragraphs, path_refusal
 from bethink.learning.documents.sandbox import READ, WRITE, DraftPage, SandboxedTree, draft_of, normalised, refusal_of
 from bethink.model.consolidation import Change, DocumentTree
-from bethink.model.documents import CONSOLIDATED, ROOT, DocumentSource, SourceKind
+from bethink.model.documents import CONSOLIDATED, ROOT, DocumentDraft, DocumentSource, SourceKind
 from bethink.model.records import Fact
 from bethink.model.text import JsonObject
+from bethink.model.words import key_words, stem
 
 EDIT, MOVE, REMOVE = "document_edit", "document_move", "document_remove"
 _TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
@@ -43,7 +44,10 @@ PAGE_SCHEMA: JsonObject = {
 
 
 class PageSandbox(SandboxedTree):
-    """A copy of the pages below `~/memory`. A page rests on the facts that its paragraphs name, and on nothing else."""
+    """A copy of the pages below `~/memory`. A page rests on the facts that its paragraphs name.
+
+    Where it has words that those facts have not, it also rests on whatever else the model was shown with these words.
+    """
 
     tools = (READ, WRITE, EDIT, MOVE, REMOVE)
 
@@ -53,6 +57,11 @@ class PageSandbox(SandboxedTree):
         self._told = told
         self._owners = {fact.speaker for fact in told.values() if fact.speaker and fact.subject == OWNER}
         self._removed: list[Change] = []
+        self._behind = [
+            (_stems(page.draft.title, page.draft.description, page.draft.body), page.sources)
+            for page in self._pages.values()
+            if page.sources
+        ]
         for page in self._pages.values():
             page.read = True  # the model was given the tree and what it may change
 
@@ -143,6 +152,7 @@ class PageSandbox(SandboxedTree):
             draft = draft_of(path, given, page, redact=self._redact)
         except Invalid as problem:
             return str(problem)
+        sources = tuple(dict.fromkeys((*sources, *self._also_shown(draft, sources))))
         self._pages[path] = DraftPage(
             draft=draft, document_id=page and page.document_id, expected=page and page.expected, sources=sources,
             changed=True, read=True,
@@ -183,6 +193,20 @@ class PageSandbox(SandboxedTree):
             )
         return f"Removed: {path}."
 
+    def _also_shown(self, draft: DocumentDraft, sources: Sequence[DocumentSource]) -> list[DocumentSource]:
+        """Return the sources of what else the model was shown that has words of a page which its own facts have not."""
+        named = {source.id for source in sources}
+        said = _stems(*(text for fact in self._told.values() if fact.id in named for text in _texts_of(fact)))
+        own = _stems(draft.title, draft.description, draft.body) - said
+        if not own:
+            return []
+        facts = [fact for fact in self._told.values() if fact.id not in named]
+        found = _sources(tuple(fact for fact in facts if not own.isdisjoint(_stems(*_texts_of(fact)))))
+        for words, behind in self._behind:
+            if not own.isdisjoint(words):
+                found += behind
+        return found
+
     def _names(self, path: str, page: DraftPage | None) -> list[str]:
         """Return what a paragraph may name besides its facts: its own page, and the owner."""
         return [_words_of(path), *self._owners, *([page.draft.title] if page is not None else [])]
@@ -190,6 +214,14 @@ class PageSandbox(SandboxedTree):
 
 def _words_of(path: str) -> str:
     return path.removeprefix(f"{ROOT}/").replace("/", " ").replace("-", " ")
+
+
+def _stems(*texts: str) -> set[str]:
+    return {stem(word) for text in texts for word in key_words(text)}
+
+
+def _texts_of(fact: Fact) -> list[str]:
+    return [text for text in (fact.content, fact.speaker, fact.subject, fact.scope, *fact.entities) if text]
 
 
 def _sources(facts: tuple[Fact, ...]) -> list[DocumentSource]:

@@ -149,8 +149,10 @@ class SandboxedTree:
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
-            # It may repeat its old text and every page that was read, so it takes over their sources.
-            sources=tuple(dict.fromkeys((*sources, *(page.sources if page else ()), *self._read_sources))),
+            # It may repeat its old text, every page that was read and all that was told, whatever sources it names.
+            sources=tuple(
+                dict.fromkeys((*sources, *self._sources.values(), *(page.sources if page else ()), *self._read_sources))
+            ),
             changed=True,
             read=True,
         )

@@ -92,12 +92,12 @@ SELECT name, value FROM deployment_keys WHERE name LIKE :pattern ORDER BY name;
 
 -- name: list_going_messages
 -- The messages of some sessions, and the keys under which they were sent.
-SELECT session_id, number, idempotency_key FROM messages WHERE space_id = :space AND session_id in_list(:sessions)
+SELECT session_id, number, idempotency_key, recorded_at FROM messages WHERE space_id = :space AND session_id in_list(:sessions)
 ORDER BY session_id, number;
 
 -- name: find_going_message
 -- A message, and the key under which it was sent.
-SELECT session_id, number, idempotency_key FROM messages
+SELECT session_id, number, idempotency_key, recorded_at FROM messages
 WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: list_idempotency_keys
@@ -229,3 +229,25 @@ SELECT id, created_at AS at FROM threads WHERE space_id = :space ORDER BY id;
 -- Every past version of a document that has a text.
 SELECT id AS document_id, version, id || ':' || version AS id, valid_from AS at FROM documents
 WHERE space_id = :space AND redacted = 0 AND valid_to IS NOT NULL ORDER BY id, version;
+
+-- name: texts_of_docs
+-- What some entries of the index are, if they were made since a time.
+SELECT doc, kind, id, number FROM terms WHERE doc in_list(:docs) AND at >= :since ORDER BY doc;
+
+-- name: redact_unproven
+-- Remove the text of these versions, unless a person wrote it.
+UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
+WHERE space_id = :space AND redacted = 0 AND author_kind <> 'user'
+  AND (id, version) IN (SELECT pairs.id, pairs.number FROM pairs(:ids, :numbers)) RETURNING id;
+
+-- name: list_extraction_answers
+-- What models answered about sessions.
+SELECT key, content FROM answers WHERE space_id = :space AND kind = :kind;
+
+-- name: list_claims
+-- The texts of claims under review.
+SELECT id, CAST(claim AS text) AS claim, detail, COALESCE(note, '') AS note FROM reviews WHERE space_id = :space;
+
+-- name: drop_review
+-- Remove a claim under review that repeats what is gone.
+DELETE FROM reviews WHERE space_id = :space AND id = :id;

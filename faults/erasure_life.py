@@ -1,0 +1,216 @@
+"""The children of the campaign of erasure: one lives with a model that cites at random, one forgets and may die."""
+
+import json
+import math
+import os
+import random
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bethink
+from bethink.forgetting import settling
+from bethink.model.calls import ModelCall
+from bethink.model.records import conversation_key
+from bethink.model.working import Event, EventType
+from bethink.providers.scripted_model import ScriptedModel
+from bethink.store.engines.postgres import PostgresTx
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteTx
+from faults.scripted import answer, claim, claimed, judged, new_lines, quote
+
+PIECE = 6
+_LETTERS = "bdfgjkmpqvwxz"
+_VOWELS = "aeiou"
+_FACT = re.compile(r"^- (f[0-9]+) \w+ about [^:]+: (.+)$", re.MULTILINE)
+_LAST_STATEMENT = 130
+"""One erasure takes about so many statements; a kill is aimed at one of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """One history: its space, its files and its dice."""
+
+    target: str
+    space: str
+    folder: Path
+    seed: int
+
+    @property
+    def said(self) -> Path:
+        """What was said, by its ref, with the words that stand nowhere else."""
+        return self.folder / "said.json"
+
+    @property
+    def asked(self) -> Path:
+        """The words that have to go, once it was asked for."""
+        return self.folder / "asked.json"
+
+    @property
+    def files(self) -> Path:
+        """The folder of artefacts."""
+        return self.folder / "files"
+
+    def dice(self, what: str) -> random.Random:
+        return random.Random(f"{self.seed}/{self.space}/{what}")
+
+    def memory(self, what: str) -> bethink.Memory:
+        return bethink.connect(
+            self.target,
+            model=ScriptedModel(liar(self.dice(what))),
+            embedder="none",
+            artefacts_dir=str(self.files),
+            learn_in_background=False,
+            daily_spend_cap=math.inf,
+        )
+
+
+def pieces(words: list[str]) -> set[bytes]:
+    """Every piece of six letters of some words."""
+    return {word[at : at + PIECE].encode() for word in words for at in range(len(word) - PIECE + 1)}
+
+
+def canary(dice: random.Random) -> str:
+    """A word that no one has said before."""
+    return "".join(dice.choice(_LETTERS) + dice.choice(_VOWELS) for _ in range(5))
+
+
+def liar(dice: random.Random) -> Callable[[ModelCall], str]:
+    """A model that claims what was said, and names some other message or fact for it as often as the right one."""
+
+    def line(call: ModelCall) -> str:
+        if call.schema_name == "document_calls" or "document" in call.schema_name:
+            return _pages(call.prompt, dice)
+        if claimed(call.prompt):
+            return judged(call.prompt, lambda _: True)
+        lines = new_lines(call.prompt)
+        claims: list[dict[str, object]] = []
+        for each in lines:
+            cited = dice.choice(lines)
+            claims.append(claim(each.text, quote(cited.number, cited.text), kind=dice.choice(("detail", "preference"))))
+        return answer(claims)
+
+    return line
+
+
+def _pages(prompt: str, dice: random.Random) -> str:
+    facts = _FACT.findall(prompt)
+    calls: list[dict[str, Any]] = []
+    for _, text in facts:
+        label = dice.choice(facts)[0]
+        path = f"~/memory/topic-{dice.randrange(4)}"
+        calls.append(
+            {"tool": "document_write", "path": path, "title": "Things", "description": "", "old": None, "to": None,
+             "body": f"- {text} [{label}]"}
+        )  # fmt: skip
+    return json.dumps({"calls": calls[:6], "done": True})
+
+
+async def live(life: Life) -> None:
+    """Say things in several conversations, with threads, summaries and questions, and learn from them."""
+    dice = life.dice("live")
+    said: dict[str, list[str]] = {}
+    async with life.memory("live") as memory:
+        space = memory.space(life.space)
+        sessions: list[bethink.Session] = []
+        for chat in range(dice.choice((2, 3))):
+            key = conversation_key(channel="c", chat=str(chat))
+            session = await space.session(key)
+            sessions.append(session)
+            if dice.random() < 0.4:
+                desk = memory.local().working(life.space)
+                await desk.open_thread(f"thread_{chat}", session_id=session.id)
+                await desk.dispatch(f"thread_{chat}", Event(type=EventType.USER_MESSAGE, payload={"content": "hello"}))
+            number = 0
+            for _ in range(dice.choice((1, 2, 3))):
+                words = [canary(dice), canary(dice)]
+                [number] = await session.append(
+                    [bethink.Message(role="user", content=f"I met {words[0]} and {words[1]} there.")]
+                )
+                said[f"message:{session.id}:{number}"] = words
+            if dice.random() < 0.3:
+                words = said[f"message:{session.id}:{number}"]
+                await memory.local().history(life.space).set_summary(key, f"about {words[0]}")
+            await session.idle()
+            if dice.random() < 0.7:
+                await memory.learn()
+        if dice.random() < 0.5:
+            asked = dice.choice(list(said.values()))
+            await space.recall(f"Who is {asked[0]}?", session_id=dice.choice(sessions).id)
+        await memory.learn()
+    life.said.write_text(json.dumps(said))
+
+
+async def forget(life: Life, *, kill: bool) -> None:
+    """Forget something, and be killed at a statement of it if asked to."""
+    dice = life.dice("forget")
+    said: dict[str, list[str]] = json.loads(life.said.read_text())
+    ref = dice.choice(sorted(said))
+    session = ref.split(":")[1]
+    what = dice.choice(("message", "message", "session", "everything"))
+    request: dict[str, Any] = {
+        "message": {"ref": ref, "echoes": dice.random() < 0.3},
+        "session": {"session_id": session},
+        "everything": {"everything": True},
+    }[what]
+    going = {
+        "message": [ref],
+        "session": [each for each in said if each.split(":")[1] == session],
+        "everything": list(said),
+    }[what]
+    async with life.memory("forget") as memory:
+        life.asked.write_text(json.dumps([word for each in going for word in said[each]]))
+        if kill:
+            _die_at(dice.randrange(1, _LAST_STATEMENT))
+        await memory.space(life.space).forget(**request)
+
+
+def _die_at(statement: int) -> None:
+    """Kill this process, as a power cut would, before one of the statements and steps that follow."""
+    left = statement
+
+    def step() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def counted(owner: Any, name: str) -> None:
+        inner = getattr(owner, name)
+
+        def outer(*given: Any, **named: Any) -> Any:
+            step()
+            return inner(*given, **named)
+
+        setattr(owner, name, outer)
+
+    for owner in (SqliteTx, PostgresTx):
+        for name in ("_run", "_fetch", "_open"):
+            counted(owner, name)
+    counted(SqliteDatabase, "empty_log")
+    counted(settling, "clear_folder")
+
+
+async def learn(life: Life) -> None:
+    """Learn what there is to learn, as a worker beside would."""
+    async with life.memory("learn") as memory:
+        await memory.learn()
+
+
+async def finish(life: Life, result: Path) -> None:
+    """Open the database as any process would, and write down what of the erasure is recorded and open."""
+    async with life.memory("finish") as memory:
+        waiting = [each.sinks for each in (await memory.open_erasures()).waiting if each.space == life.space]
+        recorded = await memory.space(life.space).erasures()
+        shown = await _shown(memory.space(life.space), json.loads(life.asked.read_text()))
+    result.write_text(  # noqa: ASYNC240 - nothing else runs here
+        json.dumps({"recorded": len(recorded), "waiting": waiting, "shown": shown})
+    )
+
+
+async def _shown(space: bethink.Space, words: list[str]) -> list[str]:
+    """Return those words that recall still shows."""
+    found = [await space.recall(f"Who is {word}?") for word in words[:4]]
+    return [word for word, each in zip(words, found, strict=False) if any(word in item.text for item in each.items)]

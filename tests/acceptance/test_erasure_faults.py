@@ -1,0 +1,43 @@
+"""The campaign of erasure, short; and that it notices what it is there to notice."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from faults.erasure_life import canary, pieces
+from faults.erasure_mutants import ErasureMutant
+
+
+def campaign(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "faults.erasure", "--database", "sqlite", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
+
+
+def test_words_are_searched_by_pieces_of_six_letters() -> None:
+    assert pieces(["kavurimo"]) == {b"kavuri", b"avurim", b"vurimo"}
+    assert len(canary(random.Random(1))) == 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
+    done = campaign("--histories", "6", "--kills", "3", "--seed", "7")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].endswith("0 survivors (seed 7)")
+
+
+@pytest.mark.mutant
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mutant", list(ErasureMutant))
+def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: ErasureMutant) -> None:
+    for histories in (15, 30, 60):
+        done = campaign("--histories", str(histories), "--kills", str(histories), "--mutant", mutant)
+        if done.returncode == 1:
+            break
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert " 0 survivors" not in done.stdout.splitlines()[-1]
