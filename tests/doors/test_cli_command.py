@@ -37,7 +37,10 @@ NOT_OFFERED = {
     **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
     "try": _LOCAL | {"--database"},
     **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
-    **dict.fromkeys(("init", "config show", "connect", "doctor", "worker", "reindex", "serve", "ui"), _LOCAL),
+    **dict.fromkeys(
+        ("init", "config show", "connect", "doctor", "worker", "reindex", "serve", "ui", "backup", "restore", "verify"),
+        _LOCAL,
+    ),
     "import archive": frozenset({"--key"}),
     "sync": frozenset({"--database", "--key"}),
     **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
@@ -90,6 +93,9 @@ SUCCEEDING = {
     "diff": ["diff", "~/memory", "0", "1"],
     "correct": ["correct", "~/memory", "all there is", "--yes"],
     "revert": ["revert", "~/memory", "1", "--yes"],
+    "backup": ["backup", "BACKUP"],
+    "restore": ["restore", "MADE", "--yes"],
+    "verify": ["verify"],
     "forget": ["forget", "--everything", "--yes"],
     "facts": ["facts", "--where", "rank>=3"],
     "sessions": ["sessions"],
@@ -171,6 +177,9 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     if "ARCHIVE" in SUCCEEDING[name]:
         places["ARCHIVE"] = ok("export", "--archive", str(home / "a.zip"))["file"]
     places["WEBHOOK"] = ok("webhooks", "create", "https://93.184.215.14/old")["info"]["id"]
+    places |= {"BACKUP": str(home / "new.backup"), "MADE": str(home / "made.backup")}
+    if "MADE" in SUCCEEDING[name]:
+        ok("backup", places["MADE"])
     if "FACT" in SUCCEEDING[name]:
         with bethink.sync.connect(str(home / ".local/share/bethink/memory.db"), learn_in_background=False) as opened:
             places["FACT"] = f"fact:{opened.space('default').facts.save(bethink.Fact(id='f1', content='Tea.')).id}:1"
@@ -235,6 +244,9 @@ FAILING = {
     "diff": (["diff", "nothing-like-it", "1", "2"], 3),
     "correct": (["correct", "~/nothing-like-it", "new"], 3),
     "revert": (["revert", "nothing-like-it", "1"], 3),
+    "backup": (["backup", "/dev/null/x"], 4),
+    "restore": (["restore", "missing.backup", "--yes"], 3),
+    "verify": (["verify", "missing.backup"], 3),
     "forget": (["forget", "--session", "ses_none", "--yes"], 3),
     "sessions": (["sessions", "--limit", "0"], 2),
     "spaces": (["spaces", "--limit", "0"], 2),

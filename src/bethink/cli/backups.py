@@ -59,10 +59,10 @@ async def restore(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Replace the whole memory by a backup. What was stored since is lost; what was erased since stays erased.
+    """Replace the whole memory by a backup.
 
-    On PostgreSQL, stop servers and workers first. After a recovery by other means, such as to a point in time, give
-    --recovered-to instead of a file.
+    What was stored since is lost; what was erased since stays erased. On PostgreSQL, stop servers and workers first.
+    After a recovery by other means, such as to a point in time, give --recovered-to instead of a file.
     """
     from bethink.backups import manifest  # noqa: PLC0415 - as above
     from bethink.backups.restore import finish_recovery  # noqa: PLC0415
@@ -98,7 +98,10 @@ async def verify(
     *,
     tools: Tools = "",
 ) -> Result:
-    """Check that the memory, or a backup of it, is whole: the file, its schema, and the chain of every session."""
+    """Check that the memory, or a backup of it, is whole.
+
+    It looks at the file, at its schema, and at the chain of every session.
+    """
     from bethink.backups.verify import verify_backup, verify_database  # noqa: PLC0415 - as above
 
     if file is not None:
