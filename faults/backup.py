@@ -23,7 +23,7 @@ from bethink.backups import make, manifest
 from bethink.backups import restore as restoring
 from bethink.backups.verify import verify_backup
 from bethink.errors import BethinkError
-from bethink.model.backups import Counts, Manifest
+from bethink.model.backups import Counts, BackupManifest
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
 from bethink.settings import load_settings, settings_of
@@ -124,7 +124,7 @@ def _plain_copy(life: Life, file: Path) -> None:
     else:
         program = str(Path(life.tools) / "pg_dump")
         subprocess.run([program, "-Fc", "--enable-row-security", "-f", str(file), life.place.target], check=True)
-    made = Manifest(
+    made = BackupManifest(
         database=life.place.database,
         began_at=system_clock(),
         counts=Counts(spaces=0, sessions=0, messages=0, schema_version=0, epoch=0),

@@ -15,7 +15,7 @@ from bethink.model.verbs.base import RequestT, ResultT, Verb
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bethink.archive.format import Manifest
+    from bethink.archive.format import ArchiveManifest
     from bethink.backend import Local
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
@@ -63,7 +63,7 @@ class Backend(ABC):
         """
         return self.local().live(space, conversation, agent=agent)
 
-    async def export_archive(self, space: str, path: "Path") -> "Manifest":
+    async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
         """Write everything in a space to a file."""
         from bethink.archive.write import write_archive  # noqa: PLC0415 - few programs export
 
@@ -136,7 +136,7 @@ class SpaceHandle(Handle):
             if not found and time.monotonic() - asked < 1.0:  # no one waited: memory may be switched off
                 await anyio.sleep(random.uniform(0.8, 1.2))  # noqa: S311 - spreading readers, not a secret
 
-    async def export_archive(self, path: "Path | str") -> "Manifest":
+    async def export_archive(self, path: "Path | str") -> "ArchiveManifest":
         """Write everything in the space to one file: every message, fact, document and thread in all its versions.
 
         The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content

@@ -97,7 +97,8 @@ class Memory(MemoryVerbs):
     async def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> "Loaded":
         """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
 
-        It is checked as a whole before anything is stored. It needs a database in this process.
+        It is checked as a whole before anything is stored. What this memory has forgotten is forgotten again. It needs
+        a database in this process.
 
         Args:
             path: The file that `export_archive` wrote.
@@ -111,16 +112,21 @@ class Memory(MemoryVerbs):
         from pathlib import Path  # noqa: PLC0415 - few programs import
 
         from bethink.archive.load import load_archive  # noqa: PLC0415
+        from bethink.forgetting.replay import replay  # noqa: PLC0415
 
         database = self._backend.local().parts.database
         name = None if space is None else checked_name(space, "a space")
-        return await load_archive(database, Path(path), space=name, dry_run=dry_run)
+        loaded = await load_archive(database, Path(path), space=name, dry_run=dry_run)
+        if not dry_run:
+            await database.transact(lambda tx: replay(tx, space=loaded.space), space=loaded.space)
+        return loaded
 
     async def sync(self, other: "Memory", *names: str) -> "list[Synced]":
         """Exchange with another memory what each lacks. Both have the same afterwards, archives byte for byte.
 
         Where both changed the same fact or document, the later version holds and the other stands below it; where
-        both went on with a session, their messages follow one another. It needs both databases in this process.
+        both went on with a session, their messages follow one another. What one has forgotten, the other forgets. It
+        needs both databases in this process.
 
         Args:
             other: The other memory, open as well.
@@ -130,6 +136,7 @@ class Memory(MemoryVerbs):
             Busy: if a space kept changing meanwhile. Run it again.
         """
         from bethink.archive.sync import sync_space  # noqa: PLC0415 - few programs sync
+        from bethink.forgetting.replay import replay  # noqa: PLC0415
 
         pair = self._backend.local().parts.database, other.backend.local().parts.database
         every = [checked_name(name, "a space") for name in names]
@@ -138,7 +145,10 @@ class Memory(MemoryVerbs):
             while page := await memory.list_spaces(limit=1_000, after=after):
                 every += page
                 after = page[-1]
-        return [await sync_space(*pair, space=name) for name in sorted(set(every))]
+        return [
+            await sync_space(*pair, space=name, forget_again=lambda tx, space: replay(tx, space=space))
+            for name in sorted(set(every))
+        ]
 
     def local(self) -> "Local":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.

@@ -15,7 +15,7 @@ from bethink.backups.make import back_up
 from bethink.backups.restore import finish_recovery, restore
 from bethink.backups.verify import verify_backup, verify_database
 from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable
-from bethink.model.backups import Finding, Manifest, Restored
+from bethink.model.backups import BackupFinding, BackupManifest, Restored
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.verbs.sessions import APPEND, AppendRequest
 from bethink.settings import Settings, load_settings, settings_of
@@ -38,7 +38,7 @@ def opened(settings: Settings) -> bethink.Memory:
     return bethink.connect(settings=replace(settings, learning=replace(settings.learning, enabled=False)))
 
 
-async def checked(findings: AsyncIterator[Finding]) -> list[Finding]:
+async def checked(findings: AsyncIterator[BackupFinding]) -> list[BackupFinding]:
     return [each async for each in findings]
 
 
@@ -47,8 +47,8 @@ class Told:
     """One memory that was backed up, went on, and was restored."""
 
     settings: Settings
-    made: Manifest
-    backup: list[Finding]
+    made: BackupManifest
+    backup: list[BackupFinding]
     done: Restored
     session: str
     late: str

@@ -14,7 +14,7 @@ import pytest
 
 import bethink
 from bethink.archive import format as archive_format
-from bethink.archive.format import MANIFEST, SEAL, Manifest, ZipWriter
+from bethink.archive.format import MANIFEST, SEAL, ArchiveManifest, ZipWriter
 from bethink.archive.load import load_archive
 from bethink.archive.reading import ArchiveReader
 from bethink.archive.write import write_archive
@@ -94,7 +94,7 @@ def _rewritten(source: Path, target: Path, change: Callable[[str, list[bytes]], 
             else:
                 writer.add(each.name, lines)
         writer.close(
-            Manifest(
+            ArchiveManifest(
                 space=manifest.space,
                 created_at=manifest.created_at,
                 newest=manifest.newest,
@@ -162,9 +162,9 @@ async def test_a_line_that_was_changed_under_an_old_manifest_is_found(
         was = {each.name: each for each in read.manifest.files}
     real = ZipWriter.close
 
-    def closed(self: ZipWriter, manifest: Manifest) -> None:
+    def closed(self: ZipWriter, manifest: ArchiveManifest) -> None:
         old = tuple(was[each.name] for each in manifest.files)
-        real(self, Manifest(space=SPACE, created_at=1, newest=1, schema=1, files=old))
+        real(self, ArchiveManifest(space=SPACE, created_at=1, newest=1, schema=1, files=old))
 
     monkeypatch.setattr(ZipWriter, "close", closed)
     monkeypatch.setattr(archive_format, "BLOCK", 10)
@@ -197,7 +197,7 @@ async def test_a_file_of_a_strange_name_is_refused(
     with ArchiveReader(archive) as read, path.open("w+b") as sink:
         manifest, writer = read.manifest, ZipWriter(sink)
         entry = writer.add(name, [b"x"])
-        writer.close(Manifest(space=SPACE, created_at=1, newest=1, schema=manifest.schema, files=(entry,)))
+        writer.close(ArchiveManifest(space=SPACE, created_at=1, newest=1, schema=manifest.schema, files=(entry,)))
     assert "an archive has no such file" in await _refused(database, path)
 
 

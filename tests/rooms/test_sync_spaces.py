@@ -10,8 +10,10 @@ import pytest
 import bethink
 from bethink.archive.merge import merged
 from bethink.archive.reading import ArchiveReader
-from bethink.archive.sync import differing, sync_space
+from bethink.archive.sync import Synced, differing, sync_space
 from bethink.archive.write import write_archive
+from bethink.forgetting.replay import replay
+from bethink.store import chain
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on, said
 from tests.rooms.archive_kit import SPACE, Life, opened
@@ -25,6 +27,10 @@ async def other(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterat
     """Another memory, on the same clock."""
     async with opened(shutil.copy(template, tmp_path / "other.db"), clock) as database:
         yield database
+
+
+async def _sync(first: Database, second: Database) -> Synced:
+    return await sync_space(first, second, space=SPACE, forget_again=lambda tx, space: replay(tx, space=space))
 
 
 async def _equal(first: Database, second: Database, folder: Path) -> bool:
@@ -51,7 +57,7 @@ async def _live(first: Database, second: Database, seed: int, steps: int, folder
             steps -= many
             await life.go_on(many)
         spoken = await _said(first) | await _said(second)
-        await sync_space(first, second, space=SPACE)
+        await _sync(first, second)
         assert await _equal(first, second, folder)
         assert await _said(first) == spoken
 
@@ -80,7 +86,7 @@ async def test_it_makes_no_difference_which_memory_is_named_first(
             ours, theirs = differing(first, second)
         assert merged(ours, theirs) == merged(theirs, ours)
         if seed == 1:
-            await sync_space(other, database, space=SPACE)
+            await _sync(other, database)
 
 
 async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
@@ -89,12 +95,12 @@ async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
     session = await here.session("cli:desk")
     await session.append(said("one"))
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     await session.append(said("two here", "three here"))
     away = await there.session("cli:desk")
     assert away.id == session.id
     await away.append(said("two there"))
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     for space in (here, there):
         found = await (await space.get_session(session.id)).read()
         told = [(record.number, record.message.content) for record in found]
@@ -109,10 +115,10 @@ async def test_of_a_fact_that_was_changed_on_both_sides_the_later_holds_and_both
 ) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
     await here.facts.save(bethink.Fact(id="home", content="Mira lives in Oslo."))
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     await there.correct("fact:home:1", "Mira lives in Bergen.")
     await here.correct("fact:home:1", "Mira lives in Kyoto.")
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     for space in (here, there):
         assert (await space.facts.get("home")).content == "Mira lives in Kyoto."
         told = [each.content for each in await space.facts.versions("home")]
@@ -123,7 +129,7 @@ async def test_of_two_facts_in_one_slot_the_newer_holds(database: Database, othe
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
     await there.facts.save(bethink.Fact(id="b", content="Lives in Bergen.", subject="Mira", slot="city"))
     await here.facts.save(bethink.Fact(id="a", content="Lives in Oslo.", subject="Mira", slot="city"))
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     for space in (here, there):
         assert [fact.id for fact in await space.facts.all()] == ["a"]
 
@@ -135,7 +141,7 @@ async def test_documents_in_the_same_place_become_one_with_both_histories(databa
         await space.documents.create(
             bethink.DocumentDraft(slug="trip", title="Trip", body=f"trip {text}", parent=parent.id)
         )
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     for space in (here, there):
         tree = await space.documents.tree()
         trip = await space.documents.get(tree[next(path for path in tree if path.endswith("plans/trip"))].id)
@@ -148,8 +154,33 @@ async def test_documents_in_the_same_place_become_one_with_both_histories(databa
 async def test_a_memory_that_is_empty_gets_everything(database: Database, other: Database, tmp_path: Path) -> None:
     await Life(database, 5).go_on(40)
     await write_archive(database, tmp_path / "before.zip", space=SPACE)
-    await sync_space(database, other, space=SPACE)
+    await _sync(database, other)
     assert await _equal(database, other, tmp_path)
     assert (tmp_path / "first.zip").read_bytes() == (tmp_path / "before.zip").read_bytes()
-    again = await sync_space(database, other, space=SPACE)
+    again = await _sync(database, other)
     assert (again.first, again.second) == (0, 0)
+
+
+@pytest.mark.parametrize("there_first", [True, False])
+async def test_what_one_side_has_forgotten_is_forgotten_by_the_other_and_does_not_come_back(
+    database: Database, other: Database, tmp_path: Path, *, there_first: bool
+) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    kept = await here.remember("I like the harbour.")
+    session = await here.session("chat:mira")
+    await session.append(said("my neighbour is called Wilhelmina", "the kettle is blue"))
+    await _sync(database, other)
+    await here.forget(f"message:{session.id}:1")
+
+    await (_sync(other, database) if there_first else _sync(database, other))
+
+    assert kept is not None
+    for space in (here, there):
+        assert not [line for line in (await space.recall("Wilhelmina")).items if "Wilhelmina" in line.text]
+        assert [record.number for record in await (await space.get_session(session.id)).read()] == [2]
+    assert await _equal(database, other, tmp_path)
+    await (await there.get_session(session.id)).append(said("and the door is green"))
+    await _sync(database, other)
+    for side in (database, other):
+        report = await side.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+        assert report.broken == ()

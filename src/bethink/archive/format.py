@@ -49,7 +49,7 @@ class FileEntry:
 
 
 @frozen
-class Manifest:
+class ArchiveManifest:
     """What an archive holds. `newest`: the time of its newest row, in microseconds; no clock is read."""
 
     space: str
@@ -133,7 +133,7 @@ class ZipWriter:
         self.files[-1] = entry
         return entry
 
-    def close(self, manifest: Manifest) -> None:
+    def close(self, manifest: ArchiveManifest) -> None:
         """Add the manifest and seal the archive: every byte counts."""
         self.add(MANIFEST, [manifest.text()])
         self._zip.comment = b"0" * SEAL
@@ -204,7 +204,7 @@ def is_sealed(path: Path) -> bool:
         return source.read(SEAL) == found.encode()
 
 
-def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
+def read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
     """Read the manifest, and check that the zip holds exactly what it names. Raises `Corrupt`."""
     infos = archive.infolist()
     names = Counter(info.filename for info in infos)
@@ -229,7 +229,7 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     return manifest
 
 
-def _manifest(given: Any, path: Path) -> Manifest:
+def _manifest(given: Any, path: Path) -> ArchiveManifest:
     found = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if found.get("format") != FORMAT:
         raise damaged(path, MANIFEST, "this is not an archive of Bethink")
@@ -238,7 +238,7 @@ def _manifest(given: Any, path: Path) -> Manifest:
         raise Corrupt(f"{path.name} has the format version {found.get('version')!r}; this Bethink reads 1.", hint=hint)
     try:
         files = tuple(_file(each) for each in found["files"])
-        return Manifest(
+        return ArchiveManifest(
             space=_typed(found["space"], str), created_at=_typed(found["created_at"], int),
             newest=_typed(found["newest"], int), schema=_typed(found["schema"], int), files=files,
         )  # fmt: skip
@@ -267,7 +267,7 @@ def _typed(value: Any, kind: type) -> Any:
     return value
 
 
-def _check_files(manifest: Manifest, infos: Mapping[str, zipfile.ZipInfo], path: Path) -> None:
+def _check_files(manifest: ArchiveManifest, infos: Mapping[str, zipfile.ZipInfo], path: Path) -> None:
     known = {table.name: table for table in tables()}
     wanted = {MANIFEST, *(each.name for each in manifest.files)}
     strange = sorted(wanted ^ set(infos))

@@ -11,7 +11,7 @@ from bethink.store.archived import Values, tables
 Rows = dict[str, dict[Values, RowDict]]
 
 
-class History(NamedTuple):
+class VersionHistory(NamedTuple):
     """Where a history is stored: its table, and when a version begins and ends."""
 
     kind: str
@@ -21,8 +21,8 @@ class History(NamedTuple):
     ended_by: str
 
 
-FACT = History("fact", "facts", "recorded_at", "retired_at", "retired_by")
-DOCUMENT = History("document", "documents", "valid_from", "valid_to", "closed_run")
+FACT = VersionHistory("fact", "facts", "recorded_at", "retired_at", "retired_by")
+DOCUMENT = VersionHistory("document", "documents", "valid_from", "valid_to", "closed_run")
 
 
 _VERSIONED = {
@@ -41,7 +41,7 @@ class _End(NamedTuple):
     by: str | None
 
 
-def merge_histories(sides: tuple[Rows, Rows], history: History) -> None:
+def merge_histories(sides: tuple[Rows, Rows], history: VersionHistory) -> None:
     """Give both sides the same versions of each fact or document that differs."""
     found = [_by_id(side, history) for side in sides]
     for name in sorted(found[0].keys() & found[1].keys()):
@@ -58,21 +58,21 @@ def merge_histories(sides: tuple[Rows, Rows], history: History) -> None:
             _end(max(lasts, key=lambda row: row["version"]), ends, history)
 
 
-def _end(last: RowDict, ends: list[_End], history: History) -> None:
+def _end(last: RowDict, ends: list[_End], history: VersionHistory) -> None:
     """Where one side went on and the other ended it, let what was done last hold."""
     later = [end for end in ends if end.at > last[history.begins]]
     if later:
         last[history.ends], last[history.ended_by] = min(later, key=lambda end: (end.at, end.by or ""))
 
 
-def _by_id(side: Rows, history: History) -> dict[str, dict[int, RowDict]]:
+def _by_id(side: Rows, history: VersionHistory) -> dict[str, dict[int, RowDict]]:
     found: dict[str, dict[int, RowDict]] = {}
     for (name, version), row in side.get(history.table, {}).items():
         found.setdefault(name, {})[version] = row
     return found
 
 
-def _same(ours: RowDict, theirs: RowDict, history: History) -> bool:
+def _same(ours: RowDict, theirs: RowDict, history: VersionHistory) -> bool:
     if ours[history.begins] != theirs[history.begins]:
         return False
     redacted = ours.get("redacted") or theirs.get("redacted")
@@ -80,7 +80,7 @@ def _same(ours: RowDict, theirs: RowDict, history: History) -> bool:
     return bool(redacted) or ours[text] == theirs[text]
 
 
-def _share(ours: RowDict, theirs: RowDict, history: History) -> None:
+def _share(ours: RowDict, theirs: RowDict, history: VersionHistory) -> None:
     """Make one row of two that are the same version: what one side ended, redacted or pinned last, is."""
     ends = [row for row in (ours, theirs) if row[history.ends] is not None]
     first = min(ends, key=lambda row: (row[history.ends], row[history.ended_by] or ""), default=ours)
@@ -103,7 +103,7 @@ def _interleave(
     pair: tuple[dict[int, RowDict], dict[int, RowDict]],
     start: int,
     ends: list[_End],
-    history: History,
+    history: VersionHistory,
 ) -> None:
     """Number the versions of both sides by when they began, from the first that differs."""
     every = [(side, row) for side in (0, 1) for version, row in pair[side].items() if version >= start]
@@ -123,7 +123,9 @@ def _interleave(
         _renumber_versions(sides[side], history, name, numbers[side], last=start + len(every) - 1)
 
 
-def _renumber_versions(side: Rows, history: History, name: str, numbers: Mapping[int, int], *, last: int) -> None:
+def _renumber_versions(
+    side: Rows, history: VersionHistory, name: str, numbers: Mapping[int, int], *, last: int
+) -> None:
     newest = max(numbers.values())
     for table, (of, *columns) in _VERSIONED[history.kind].items():
         for row in side.get(table, {}).values():

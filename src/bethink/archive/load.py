@@ -113,7 +113,11 @@ class _Loading:
 
 
 def follow_up(tx: Tx, *, space: str) -> None:
-    """Queue what is to be done with rows that came from elsewhere: learning, consolidating, embedding."""
+    """Queue what is to be done with rows that came from elsewhere: learning, consolidating, embedding.
+
+    They have no seals: the chain of their session begins with its next message.
+    """
+    tx.run("seal_from_the_next_message", space=space)
     sessions = next(table for table in archived.tables() if table.name == "sessions")
     for page in archived.pages(tx, sessions, space=space, size=_STEP):
         for row in page:

@@ -14,9 +14,9 @@ from typing import IO, Any, BinaryIO
 from bethink.archive.format import (
     LONGEST_LINE,
     MANIFEST,
+    ArchiveManifest,
     Blocks,
     FileEntry,
-    Manifest,
     appearing,
     damaged,
     is_sealed,
@@ -27,7 +27,7 @@ from bethink.archive.format import (
 )
 from bethink.errors import Corrupt, Invalid
 from bethink.model.records import checked_name
-from bethink.store.archived import Column, Table, tables
+from bethink.store.archived import Table, TableColumn, tables
 
 RowDict = dict[str, Any]
 
@@ -58,7 +58,7 @@ class ArchiveReader:
     def __exit__(self, *raised: object) -> None:
         self._zip.close()
 
-    def check(self) -> Manifest:
+    def check(self) -> ArchiveManifest:
         """Read everything once, and return the manifest. Raises `Corrupt` with the file and the line."""
         sealed = is_sealed(self.path)
         for each in self.manifest.files:
@@ -85,7 +85,7 @@ class ArchiveReader:
         while page := list(islice(rows, size)):
             yield page[0][0], [row for _, row in page]
 
-    def _checked_manifest(self) -> Manifest:
+    def _checked_manifest(self) -> ArchiveManifest:
         try:
             manifest = read_manifest(self._zip, self.path)
             checked_name(manifest.space, "a space")
@@ -167,7 +167,7 @@ class ArchiveReader:
             raise self._at(entry, number, "the digest of the 1,000 lines up to here is not that of the manifest")
 
 
-async def downloaded(path: Path, fetch: Callable[[BinaryIO], Awaitable[None]]) -> Manifest:
+async def downloaded(path: Path, fetch: Callable[[BinaryIO], Awaitable[None]]) -> ArchiveManifest:
     """Let an archive be written to a file, and return its manifest. Raises `Corrupt` if not all of it arrived."""
     with appearing(path) as sink:
         await fetch(sink)
@@ -191,7 +191,7 @@ def _checked(line: bytes, entry: FileEntry, table: Table) -> RowDict:
     return row
 
 
-def _check_value(column: Column, value: object) -> None:
+def _check_value(column: TableColumn, value: object) -> None:
     if value is None and column.optional:
         return
     kind = int if column.integer else str

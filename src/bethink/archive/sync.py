@@ -1,7 +1,7 @@
 """Brings two memories together: each gets what it lacks, and both end equal, archives byte for byte."""
 
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from bethink.archive.reading import ArchiveReader, RowDict
 from bethink.archive.write import write_archive
 from bethink.errors import Busy, Conflict
 from bethink.frozen import frozen
-from bethink.store import archived, jobs
+from bethink.store import archived, erasures, jobs
 from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
 
@@ -47,19 +47,20 @@ class Synced:
 
 
 async def sync_space(
-    first: Database, second: Database, *, space: str, before: Callable[[], Awaitable[object]] | None = None
+    first: Database, second: Database, *, space: str, forget_again: Callable[[Tx, str], object]
 ) -> Synced:
     """Let two memories exchange what each lacks of a space. Both are equal afterwards.
 
-    It holds what differs in memory, not what both have. `before` is called first: what one side forgot must be
-    forgotten on the other by then, or it comes back. Raises `Busy` if someone goes on writing meanwhile: nothing is
-    lost, and another run goes on.
+    It holds what differs in memory, not what both have. `forget_again` removes what the tombstones of a space cover:
+    what one side forgot is forgotten on the other first, or it would come back. Raises `Busy` if someone goes on
+    writing meanwhile: nothing is lost, and another run goes on.
     """
-    if before is not None:
-        await before()
     pair = (first, second)
     counts = [0, 0]
+    await _share_tombstones(first, second, space=space)
+    await _share_tombstones(second, first, space=space)
     for database in pair:
+        await database.transact(lambda tx: forget_again(tx, space), space=space)
         await database.transact(lambda tx: jobs.ensure_space(tx, space=space), space=space, repeatable=True)
     with tempfile.TemporaryDirectory(prefix="bethink-") as folder:
         for _ in range(_ROUNDS):
@@ -79,6 +80,21 @@ async def sync_space(
                 except Conflict:
                     continue  # someone wrote meanwhile: the next round sees it
     raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+
+
+async def _share_tombstones(of: Database, to: Database, *, space: str) -> None:
+    stones, key = await of.transact(
+        lambda tx: (erasures.tombstones(tx, space=space), erasures.digests(tx)), space=space, repeatable=True
+    )
+
+    def take(tx: Tx) -> None:
+        for each in (key.own, *key.others):
+            erasures.add_key(tx, each)
+        for stone in stones:
+            erasures.put(tx, stone, space=space)
+
+    if stones:
+        await to.transact(take, space=space, repeatable=True)
 
 
 def differing(ours: ArchiveReader, theirs: ArchiveReader) -> tuple[Rows, Rows]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from bethink.archive.format import LONGEST_LINE, Manifest, ZipWriter, appearing, line_of
+from bethink.archive.format import LONGEST_LINE, ArchiveManifest, ZipWriter, appearing, line_of
 from bethink.archive.readable import ReadableCopy
 from bethink.errors import Invalid, NotFound
 from bethink.store import archived, sessions
@@ -20,7 +20,7 @@ _TIMES = frozenset({
 """Columns that say when something was done, so that the newest of them is the time of the archive."""
 
 
-async def write_archive(database: Database, path: Path, *, space: str) -> Manifest:
+async def write_archive(database: Database, path: Path, *, space: str) -> ArchiveManifest:
     """Write everything in a space to a file, which appears only when it is complete. Returns its manifest.
 
     The same content gives the same bytes. Raises `NotFound` if there is no such space.
@@ -28,12 +28,12 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Manife
     return await database.transact(lambda tx: _to_file(tx, path, space=space), space=space, read=True)
 
 
-def _to_file(tx: Tx, path: Path, *, space: str) -> Manifest:
+def _to_file(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
     with appearing(path) as sink:
         return _written(tx, sink, space=space)
 
 
-def _written(tx: Tx, sink: BinaryIO, *, space: str) -> Manifest:
+def _written(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
     created_at = archived.created_at(tx, space=space)
     if created_at is None:
         raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
@@ -53,13 +53,13 @@ class _Writing:
         self._newest = 0
         self.copy = ReadableCopy(space, self._conversation_of)
 
-    def run(self, created_at: int) -> Manifest:
+    def run(self, created_at: int) -> ArchiveManifest:
         self._newest = created_at
         for table in archived.tables():
             self._zip.add_table(table.name, table.names, self._lines(table))
         for name, chunks in self.copy.files():
             self._zip.add(name, chunks)
-        manifest = Manifest(
+        manifest = ArchiveManifest(
             space=self._space,
             created_at=created_at,
             newest=self._newest,

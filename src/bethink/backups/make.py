@@ -8,11 +8,11 @@ from anyio import to_thread
 
 from bethink.backups import manifest
 from bethink.errors import Conflict, Misconfigured, NotFound
-from bethink.model.backups import Counts, Manifest
+from bethink.model.backups import BackupManifest, Counts
 from bethink.settings import Settings
 
 
-async def back_up(settings: Settings, file: Path, *, tools: str = "") -> Manifest:
+async def back_up(settings: Settings, file: Path, *, tools: str = "") -> BackupManifest:
     """Copy the whole database into a new file, with a manifest beside it. Whatever was acknowledged before is in it.
 
     On PostgreSQL the settings must name a role that row-level security does not bind; `tools` is the folder of pg_dump.
@@ -38,7 +38,7 @@ def file_of(settings: Settings) -> Path:
     return Path(settings.database_path).expanduser()
 
 
-def _make(settings: Settings, file: Path, tools: str) -> Manifest:
+def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
     if file.exists() or manifest.path_of(file).exists():
         raise Conflict(f"{file} exists.", hint="Choose another name: a backup is never written over.")
     part = file.with_name(f"{file.name}.part")
@@ -46,7 +46,7 @@ def _make(settings: Settings, file: Path, tools: str) -> Manifest:
     began_at = datetime.now(UTC)
     try:
         counts = _dumped(settings, part, tools) if is_postgres(settings) else _copied(settings, part)
-        made = Manifest(
+        made = BackupManifest(
             database="postgres" if is_postgres(settings) else "sqlite",
             began_at=began_at,
             counts=counts,

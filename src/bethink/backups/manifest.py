@@ -6,7 +6,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from bethink.errors import Corrupt
-from bethink.model.backups import Counts, Manifest
+from bethink.model.backups import BackupManifest, Counts
 from bethink.model.moments import from_micros, to_micros
 
 _FORMAT = "bethink backup 1"
@@ -18,7 +18,7 @@ def path_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.json")
 
 
-def write(file: Path, manifest: Manifest) -> None:
+def write(file: Path, manifest: BackupManifest) -> None:
     """Write the manifest of a backup."""
     values = {_FORMAT: True, **asdict(manifest), "began_at": to_micros(manifest.began_at)}
     path = path_of(file)
@@ -26,7 +26,7 @@ def write(file: Path, manifest: Manifest) -> None:
     path.write_text(f"{json.dumps(values, indent=2)}\n", encoding="utf-8")
 
 
-def read(file: Path) -> Manifest | None:
+def read(file: Path) -> BackupManifest | None:
     """Return the manifest of a backup; None if it has none. Raises `Corrupt` if it cannot be read."""
     path = path_of(file)
     if not path.exists():
@@ -35,7 +35,7 @@ def read(file: Path) -> Manifest | None:
         values = json.loads(path.read_text(encoding="utf-8"))
         del values[_FORMAT]
         counts = Counts(**values.pop("counts"))
-        return Manifest(**values | {"counts": counts, "began_at": from_micros(values["began_at"])})
+        return BackupManifest(**values | {"counts": counts, "began_at": from_micros(values["began_at"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Corrupt(f"{path} is no manifest of a backup.", hint="Copy it again with its backup.") from error
 
@@ -46,7 +46,7 @@ def digest(file: Path) -> str:
         return file_digest(opened, "sha256").hexdigest()
 
 
-def check(file: Path, manifest: Manifest) -> None:
+def check(file: Path, manifest: BackupManifest) -> None:
     """Raise `Corrupt` if a backup is not, byte for byte, what its manifest says."""
     size = file.stat().st_size
     if size != manifest.bytes:

@@ -14,7 +14,7 @@ from bethink.build import database_from, sqlite_file
 from bethink.errors import BethinkError, Conflict, Misconfigured, NotFound
 from bethink.forgetting.replay import replay
 from bethink.logs import logger
-from bethink.model.backups import Counts, Manifest, Restored
+from bethink.model.backups import BackupManifest, Counts, Restored
 from bethink.model.moments import from_micros, to_micros
 from bethink.settings import Settings
 from bethink.store import restores, tombstone_file
@@ -68,7 +68,7 @@ async def finish_recovery(settings: Settings, recovered_to: datetime, *, tombsto
     return _result(_Done(made, erased), None, [each for each in sources if each != own], buried)
 
 
-def _checked(settings: Settings, file: Path, *, check: bool) -> tuple[Manifest | None, datetime]:
+def _checked(settings: Settings, file: Path, *, check: bool) -> tuple[BackupManifest | None, datetime]:
     """Return the manifest of a backup, and when it was made: as its manifest says, or else its file."""
     if not file.is_file():
         raise NotFound(f"no backup at {file}.", hint="Check the path.")
@@ -91,7 +91,7 @@ class _Done:
         self.damaged = damaged
 
 
-def _result(done: _Done, known: Manifest | None, sources: list[str], buried: Buried) -> Restored:
+def _result(done: _Done, known: BackupManifest | None, sources: list[str], buried: Buried) -> Restored:
     return Restored(
         restored_at=done.made.restored_at,
         backup_at=done.made.backup_at,

@@ -9,7 +9,7 @@ from anyio import to_thread
 from bethink.backups import manifest
 from bethink.backups.make import file_of, is_postgres
 from bethink.errors import BethinkError, Corrupt
-from bethink.model.backups import Counts, Finding, Manifest
+from bethink.model.backups import BackupFinding, BackupManifest, Counts
 from bethink.settings import Settings
 from bethink.store import chain, jobs
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -21,7 +21,9 @@ _FEW = 100
 """How many spaces a quick look follows the chains of."""
 
 
-async def verify_database(settings: Settings, database: Database, *, quick: bool = False) -> AsyncIterator[Finding]:
+async def verify_database(
+    settings: Settings, database: Database, *, quick: bool = False
+) -> AsyncIterator[BackupFinding]:
     """Check the database in use, which is open. A quick look leaves out indexes and all but the first spaces."""
     if not is_postgres(settings):
         from bethink.store.engines.sqlite_copy import unsound  # noqa: PLC0415 - a server needs another driver
@@ -30,24 +32,26 @@ async def verify_database(settings: Settings, database: Database, *, quick: bool
         timeout = settings.sqlite.busy_timeout
         problems = await to_thread.run_sync(lambda: unsound(path, busy_timeout=timeout, quick=quick))
         yield _sound(problems)
-    yield Finding(name="schema", ok=True, found=f"version {newest_version(database.dialect)}")
+    yield BackupFinding(name="schema", ok=True, found=f"version {newest_version(database.dialect)}")
     async for finding in _chains(database, most=_FEW if quick else NO_LIMIT):
         yield finding
 
 
-async def verify_backup(settings: Settings, file: Path, *, tools: str = "") -> AsyncIterator[Finding]:
+async def verify_backup(settings: Settings, file: Path, *, tools: str = "") -> AsyncIterator[BackupFinding]:
     """Check a backup without changing it, or anything else."""
-    known: Manifest | None = None
+    known: BackupManifest | None = None
     try:
         known = manifest.read(file)
         if known is None:
             found = f"there is none beside {file}: only what the file says of itself is checked"
-            yield Finding(name="manifest", ok=True, found=found)
+            yield BackupFinding(name="manifest", ok=True, found=found)
         else:
             await to_thread.run_sync(manifest.check, file, known)
-            yield Finding(name="manifest", ok=True, found=f"made {known.began_at:%Y-%m-%d %H:%M:%S} UTC, unchanged")
+            yield BackupFinding(
+                name="manifest", ok=True, found=f"made {known.began_at:%Y-%m-%d %H:%M:%S} UTC, unchanged"
+            )
     except Corrupt as error:
-        yield Finding(name="manifest", ok=False, found=Exception.__str__(error))
+        yield BackupFinding(name="manifest", ok=False, found=Exception.__str__(error))
     if _is_sqlite(file):
         async for finding in _verify_copy(settings, file, known):
             yield finding
@@ -60,7 +64,7 @@ def _is_sqlite(file: Path) -> bool:
         return opened.read(16) == b"SQLite format 3\0"
 
 
-async def _verify_copy(settings: Settings, file: Path, known: Manifest | None) -> AsyncIterator[Finding]:
+async def _verify_copy(settings: Settings, file: Path, known: BackupManifest | None) -> AsyncIterator[BackupFinding]:
     from bethink.store.engines.sqlite import SqliteOptions  # noqa: PLC0415 - a server needs another driver
     from bethink.store.engines.sqlite_copy import SqliteCopy, counted, unsound  # noqa: PLC0415
 
@@ -75,9 +79,9 @@ async def _verify_copy(settings: Settings, file: Path, known: Manifest | None) -
     if counts.schema_version != newest:
         ok = counts.schema_version < newest
         found = f"version {counts.schema_version}, and {newest} is current: its chains are checked once it is restored"
-        yield Finding(name="schema", ok=ok, found=found)
+        yield BackupFinding(name="schema", ok=ok, found=found)
         return
-    yield Finding(name="schema", ok=True, found=f"version {newest}")
+    yield BackupFinding(name="schema", ok=True, found=f"version {newest}")
     await database.open()
     try:
         async for finding in _chains(database):
@@ -86,34 +90,38 @@ async def _verify_copy(settings: Settings, file: Path, known: Manifest | None) -
         await database.close()
 
 
-async def _verify_dump(file: Path, known: Manifest | None, tools: str) -> Finding:
+async def _verify_dump(file: Path, known: BackupManifest | None, tools: str) -> BackupFinding:
     from bethink.store.engines.postgres_dump import Tools, check_dump  # noqa: PLC0415 - as above
 
     try:
         rows = await to_thread.run_sync(lambda: check_dump(file, tools=Tools(folder=tools)))
     except BethinkError as error:
-        return Finding(name="dump", ok=False, found=Exception.__str__(error))
+        return BackupFinding(name="dump", ok=False, found=Exception.__str__(error))
     held = {name: rows.get(name, 0) for name in ("spaces", "sessions", "messages")}
     said = held if known is None else {name: getattr(known.counts, name) for name in held}
     text = ", ".join(f"{count} {name}" for name, count in held.items())
     if held != said:
-        return Finding(name="dump", ok=False, found=f"{text}; when it was made: {', '.join(map(str, said.values()))}")
-    return Finding(name="dump", ok=True, found=f"readable to its end: {text}")
+        return BackupFinding(
+            name="dump", ok=False, found=f"{text}; when it was made: {', '.join(map(str, said.values()))}"
+        )
+    return BackupFinding(name="dump", ok=True, found=f"readable to its end: {text}")
 
 
-def _sound(problems: list[str]) -> Finding:
-    return Finding(name="integrity", ok=not problems, found="; ".join(problems[:_MOST_NAMED]) or "ok")
+def _sound(problems: list[str]) -> BackupFinding:
+    return BackupFinding(name="integrity", ok=not problems, found="; ".join(problems[:_MOST_NAMED]) or "ok")
 
 
-def _compared(counts: Counts, known: Manifest | None) -> Finding:
+def _compared(counts: Counts, known: BackupManifest | None) -> BackupFinding:
     text = f"{counts.spaces} spaces, {counts.sessions} sessions, {counts.messages} messages"
     if known is None or known.counts == counts:
-        return Finding(name="counts", ok=True, found=text)
+        return BackupFinding(name="counts", ok=True, found=text)
     differ = [each.name for each in fields(counts) if getattr(counts, each.name) != getattr(known.counts, each.name)]
-    return Finding(name="counts", ok=False, found=f"{text}; its manifest says otherwise about {', '.join(differ)}")
+    return BackupFinding(
+        name="counts", ok=False, found=f"{text}; its manifest says otherwise about {', '.join(differ)}"
+    )
 
 
-async def _chains(database: Database, most: int = NO_LIMIT) -> AsyncIterator[Finding]:
+async def _chains(database: Database, most: int = NO_LIMIT) -> AsyncIterator[BackupFinding]:
     """Follow the chains of all spaces, each in a transaction of its own."""
     sessions = messages = erased = unsealed = seen = 0
     broken: list[str] = []
@@ -136,7 +144,7 @@ async def _chains(database: Database, most: int = NO_LIMIT) -> AsyncIterator[Fin
     if broken:
         more = f"; and {len(broken) - _MOST_NAMED} more" if len(broken) > _MOST_NAMED else ""
         text = f"{len(broken)} breaks: {'; '.join(broken[:_MOST_NAMED])}{more}"
-    yield Finding(name="chain", ok=not broken, found=text)
+    yield BackupFinding(name="chain", ok=not broken, found=text)
 
 
 def _checking(name: str) -> "Callable[[Tx], chain.ChainReport]":

@@ -12,7 +12,7 @@ from bethink.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bethink.model.backups import Finding, Manifest, Restored
+    from bethink.model.backups import BackupFinding, BackupManifest, Restored
 
 app = typer.Typer()
 
@@ -113,7 +113,7 @@ async def verify(
         return await _told(verify_database(ctx.target.settings, memory.local().parts.database))
 
 
-async def _told(findings: "AsyncIterator[Finding]", last: str = "") -> Result:
+async def _told(findings: "AsyncIterator[BackupFinding]", last: str = "") -> Result:
     found = [each async for each in findings]
     lines = [
         OutputLine(f"{'✓' if each.ok else '✗'} {each.name}: {each.found}", "" if each.ok else "red") for each in found
@@ -128,7 +128,7 @@ async def _told(findings: "AsyncIterator[Finding]", last: str = "") -> Result:
     return Result(data={"checks": found}, lines=lines, code=ExitCode.FAILURE, failure=failure)
 
 
-def _held(made: "Manifest") -> str:
+def _held(made: "BackupManifest") -> str:
     return f"{many(made.counts.messages, 'message')} in {many(made.counts.spaces, 'space')}"
 
 

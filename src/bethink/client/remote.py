@@ -9,7 +9,7 @@ from bethink.handles import Backend
 from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
 
 if TYPE_CHECKING:
-    from bethink.archive.format import Manifest
+    from bethink.archive.format import ArchiveManifest
 
 _WITHOUT_BODY = ("GET", "DELETE")
 
@@ -49,7 +49,7 @@ class Remote(Backend):
         )
         return codec.decode_result(verb, await self._calls.answered(asked))
 
-    async def export_archive(self, space: str, path: Path) -> "Manifest":
+    async def export_archive(self, space: str, path: Path) -> "ArchiveManifest":
         """Download the archive of a space, and check that all of it arrived."""
         from bethink.archive.reading import downloaded  # noqa: PLC0415 - few programs export
 

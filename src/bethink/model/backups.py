@@ -20,7 +20,7 @@ class Counts:
 
 
 @frozen
-class Manifest:
+class BackupManifest:
     """What a backup is: it stands beside the file, in a file of its own."""
 
     database: str
@@ -53,7 +53,7 @@ class Restored:
 
 
 @frozen
-class Finding:
+class BackupFinding:
     """One thing that was checked, and what was found."""
 
     name: str

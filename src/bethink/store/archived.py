@@ -20,7 +20,6 @@ from bethink.store.terms import Entry
 Values = tuple[Any, ...]
 
 ARCHIVED = (
-    "erasures", "tombstones",
     "agents", "conversations", "summaries", "sessions", "messages",
     "answers", "session_memories", "facts", "fact_sources", "fact_quotes", "feedback", "reviews", "review_sources",
     "relearnings", "learning_rules",
@@ -51,18 +50,25 @@ LEFT_OUT: Mapping[str, str] = {
     "term_counts": "rebuilt from the texts",
     "vector_indexes": "the embedders of one installation",
     "vectors": "rebuilt from the texts by the embedder in use",
+    "erasures": "what one installation was asked to forget",
+    "tombstones": "`sync` carries them over itself, with the key that they are made with",
+    "chain_links": "seals are made with the key of one space; the chain begins anew after what was imported",
+    "restores": "when one installation was restored",
+    "access_log": "who called one installation",
     "erasure_sinks": "which places of one installation have confirmed",
     "written_files": "files of one machine",
 }
 """The tables that are not archived, and why."""
 
+_NOT_OURS = {("messages", "seal"), ("sessions", "sealed_from")}
+"""Columns that mean nothing in another space: seals are made with its key."""
 _TABLE = re.compile(r"(?ms)^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)")
 _COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.MULTILINE)
 _KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.MULTILINE)
 
 
 @frozen
-class Column:
+class TableColumn:
     """A column: INTEGER or TEXT, whether it may be empty, and whether its text is JSON."""
 
     name: str
@@ -76,7 +82,7 @@ class Table:
     """A table as it is archived: its columns in the order of the schema, without the space and what is computed."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     key: tuple[str, ...]
     """The columns of its primary key after the space; rows are archived in their order."""
 
@@ -104,14 +110,14 @@ def tables() -> tuple[Table, ...]:
 
 def _table(name: str, body: str) -> Table:
     columns = tuple(
-        Column(
+        TableColumn(
             name=each["name"],
             integer=each["type"] == "INTEGER",
             optional="NOT NULL" not in each["rest"],
             json="json_valid" in each["rest"],
         )
         for each in _COLUMN.finditer(body)
-        if each["name"] != "space_id" and "GENERATED" not in each["rest"]
+        if each["name"] != "space_id" and "GENERATED" not in each["rest"] and (name, each["name"]) not in _NOT_OURS
     )
     key = _KEY.search(body)
     names = () if key is None else tuple(each for each in key["names"].split(", ") if each != "space_id")
