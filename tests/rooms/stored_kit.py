@@ -30,6 +30,6 @@ def tables(target: str, superuser: str) -> dict[str, Rows]:
         }
 
 
-def stored(target: str, superuser: str) -> str:
-    """Every value of every table, as one text."""
-    return "".join(map(str, tables(target, superuser).values()))
+def stored(target: str, superuser: str, *, but: str = "") -> str:
+    """Every value of every table, as one text; but for one table, if it is named."""
+    return "".join(str(rows) for name, rows in tables(target, superuser).items() if name != but)

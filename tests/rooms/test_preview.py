@@ -76,7 +76,8 @@ async def test_a_preview_stores_nothing_at_all_but_its_cost(target: str, superus
         found = await alice.preview([{"role": "user", "content": SAID}] * 3)
         assert found.stands
         after = tables(target, superuser_dsn)
-        assert {name for name in before if before[name] != after[name]} == COUNTED
+        changed = {name for name in before if before[name] != after[name]}
+        assert changed == {*COUNTED, "access_log"}  # and who asked for it
         assert (await memory.audit()).spent_today == spent + found.usage
         await memory.space("nobody").preview(SAID)
         assert "nobody" not in await memory.list_spaces()

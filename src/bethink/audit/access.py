@@ -21,7 +21,7 @@ _EVERY = 1_000
 _AT_ONCE = 2_000
 """How many old entries are removed together."""
 _LEARNS = {"memory.learn", "space.learn"}
-"""Verbs that let a worker do its own work, which is no reading or writing of the caller's."""
+"""Verbs that let a worker do its own work, which the caller neither reads nor writes."""
 _WHOLE = {"documents.files": ("document:*", "fact:*", "session_memory:*")}
 """Verbs whose results name nothing: they show all there is."""
 

@@ -77,7 +77,7 @@ class Door(OpenEnum):
     HTTP = "http"
     WINDOW = "window"
     PROBE = "probe"
-    """A server that asks itself whether it is ready. Nobody sees what it reads, so it is not recorded."""
+    """A server that asks itself whether it is ready. It shows no one what it reads, so it is not recorded."""
 
 
 @frozen

@@ -905,16 +905,17 @@ CREATE TABLE web_sessions (
 CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
 
 -- The access record: who did what to which memories. Ids and names of verbs, never a text. It outlives what it names:
--- a space that is forgotten stays in it, so it refers to no other table. refs: a JSON list.
+-- a space that is forgotten stays in it, so it refers to no other table. refs: a JSON list;
+-- it stands behind the id, so that a random id and a word never make up a piece of what was forgotten.
 CREATE TABLE access_log (
     space_id TEXT NOT NULL,
     at INTEGER NOT NULL,
     id TEXT NOT NULL,
+    refs TEXT NOT NULL,
     door TEXT NOT NULL,
     key_prefix TEXT NOT NULL,
     person TEXT NOT NULL,
     verb TEXT NOT NULL,
-    refs TEXT NOT NULL,
     PRIMARY KEY (space_id, at, id)
 ) STRICT, WITHOUT ROWID;
 
