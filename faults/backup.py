@@ -23,7 +23,7 @@ from bethink.backups import make, manifest
 from bethink.backups import restore as restoring
 from bethink.backups.verify import verify_backup
 from bethink.errors import BethinkError
-from bethink.model.backups import Counts, BackupManifest
+from bethink.model.backups import BackupManifest, Counts
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
 from bethink.settings import load_settings, settings_of

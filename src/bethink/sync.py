@@ -19,7 +19,7 @@ from bethink.api.spaces import Spaces as AsyncSpaces
 from bethink.api.tests import MemoryTests as AsyncMemoryTests
 from bethink.api.threads import Threads as AsyncThreads
 from bethink.api.webhooks import Webhooks as AsyncWebhooks
-from bethink.archive.format import Manifest
+from bethink.archive.format import ArchiveManifest
 from bethink.archive.load import Loaded
 from bethink.backend import Local as AsyncLocal
 from bethink.extend import Embedder, Model, Redactor, Tokens
@@ -1637,7 +1637,7 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._each(self._inner.follow(after=after))
 
-    def export_archive(self, path: "Path | str") -> Manifest:
+    def export_archive(self, path: "Path | str") -> ArchiveManifest:
         """Write everything in the space to one file: every message, fact, document and thread in all its versions.
 
         The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
@@ -2723,7 +2723,8 @@ class Memory(BlockingOwner[AsyncMemory]):
     def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> Loaded:
         """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
 
-        It is checked as a whole before anything is stored. It needs a database in this process.
+        It is checked as a whole before anything is stored. What this memory has forgotten is forgotten again. It needs
+        a database in this process.
 
         Args:
             path: The file that `export_archive` wrote.

@@ -15,7 +15,7 @@ from bethink.forgetting import plan as planning
 from bethink.forgetting.echoes import echoing, shown_to
 from bethink.forgetting.plan import Step
 from bethink.forgetting.settling import Settler, open_erasures
-from bethink.model import access
+from bethink.model.access import caller
 from bethink.model.erasures import Erasure, OpenErasures, SinkState
 from bethink.model.ids import new_id
 from bethink.model.records import Forgotten
@@ -153,10 +153,9 @@ class ForgetService:
 
 def _asker(request: ForgetRequest) -> tuple[str, str | None]:
     """Return who asks, and with which key."""
-    caller: Any = getattr(access, "caller", None)  # set by the door that a request came in by
-    who = None if caller is None else caller.get()
-    key = None if who is None else who.key
-    name = request.by or (who.person if who is not None else "") or ("" if key is None else key.name)
+    who = caller.get()
+    key = who.key
+    name = request.by or who.person or ("" if key is None else key.name)
     if not name:
         with suppress(OSError, KeyError):
             name = getpass.getuser()
