@@ -19,6 +19,7 @@ from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import OutputLine, has_colour, one_line, printable, to_json, write
 from bethink.model.calls import ModelCall
 from bethink.weights.catalogue import read_catalogue
+from tests.doors.cli_calls_kit import NOT_OFFERED, SUCCEEDING
 from tests.doors.cli_kit import Done, Stream, ok, run
 from tests.exports_kit import WRITERS, spoken, transcripts
 from tests.rooms.review_kit import claim, claims
@@ -29,24 +30,6 @@ LEAVES = {" ".join(path): command for path, command in commands()}
 
 
 pytestmark = pytest.mark.usefixtures("home")
-
-
-_SPACE = frozenset({"--space"})
-_LOCAL = _SPACE | {"--key"}
-NOT_OFFERED = {
-    **dict.fromkeys(("completion", "demo"), _LOCAL | {"--config", "--database"}),
-    "try": _LOCAL | {"--database"},
-    **dict.fromkeys(("models list", "models pull", "models where"), _LOCAL | {"--database"}),
-    **dict.fromkeys(
-        ("init", "config show", "connect", "doctor", "worker", "reindex", "serve", "ui", "backup", "restore", "verify"),
-        _LOCAL,
-    ),
-    "import archive": frozenset({"--key"}),
-    "sync": frozenset({"--database", "--key"}),
-    **dict.fromkeys(("spaces", "keys create", "keys list", "keys rotate", "keys revoke"), _SPACE),
-    **dict.fromkeys(("webhooks create", "webhooks list", "webhooks delete", "webhooks deliveries"), _SPACE),
-}
-"""Options that would do nothing there."""
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -72,69 +55,6 @@ def test_the_list_of_commands_says_what_their_modules_say() -> None:
     assert declared == dict(COMMANDS)
 
 
-SUCCEEDING = {
-    "init": ["init"],
-    "completion": ["completion", "zsh"],
-    "config show": ["config", "show", "--origin"],
-    "connect": ["connect", "codex", "--yes"],
-    "demo": ["demo"],
-    "try": ["try", "--days", "3650"],
-    "status": ["status"],
-    "doctor": ["doctor"],
-    "add": ["add", "tea"],
-    **{f"import {each}": ["import", each, each.upper(), "--yes"] for each in WRITERS},
-    **{f"import {each}": ["import", each, "--yes"] for each in ("claude-code", "codex")},
-    "import archive": ["import", "archive", "ARCHIVE", "--space", "copy", "--yes"],
-    "sync": ["sync", "MEMORY", "OTHER", "--yes"],
-    "recall": ["recall", "tea", "--explain"],
-    "context": ["context", "tea", "--space", "default", "--space", "other"],
-    "show": ["show", "MESSAGE"],
-    "log": ["log"],
-    "diff": ["diff", "~/memory", "0", "1"],
-    "correct": ["correct", "~/memory", "all there is", "--yes"],
-    "revert": ["revert", "~/memory", "1", "--yes"],
-    "backup": ["backup", "BACKUP"],
-    "restore": ["restore", "MADE", "--yes"],
-    "verify": ["verify"],
-    "forget": ["forget", "--everything", "--yes"],
-    "facts": ["facts", "--where", "rank>=3"],
-    "sessions": ["sessions"],
-    "spaces": ["spaces"],
-    "jobs": ["jobs"],
-    "step": ["step"],
-    "consolidate": ["consolidate", "--yes"],
-    "worker": ["worker", "--once"],
-    "reindex": ["reindex", "--yes", "--config", "SETTINGS"],
-    "models list": ["models", "list"],
-    "models pull": ["models", "pull", "tiny", "--catalogue", "CATALOGUE"],
-    "models where": ["models", "where"],
-    "keys create": ["keys", "create", "ci"],
-    "keys list": ["keys", "list"],
-    "keys rotate": ["keys", "rotate", "PREFIX"],
-    "keys revoke": ["keys", "revoke", "PREFIX", "--yes"],
-    "test run": ["test"],
-    "test add": ["test", "add", "tea?", "--must", "tea"],
-    "test list": ["test", "list"],
-    "test remove": ["test", "remove", "TEST"],
-    "test export": ["test", "export"],
-    "test import": ["test", "import", "TESTS"],
-    "export": ["export"],
-    "changes": ["changes"],
-    "webhooks create": ["webhooks", "create", "https://93.184.215.14/hook"],
-    "webhooks list": ["webhooks", "list"],
-    "webhooks delete": ["webhooks", "delete", "WEBHOOK", "--yes"],
-    "webhooks deliveries": ["webhooks", "deliveries", "WEBHOOK"],
-    "review list": ["review"],
-    "review show": ["review", "show", "REVIEW"],
-    "review approve": ["review", "approve", "REVIEW"],
-    "review reject": ["review", "reject", "REVIEW"],
-    "pin": ["pin", "FACT"],
-    "unpin": ["unpin", "FACT"],
-    "pins": ["pins"],
-    "feedback": ["feedback", "FACT", "useful"],
-    "rules show": ["rules"],
-    "rules set": ["rules", "set", "--owner", "Mira"],
-}
 IN_A_PROCESS = {"serve", "mcp", "ui"}  # they serve until they are told to stop: see test_cli_processes
 WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
 
@@ -178,6 +98,10 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
         places["ARCHIVE"] = ok("export", "--archive", str(home / "a.zip"))["file"]
     places["WEBHOOK"] = ok("webhooks", "create", "https://93.184.215.14/old")["info"]["id"]
     places |= {"BACKUP": str(home / "new.backup"), "MADE": str(home / "made.backup")}
+    if "RECEIPT" in SUCCEEDING[name]:
+        ok("add", "coffee", "--space", "gone")
+        places["RECEIPT"] = str(home / "receipt.json")
+        ok("forget", "--everything", "--yes", "--space", "gone", "--receipt", places["RECEIPT"])
     if "MADE" in SUCCEEDING[name]:
         ok("backup", places["MADE"])
     if "FACT" in SUCCEEDING[name]:
@@ -248,6 +172,9 @@ FAILING = {
     "restore": (["restore", "missing.backup", "--yes"], 3),
     "verify": (["verify", "missing.backup"], 3),
     "forget": (["forget", "--session", "ses_none", "--yes"], 3),
+    "erasures": (["erasures", "era_none"], 3),
+    "verify-receipt": (["verify-receipt", "missing.json"], 2),
+    "access": (["access", "--limit", "0"], 2),
     "sessions": (["sessions", "--limit", "0"], 2),
     "spaces": (["spaces", "--limit", "0"], 2),
     "jobs": (["jobs", "--limit", "many"], 2),
