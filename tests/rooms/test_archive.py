@@ -194,3 +194,28 @@ async def test_an_export_appears_only_when_it_is_complete(database: Database, tm
     manifest = await write_archive(database, tmp_path / "a.zip", space=SPACE)
     assert isinstance(manifest, ArchiveManifest)
     assert (tmp_path / "a.zip").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("everything", [True, False])
+async def test_an_archive_from_before_an_erasure_brings_nothing_back(
+    database: Database, tmp_path: Path, *, everything: bool
+) -> None:
+    memory = memory_on(database)
+    mira = memory.space(SPACE)
+    session = await mira.session("cli:desk")
+    await session.append(said("my neighbour is called Wilhelmina", "the kettle is blue"))
+    await mira.export_archive(tmp_path / "a.zip")
+    if everything:
+        await mira.forget(everything=True)
+    else:
+        await mira.forget(f"message:{session.id}:1")
+
+    await memory.import_archive(tmp_path / "a.zip")
+
+    left = [record.message.content for each in await mira.sessions() for record in await _read(mira, each.session.id)]
+    assert left == ([] if everything else ["the kettle is blue"])
+    assert not (await mira.recall("Wilhelmina")).items
+
+
+async def _read(space: bethink.Space, session_id: str) -> list[bethink.Record]:
+    return await (await space.get_session(session_id)).read()

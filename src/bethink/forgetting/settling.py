@@ -181,5 +181,5 @@ def _out_of_reach(tx: Tx, plan: Mapping[str, Any], written: list[Row]) -> list[d
         if row["kind"] == EXPORT:
             found.append(("export", f"{row['path']} on {row['host']} was exported before, and is yours to remove."))
         elif elsewhere:
-            found.append(("files", f"{row['path']} on {row['host']} is cleared when Bethink runs there again."))
+            found.append(("files", f"{row['path']} is on {row['host']}, and yours to remove there."))
     return [{"what": what, "why": why} for what, why in found]
