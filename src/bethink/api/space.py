@@ -383,7 +383,7 @@ class Space(SpaceHandle):
             everything: All that the space holds.
             version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
             echoes: Also forget lines of other sessions that repeat it after they were shown it.
-            by: Who asks for it, for the record; whoever runs the program, if left out.
+            by: Who asks for it, for the record; the user who runs the program, if left out.
             reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
             dry_run: Count and name what would go, and remove nothing.
 

@@ -37,7 +37,7 @@ def read(file: Path) -> BackupManifest | None:
         counts = Counts(**values.pop("counts"))
         return BackupManifest(**values | {"counts": counts, "began_at": from_micros(values["began_at"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Corrupt(f"{path} is no manifest of a backup.", hint="Copy it again with its backup.") from error
+        raise Corrupt(f"{path} is not the manifest of a backup.", hint="Copy it again with its backup.") from error
 
 
 def digest(file: Path) -> str:

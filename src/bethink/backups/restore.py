@@ -155,7 +155,7 @@ async def _restore_copy(settings: Settings, file: Path, buried: Buried, backup_a
     timeout = settings.sqlite.busy_timeout
     try:
         await to_thread.run_sync(lambda: copy_file(file, made, busy_timeout=timeout))
-        # Finished apart, and put in place by one transaction: nobody sees it with what was erased, or as it was.
+        # Finished apart, and put in place by one transaction: no process sees it with what was erased, or as it was.
         database = sqlite_file(str(made), settings)
         await database.open()
         try:

@@ -153,7 +153,7 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
 
 
 async def _whole(memory: "Memory", settings: "Settings") -> AsyncIterator[Check]:
-    """Say whether the database is whole, and when it was last restored. 'bethink verify' looks at all of it."""
+    """Tell if the database is whole, and when it was last restored. 'bethink verify' looks at all of it."""
     from bethink.backups.verify import verify_database  # noqa: PLC0415
     from bethink.store.restores import last  # noqa: PLC0415
 

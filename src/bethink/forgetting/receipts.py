@@ -73,7 +73,7 @@ def verified(text: str, *, public_key: str | None = None) -> CheckedReceipt:
     Anybody can sign with a key of their own: pass the `public_key` of the installation that the receipt must be from.
 
     Raises:
-        Invalid: if it is no receipt, is unsigned, was changed, or was signed with another key.
+        Invalid: if it is not a receipt, is unsigned, was changed, or was signed with another key.
         Misconfigured: if the extra `receipts` is not installed.
     """
     receipt, signature = _parts(text)
@@ -108,9 +108,9 @@ def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         whole: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Invalid("this is no receipt: it is not JSON.", hint="Pass the file that forget wrote.") from error
+        raise Invalid("this is not a receipt: it is not JSON.", hint="Pass the file that forget wrote.") from error
     if not isinstance(whole, dict) or not isinstance(cast("dict[str, Any]", whole).get("receipt"), dict):
-        raise Invalid("this is no receipt.", hint="Pass the file that forget wrote.")
+        raise Invalid("this is not a receipt.", hint="Pass the file that forget wrote.")
     found = cast("dict[str, Any]", whole)
     if not isinstance(found.get("signature"), dict):
         why = str(found.get("unsigned_because", "no reason is given."))

@@ -139,7 +139,7 @@ class Settler:
 
     async def _remove_or_confirm(self, space: str, erasure_id: str) -> None:
         if await self.remove(space, erasure_id) is None:
-            # It named something that is not there: whoever asked was told so, or died before.
+            # It named something that is not there: the caller was told so, or died before.
             def body(tx: Tx) -> None:
                 erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan={"went": {}}, receipt="null")
                 erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=sinks.INSIDE)
@@ -171,7 +171,7 @@ def _out_of_reach(tx: Tx, plan: Mapping[str, Any], written: list[Row]) -> list[d
     found = [("backups", "Copies, replicas and dumps that were made before. Restoring one replays this erasure.")]
     model = learner(tx)
     if model and model != "none":
-        found.append(("model provider", f"What was sent to {model} is with whoever runs it."))
+        found.append(("model provider", f"What was sent to {model} is with its provider."))
     if plan.get("shown_to"):
         found.append(("other sessions", "They were shown it; what was answered there stays, unless echoes are taken."))
     if tx.dialect is Dialect.POSTGRES:

@@ -47,7 +47,7 @@ class Restored:
     erased: int
     """How many messages, facts and documents of the backup were erased again."""
     sources: tuple[str, ...]
-    """Where tombstones were found; empty if nobody could say what was erased after the backup."""
+    """Where tombstones were found; empty if there were none to say what was erased after the backup."""
     damaged: str = ""
     """Where a file went that could not be read and was replaced."""
 

@@ -27,7 +27,7 @@ class Erasure:
     space: str
     id: str
     asked_by: str
-    """Who asked: the name of a key, or of whoever ran the command or the program."""
+    """Who asked: the name of a key, or of the user who ran the command or the program."""
     key_prefix: str | None
     """The key that it was asked with, through a server."""
     reason: str

@@ -63,7 +63,9 @@ def parsed(text: str, *, name: str) -> Buried:
                 continue
             stones.add((values["space"], _stone(values)))
         except (ValueError, KeyError, TypeError) as error:
-            raise Invalid(f"line {number} of {name} is no tombstone.", hint="Use a file that Bethink wrote.") from error
+            raise Invalid(
+                f"line {number} of {name} is not a tombstone.", hint="Use a file that Bethink wrote."
+            ) from error
     return Buried(keys=frozenset(keys), stones=frozenset(stones))
 
 
@@ -75,7 +77,7 @@ def _stone(values: dict[str, Any]) -> Tombstone:
 
 
 def read(path: Path) -> Buried:
-    """Return the tombstones in a file. Raises `Invalid` if it is no such file."""
+    """Return the tombstones in a file. Raises `Invalid` if it is another kind of file."""
     return parsed(path.read_text(encoding="utf-8"), name=str(path))
 
 

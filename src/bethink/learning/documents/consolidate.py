@@ -89,7 +89,7 @@ class Consolidator:
         Raises `ModelError`, and `LostClaim` if another worker has taken over.
         """
         database = self.runs.database
-        await self._mark_files(claim.space, WRITING)  # first: whoever forgets from here on waits for these files
+        await self._mark_files(claim.space, WRITING)  # first: who forgets from here on waits for these files
         work = await database.transact(lambda tx: self._begin(tx, claim), space=claim.space, read=True)
         try:
             await self._write_files(claim.space, work.files)

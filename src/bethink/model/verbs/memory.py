@@ -172,7 +172,7 @@ class ForgetRequest(Narrowed):
     echoes: bool = False
     """Also forget lines of other sessions that repeat it after they were shown it."""
     by: Name | None = None
-    """Who asks for it, for the record; whoever runs the program, if left out."""
+    """Who asks for it, for the record; the user who runs the program, if left out."""
     reason: Annotated[str, Length(0, 500), Cleaned()] = ""
     """Why, for the record: a number of a request, say, and nothing of what is forgotten."""
     dry_run: bool = False

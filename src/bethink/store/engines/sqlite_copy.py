@@ -53,7 +53,7 @@ def copy_file(path: Path, into: Path, *, busy_timeout: int) -> None:
 
 
 def put_in_place(copy: Path, path: Path, *, busy_timeout: int) -> Path | None:
-    """Replace a database by a copy, in one transaction that whoever has it open sees. Returns where a damaged one went.
+    """Replace a database by a copy, in one transaction that all who have it open see. Returns where a damaged one went.
 
     A file that cannot be read as a database is kept under another name.
     """
@@ -96,7 +96,7 @@ def _move_over(copy: Path, path: Path) -> Path | None:
 
 
 def unsound(path: Path, *, busy_timeout: int, copied: bool = False, quick: bool = False) -> list[str]:
-    """Return what SQLite itself finds wrong with a file. `copied` says that nobody has it open.
+    """Return what SQLite itself finds wrong with a file. `copied` says that no process has it open.
 
     A quick look reads every page, and does not hold indexes against their tables.
     """

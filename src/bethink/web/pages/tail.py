@@ -18,7 +18,7 @@ _KEPT = 50
 _WAIT = 20.0
 """Seconds for which a page waits for something new before it asks again."""
 _LOOK = 1.5
-"""Seconds after which a waiting page looks by itself: what was said is no change until it is learnt from."""
+"""Seconds after which a waiting page looks by itself: what was said changes memory only once it is learnt from."""
 
 
 def _listed(visit: Visit) -> Twin:
