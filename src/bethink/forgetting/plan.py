@@ -1,4 +1,4 @@
-"""What a request to forget comes to: a list of ids, recorded first and carried out by any process that is alive then."""
+"""What a request to forget comes to: a list of ids, recorded first and carried out by any process that lives then."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
