@@ -86,7 +86,7 @@ class BareSqlite:
 
 @contextmanager
 def noted(of: type[PostgresTx] | type[SqliteTx]) -> Generator[list[Transaction]]:
-    """Note what every transaction of this process issues until the end of the block."""
+    """Note what every transaction of this process issues until the end of the block, but for the access record's."""
     seen: list[Transaction] = []
     kind: Any = of
     kept = begin, fetch, run = kind._open, kind._fetch, kind._run
@@ -110,6 +110,7 @@ def noted(of: type[PostgresTx] | type[SqliteTx]) -> Generator[list[Transaction]]
         yield seen
     finally:
         kind._open, kind._fetch, kind._run = kept
+        seen[:] = [each for each in seen if all(statement.name != "insert_access" for statement in each.statements)]
 
 
 def _bound(values: Sequence[object]) -> tuple[object, ...]:
