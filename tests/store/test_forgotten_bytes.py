@@ -88,7 +88,8 @@ class History:
 
     def text(self) -> str:
         names = [self.draw.choice(BEGINNINGS) + self.draw.choice(ENDINGS) for _ in range(self.draw.choice((2, 9, 90)))]
-        self.texts.append(" ".join([*names, f"canary{self.draw.randrange(10**6)}"]))
+        # No digits: six of them may stand in a time or an id by chance, and were seen to.
+        self.texts.append(" ".join([*names, f"canary{''.join(self.draw.choices('ghjkmnpqrtvwxyz', k=6))}"]))
         return self.texts[-1]
 
     async def live(self) -> None:
