@@ -17,7 +17,7 @@ from faults.raw import Raw, Row
 
 WATCHED = "watched"
 _WINDOW = 30 * 86_400_000_000
-_EMPTIED = "Nothing is known here any more."
+EMPTIED = "Nothing is known here any more."
 """What a document says that only stays because something hangs below it."""
 
 _VERSIONS = """SELECT space_id, id, version, valid_from, valid_to, parent_id, slug, body, author_kind, author_id,
@@ -299,7 +299,7 @@ def _support(tables: Tables) -> list[str]:
         sources = named[each.space, each.id, each.version]
         if not sources:
             found.append(f"version {each.version} of {each.id} in {each.space} has no source")
-        elif each.valid_to is None and each.body != _EMPTIED and not sources & there:
+        elif each.valid_to is None and each.body != EMPTIED and not sources & there:
             found.append(f"{each.slug} ({each.id}) in {each.space} rests on nothing that is there")
     return found
 

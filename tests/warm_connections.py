@@ -54,7 +54,7 @@ class WarmConnection(psycopg.Connection[dict[str, Any]]):
         wanted = self.way.startswith(f"{self.shared} ") and len(waiting) < KEPT
         if idle and wanted and _done(self.pgconn, b"DISCARD ALL"):
             waiting.append(self.pgconn)
-            self.pgconn, self._closed = _ENDED, True
+            self.pgconn = _ENDED
         super().close()
 
     @classmethod

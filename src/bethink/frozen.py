@@ -21,15 +21,15 @@ def frozen(*, kw_only: bool) -> Callable[[type[T]], type[T]]: ...
 def frozen(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
     """Make a class a frozen dataclass with slots, whose fields are keyword-only.
 
-    `dataclass` writes and compiles the text of six methods for each class, which was most of the time that
-    `import bethink` took. Three of them are shared here; they give the same results.
+    `dataclass` writes and compiles the text of six methods for each class, which was most of what a ready
+    `bethink.connect` cost. Three of them are shared here; they give the same results.
     """
 
     def make(plain: type[T]) -> type[T]:
         own = vars(plain)
         made = dataclass(frozen=True, slots=True, kw_only=kw_only, repr=False, eq=False)(plain)
         for name, method in _shared(made).items():
-            if name not in own:
+            if own.get(name) is None:  # a class with its own __eq__ has None for __hash__
                 setattr(made, name, method)
         return made
 

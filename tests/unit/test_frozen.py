@@ -60,6 +60,14 @@ class _Same:
 
 
 @frozen
+class _Alike:  # noqa: PLW1641 - the decorator gives it one
+    left: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike) and self.left % 2 == other.left % 2
+
+
+@frozen
 class _Nothing:
     pass
 
@@ -72,6 +80,8 @@ def test_what_a_class_defines_itself_stays() -> None:
     assert _Same(1, 2) == _Same(1, 3)
     assert hash(_Same(7)) == 7
     assert repr(_Same(1)) == "_Same(left=1, right=0)"
+    assert _Alike(left=1) == _Alike(left=3)
+    assert hash(_Alike(left=1)) == hash(_Alike(left=1))
 
 
 def test_records_without_fields_are_all_equal() -> None:
