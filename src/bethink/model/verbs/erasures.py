@@ -5,7 +5,7 @@ from bethink.model.access import Scope
 from bethink.model.erasures import Erasure, OpenErasures
 from bethink.model.verbs.base import Empty, Limit, Request, Retry, Verb
 
-ERASE, ADMIN = Scope.ERASE, Scope.ADMIN
+ERASE, OPERATE = Scope.ERASE, Scope.OPERATE
 
 
 @frozen
@@ -22,7 +22,7 @@ ERASURES: Verb[ErasuresRequest, list[Erasure]] = Verb(
     details="It holds no text. It stays when the whole space is forgotten. What was interrupted is finished first.",
 )  # fmt: skip
 OPEN_ERASURES: Verb[Empty, OpenErasures] = Verb(
-    "memory.open_erasures", Empty, OpenErasures, "GET /erasures", ADMIN, Retry.SAFE,
+    "memory.open_erasures", Empty, OpenErasures, "GET /erasures", OPERATE, Retry.SAFE,
     "Finish erasures that were interrupted in any space, and list what some place has still to confirm.",
 )  # fmt: skip
 
