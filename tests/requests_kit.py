@@ -19,6 +19,7 @@ from bethink.model.verbs import (
     access,
     changes,
     documents,
+    erasures,
     facts,
     memory,
     operations,
@@ -94,10 +95,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
-        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, reason="asked")),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (erasures.ERASURES, erasures.ErasuresRequest(limit=3)),
+    (erasures.OPEN_ERASURES, Empty()),
     (pages.TIMELINE, pages.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (pages.PAGE_SHOWN, pages.PageShownRequest(
@@ -210,6 +213,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (operations.PAGE_SPACES, operations.PageSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
     (operations.COUNTERS, Empty()),
     (operations.SETTINGS, Empty()),
+    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
+        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
+    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.SUMMARY, Empty()),
+    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (
         access.ACCESS,
         access.AccessRequest(
@@ -217,12 +226,6 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
             until=NOON, limit=5, after=cursor_of(1, "acc_1"),
         ),
     ),
-    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
-        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
-    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
-    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
-    (operations.SUMMARY, Empty()),
-    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),

@@ -129,6 +129,7 @@ def test_every_way_a_session_ends_is_one_of_the_four_triggers() -> None:
         EndReason.RESET: Trigger.RESET,
         EndReason.EMERGENCY: Trigger.RESET,
         EndReason.COMPACTION: Trigger.COMPACTION,
+        EndReason.RESTORED: Trigger.IDLE,
     }
 
 
