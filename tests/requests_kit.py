@@ -95,7 +95,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
-        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, reason="asked")),
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True,
+        by="mira", reason="asked")),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
