@@ -36,6 +36,7 @@ GOALS = {1: 0.5, 100: 0.75}
 _CONTENT = ("what was said is what we keep, " * 20)[:600]  # 150 tokens, the mean of chat messages in the field
 _COUNTS = counted(_CONTENT)
 _HASHES = [blake2b(term.encode(), digest_size=8).digest() for term in _COUNTS]
+_SEAL = "0" * 64
 _FIRST_DOC = 1 << 40
 _TURN = 10
 Write = Callable[[Sequence[tuple[Any, ...]]], None]
@@ -60,7 +61,7 @@ class Figure:
 
 
 def _rows(session: bethink.Session, first: int, count: int) -> list[tuple[Any, ...]]:
-    tail = (None, "[]", None, 0, "{}", "user", None, None, None, "[]")
+    tail = (None, "[]", None, 0, "{}", "user", None, None, None, "[]", _SEAL)
     return [(session.space, session.id, first + index, 1, "user", _CONTENT, *tail) for index in range(count)]
 
 

@@ -13,7 +13,7 @@ from bethink.archive.write import write_archive
 from bethink.store.db import Database
 from tests.conftest import memory_on
 
-FEW, MANY = 10_000, 50_000
+FEW, MANY = 2_000, 10_000
 
 
 async def _peak(work: Awaitable[object]) -> int:
