@@ -56,5 +56,7 @@ async def answering_probes(
 def _parts(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535 or (not host and not address.startswith(":")):
-        raise Misconfigured(f"worker_listen = {address!r} is no address.", hint="Give HOST:PORT, as 127.0.0.1:8378.")
+        raise Misconfigured(
+            f"worker_listen = {address!r} is not an address.", hint="Give HOST:PORT, as 127.0.0.1:8378."
+        )
     return host.strip("[]"), int(port)
