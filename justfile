@@ -34,3 +34,9 @@ ci *FLAGS:
 # Pin the development packages again
 lock:
     uv pip compile --universal -p 3.11 --generate-hashes --group dev --all-extras pyproject.toml -o requirements-dev.txt
+    uv pip compile --universal -p 3.11 --generate-hashes --extra postgres --extra server --extra web --extra mcp --extra receipts --extra openai --extra anthropic -c requirements-dev.txt pyproject.toml -o deploy/requirements.txt
+    echo hatchling | uv pip compile --universal -p 3.11 --generate-hashes - -o deploy/requirements-build.txt
+
+# Build, run and replace the real image (as root; apt-get install buildah mmdebstrap)
+image folder="/tmp/bethink-image":
+    BETHINK_TEST_IMAGE={{folder}} pytest tests/acceptance/test_image.py

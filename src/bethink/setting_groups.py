@@ -134,6 +134,8 @@ class WorkerSettings:
     """Seconds that a claim lasts without a heartbeat."""
     max_attempts: int = 5
     """Attempts after which a job is given up."""
+    listen: str = ""
+    """Where `bethink worker` answers /healthz, /readyz and /metrics, such as `127.0.0.1:8378`; empty for nowhere."""
 
 
 @frozen
@@ -200,6 +202,16 @@ class ServerSettings:
     """Requests at work at a time; more are refused with 503."""
     max_wait: float = 60.0
     """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
+
+
+@frozen
+class LogSettings:
+    """What is logged on stderr, and how."""
+
+    level: str = ""
+    """`debug`, `info`, `warning` or `error`; empty for `info` where something runs until stopped, else `warning`."""
+    format: str = ""
+    """`json` for one object a line, `text` for people; empty for `json` where something runs until stopped."""
 
 
 @frozen

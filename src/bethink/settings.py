@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
+from bethink.model.service_variables import service_variables
 from bethink.model.setting_entries import SettingEntry
 from bethink.setting_groups import (
     AccessSettings,
@@ -20,6 +21,7 @@ from bethink.setting_groups import (
     ChangesSettings,
     EmbedderSettings,
     LearningSettings,
+    LogSettings,
     ModelSettings,
     PostgresSettings,
     RedactionSettings,
@@ -73,6 +75,8 @@ class Settings:
     """Where erasures are noted outside of the database; empty for a file beside a SQLite one, or none on PostgreSQL."""
     max_history_len: int = 100
     """Messages that a live history holds."""
+    start_timeout: float = 60.0
+    """Seconds that `serve` and `worker` wait for the database when they start; 0 to try once."""
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
     """What happens to secrets."""
     model: ModelSettings = field(default_factory=ModelSettings)
@@ -97,6 +101,8 @@ class Settings:
     """The PostgreSQL database."""
     server: ServerSettings = field(default_factory=ServerSettings)
     """The HTTP server."""
+    log: LogSettings = field(default_factory=LogSettings)
+    """What is logged, and how."""
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
     """What single agents have of their own."""
     origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
@@ -115,6 +121,8 @@ class Settings:
                 raise Misconfigured(f"{name} is not above 0.", hint="Give a positive number, or leave it out.")
         if self.access.keep_days < 0:
             raise Misconfigured("access_keep_days is negative.", hint="Give a number of days, or 0 for no record.")
+        if not self.start_timeout >= 0:
+            raise Misconfigured("start_timeout is negative.", hint="Give a number of seconds, or 0 to try once.")
         for name in ("daily_spend_cap", "model_price_input", "model_price_output"):
             if values[name] < 0:
                 raise Misconfigured(f"{name} is negative.", hint="Give an amount in dollars.")
@@ -156,6 +164,7 @@ _GROUPS: dict[str, type[Any]] = {
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,
     "server": ServerSettings,
+    "log": LogSettings,
 }
 
 
@@ -336,6 +345,8 @@ def _group(group: str, table: Mapping[str, object], origin: str) -> dict[str, ob
 
 def _from(environ: Mapping[str, str]) -> dict[str, object]:
     known = {_variable(name): name for name in _DEFAULTS}
+    foreign = service_variables(environ, "BETHINK")
+    environ = {key: value for key, value in environ.items() if key not in foreign}
     for key in environ:
         if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_TESTS)):
             raise Misconfigured(f"unknown setting {key} (environment).", hint=_instead(key, known))

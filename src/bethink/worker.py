@@ -117,6 +117,8 @@ class Worker:
     ) -> None:
         self.tidy: Callable[[], Awaitable[None]] | None = None
         """What is looked after between two turns: erasures that were interrupted. It must not fail."""
+        self.noted: Callable[[RunReport], None] | None = None
+        """What is told of each run that did something."""
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
         self._database = database
@@ -168,6 +170,10 @@ class Worker:
             _log.error("the database is unavailable: %s", type(error).__name__)
 
     def _has_more(self, report: RunReport) -> bool:
+        if report.claimed:
+            _log.info("jobs ended", extra={"fields": {"claimed": report.claimed, **report.outcomes}})
+            if self.noted is not None:
+                self.noted(report)
         return report.claimed > 0
 
     def stop(self) -> None:

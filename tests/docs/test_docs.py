@@ -86,6 +86,7 @@ def test_every_setting_is_documented_in_the_table_of_its_group(tmp_path: Path) -
             found.add(name)
 
     alone = {"enabled", "data_dir", "models_dir", "models_url", "key", "module", "max_history_len", "tombstones_file"}
+    alone |= {"start_timeout"}
     assert found | alone == set(defaults)
 
 

@@ -214,7 +214,17 @@ async def test_a_crowd_is_sent_away_with_503_while_those_inside_are_served(tmp_p
 async def test_only_the_names_that_are_allowed_are_answered_to(tmp_path: Path, host: str, status: int) -> None:
     async with serving(str(tmp_path / "m.db")) as served:
         assert (await served("GET", f"{S}/facts", headers={"host": host})).status == status
-        assert (await served("GET", "/healthz", headers={"host": host})).status == status
+
+
+@pytest.mark.parametrize("host", ["10.244.1.7:8377", "evil.example", ""])
+async def test_probes_are_answered_by_any_name_and_without_a_key(tmp_path: Path, host: str) -> None:
+    async with serving(str(tmp_path / "m.db")) as served:
+        for path in ("/healthz", "/readyz"):
+            answered = await served("GET", path, key="", headers={"host": host})
+            assert (answered.status, answered.json()) == (200, {"status": "ok"})
+        assert (await served("GET", "/metrics", headers={"host": host})).status == 200
+        assert (await served("GET", "/metrics", key="", headers={"host": host})).status == 401
+        assert (await served("GET", "/healthz/", headers={"host": host})).status == 421
 
 
 async def test_web_pages_are_refused_unless_their_origin_is_allowed(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bethink.log_lines import JsonLines
 from bethink.logs import RedactingFilter
 from bethink.providers.default_redactor import redactor_for
 from bethink.server import names
-from bethink.server.logs import JsonLines
 from tests.doors.server_kit import CANARY, furnish, operations, serving
 
 S = "/v1/spaces/alice"

@@ -201,14 +201,13 @@ def test_the_settings_say_what_the_server_takes() -> None:
 def test_the_log_also_leaves_out_the_personal_numbers_that_the_settings_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(redactor: Redactor, *, terse: bool) -> None:
-        del terse
+    def stop(redactor: Redactor, **given: object) -> None:
         raise SystemExit(redactor.redact("mira@acme.test"))
 
     def listen_nowhere(host: str, port: int) -> list[socket.socket]:
         return []
 
-    monkeypatch.setattr(app.logs, "to_stderr", stop)
+    monkeypatch.setattr(app, "to_stderr", stop)
     monkeypatch.setattr(app, "listen", listen_nowhere)
     environ = {"BETHINK_REDACTION_PERSONAL": "email"}
     with pytest.raises(SystemExit, match="REDACTED:email"):

@@ -38,6 +38,7 @@ postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout server_host ser
 server_allowed_origins server_max_body server_max_message server_max_messages server_max_depth server_rate server_burst
 server_max_concurrency tombstones_file
 changes_keep_days access_keep_days webhooks_allow_private webhooks_timeout webhooks_give_up_days server_max_wait
+worker_listen log_level log_format start_timeout tombstones_file
 """
 
 
@@ -90,6 +91,52 @@ def test_a_variable_that_is_no_setting_is_refused_rather_than_ignored(name: str)
     with pytest.raises(Misconfigured, match=name):
         load_settings(environ={name: "x"})
     assert load_settings(environ={"BETHINK_TEST_DSN": "x", "PATH": "y"}).enabled
+
+
+def service(name: str, port: str = "8377") -> dict[str, str]:
+    """What Kubernetes puts into each container of a namespace for a service of this name."""
+    return {
+        f"{name}_SERVICE_HOST": "10.96.0.7",
+        f"{name}_SERVICE_PORT": port,
+        f"{name}_SERVICE_PORT_HTTP": port,
+        f"{name}_PORT": f"tcp://10.96.0.7:{port}",
+        f"{name}_PORT_{port}_TCP": f"tcp://10.96.0.7:{port}",
+        f"{name}_PORT_{port}_TCP_PROTO": "tcp",
+        f"{name}_PORT_{port}_TCP_PORT": port,
+        f"{name}_PORT_{port}_TCP_ADDR": "10.96.0.7",
+    }
+
+
+@pytest.mark.parametrize("name", ["BETHINK", "BETHINK_SERVER", "BETHINK_WORKER", "BETHINK_2"])
+def test_what_kubernetes_says_of_a_service_is_no_setting_of_ours(name: str) -> None:
+    environ = {**service(name), "BETHINK_WORKER_BATCH": "3"}
+
+    settings = load_settings(environ=environ)
+
+    assert (settings.worker.batch, settings.server.port) == (3, 8377)
+    assert settings.origins["server_port"] == "default"
+
+
+def test_a_container_that_sets_a_variable_of_that_name_itself_means_our_setting() -> None:
+    environ = {**service("BETHINK_SERVER"), "BETHINK_SERVER_PORT": "9000"}
+
+    assert load_settings(environ=environ).server.port == 9000
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"BETHINK_PORT": "tcp://10.96.0.7:8377"},
+        {"BETHINK_SERVICE_HOST": "10.96.0.7"},
+        {**service("BETHINK"), "BETHINK_PORT": "8377"},
+        {**service("BETHINK"), "BETHINK_SERVER_PROT": "8377"},
+        {**service("BETHINK"), "BETHINK_PORT_8377": "8377"},
+        {**service("BETHINK_SERVER"), "BETHINK_PORT": "tcp://10.96.0.7:8377"},
+    ],
+)
+def test_a_mistyped_variable_is_refused_beside_a_service_too(environ: dict[str, str]) -> None:
+    with pytest.raises(Misconfigured, match="unknown setting BETHINK_"):
+        load_settings(environ=environ)
 
 
 def test_a_name_that_is_almost_a_setting_is_answered_with_what_it_may_be() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a 
     from bethink.api.space import Space
     from bethink.cli.target import Target
     from bethink.memory import Memory
+    from bethink.settings import Settings
 
 BodyT = TypeVar("BodyT", bound=Callable[..., Any])
 Effect = Literal["reads", "changes", "creates"]
@@ -152,7 +153,26 @@ class CommandContext:
             from bethink.cli.target import find_target  # noqa: PLC0415 - see above
 
             self._target = find_target(self.options.config, self.options.database, self.options.key)
+            self._log_as_set(self._target.settings)
         return self._target
+
+    def log_as_service(self) -> None:
+        """Log as something that runs until it is stopped, for a machine to read unless the settings say otherwise."""
+        from bethink.log_lines import to_stderr  # noqa: PLC0415
+        from bethink.providers.default_redactor import redactor_for  # noqa: PLC0415
+
+        settings = self.target.settings
+        level = "error" if self.options.quiet else settings.log.level or "info"
+        form = settings.log.format or ("text" if self.options.verbose else "json")
+        to_stderr(redactor_for(None, also=settings.redaction.personal_kinds), level=level, form=form)
+
+    def _log_as_set(self, settings: "Settings") -> None:
+        """Log as the settings say; where they say nothing, warnings are printed as they are."""
+        if settings.log.level or settings.log.format:
+            from bethink.log_lines import log_ours  # noqa: PLC0415
+
+            asked = "error" if self.options.quiet else "info" if self.options.verbose else ""
+            log_ours(level=asked or settings.log.level or "warning", form=settings.log.format or "text")
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -288,24 +308,16 @@ def _escape_unencodable(stream: Any) -> None:
 
 @contextmanager
 def _logging(options: SharedOptions) -> Generator[None]:
-    """Set the level of Bethink's loggers while a command runs."""
-    import logging  # noqa: PLC0415
-
+    """Set the level of Bethink's loggers while a command runs. What the settings say comes once they are read."""
+    from bethink.log_lines import kept, log_ours  # noqa: PLC0415
     from bethink.logs import logger  # noqa: PLC0415
 
-    ours = logger()
-    before, handler = ours.level, logging.StreamHandler(sys.stderr)
-    if options.verbose:
-        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-        ours.addHandler(handler)
-        ours.setLevel(logging.INFO)
-    elif options.quiet:
-        ours.setLevel(logging.ERROR)
-    try:
+    with kept():
+        if options.verbose:
+            log_ours(level="info", form="text")
+        elif options.quiet:
+            logger().setLevel("ERROR")
         yield
-    finally:
-        ours.removeHandler(handler)
-        ours.setLevel(before)
 
 
 def _show_trace(error: BaseException) -> None:

@@ -27,6 +27,7 @@ def serve(
     port: Annotated[
         int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
+    workers: Annotated[int, typer.Option(help="Processes that share the address.", min=1, max=64)] = 1,
     agents: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with their state in this folder."),
@@ -49,11 +50,17 @@ def serve(
         replace(settings, server=server),
         ready=lambda address: ctx.note(f"serving at {address}{beside}; stop with Ctrl-C"),
         doors=doors,
+        workers=workers,
     )
 
 
 def run_server(
-    settings: "Settings", *, ready: Callable[[str], None], doors: "Sequence[Door]" = (), terse: bool = False
+    settings: "Settings",
+    *,
+    ready: Callable[[str], None],
+    doors: "Sequence[Door]" = (),
+    terse: bool = False,
+    workers: int = 1,
 ) -> Result:
     """Run the server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
     from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
@@ -61,7 +68,7 @@ def run_server(
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(settings, ready=ready, doors=doors, terse=terse)
+        serve_http(settings, ready=ready, doors=doors, terse=terse, workers=workers)
     except SystemExit as error:
         if error.code:
             raise Unavailable("the server did not start.", hint="See its log for the reason.") from error

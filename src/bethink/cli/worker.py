@@ -2,11 +2,13 @@
 
 import signal
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
+from bethink.cli.serve import missing_extra
 from bethink.cli.terminal import OutputLine, many
 
 if TYPE_CHECKING:
@@ -47,23 +49,54 @@ async def _preview(ctx: CommandContext) -> Result:
     return Result(data=data, lines=[OutputLine(f"{many(len(waiting), 'job')} waiting in {ctx.space_name}{model}")])
 
 
-@command(app, effect="creates", local=True, without=NO_SPACE)
+@command(app, effect="creates", opens=False, local=True, without=NO_SPACE)
 async def worker(
     ctx: CommandContext,
     *,
     once: Annotated[bool, typer.Option("--once", help="Run the jobs that are due, then exit.")] = False,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Answer /healthz, /readyz and /metrics there.  [default: from the settings]"
+        ),
+    ] = None,
 ) -> Result:
     """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
 
     Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
     """
-    if once:
-        report = await learn_all(ctx.memory)
-        return Result(data=report, lines=run_lines(report))
-    ctx.note("working; stop with Ctrl-C")
-    stopped_by = await until_signal(ctx.memory.work)
-    ctx.note("stopped; unfinished jobs were released")
-    return Result(data={"stopped_by": stopped_by})
+    from bethink.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
+
+    if not once:
+        ctx.log_as_service()
+    memory = ctx.target.make()
+    await wait_for_database(ctx.target.settings)
+    async with memory:
+        if once:
+            report = await learn_all(memory)
+            return Result(data=report, lines=run_lines(report))
+        ctx.note("working; stop with Ctrl-C")
+        stopped_by = await until_signal(partial(_work, ctx, memory, listen))
+        ctx.note("stopped; unfinished jobs were released")
+        return Result(data={"stopped_by": stopped_by})
+
+
+async def _work(ctx: CommandContext, memory: "Memory", listen: str | None) -> None:
+    """Run jobs until cancelled, and answer probes meanwhile if there is an address for them."""
+    settings = ctx.target.settings
+    address = settings.worker.listen if listen is None else listen
+    if not address:
+        await memory.work()
+        return
+    try:
+        from bethink.server.beside import answering_probes  # noqa: PLC0415 - an extra
+        from bethink.server.options import options_from  # noqa: PLC0415
+    except ImportError as error:
+        raise missing_extra("server", error) from error
+    runner = memory.local().worker()
+    async with answering_probes(memory, runner, address, options=options_from(settings)) as place:
+        ctx.note(f"health and metrics at {place}")
+        await runner.run()
 
 
 async def learn_all(learner: "Memory | Space") -> "RunReport":

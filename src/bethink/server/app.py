@@ -1,21 +1,24 @@
 """Puts the server together, and runs it."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
 from socket import socket
 from typing import Any, cast
 
+import anyio
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 
 from bethink.build import memory_from
+from bethink.log_lines import to_stderr
 from bethink.memory import Memory
 from bethink.providers.default_redactor import redactor_for
-from bethink.server import logs, problems
+from bethink.server import problems
 from bethink.server.address import listen, open_files
 from bethink.server.archives import add_archives
 from bethink.server.concurrency import Concurrency
@@ -23,7 +26,7 @@ from bethink.server.context import Context
 from bethink.server.health import add_health
 from bethink.server.limits import Buckets, Guesses
 from bethink.server.metrics import Metrics
-from bethink.server.middleware import RequestMiddleware
+from bethink.server.middleware import RequestMiddleware, requests
 from bethink.server.mounted import mcp_route
 from bethink.server.openapi import document
 from bethink.server.options import ServerOptions, options_from
@@ -32,6 +35,7 @@ from bethink.server.routes import add_verbs
 from bethink.server.streams import add_stream
 from bethink.server.tracing import Tracing
 from bethink.settings import Settings
+from bethink.waiting import wait_for_database
 
 _SILENT = {"tracing": False, "metrics": False, "logs": False}
 _LEAVING = 30
@@ -68,16 +72,7 @@ def create_app(
         Unavailable: for a memory that is itself on a server, or switched off.
     """
     options = options or ServerOptions()
-    context = Context(
-        backend=memory.backend,
-        keys=memory.local().keys(),
-        options=options,
-        buckets=Buckets(rate=options.rate, burst=options.burst),
-        guesses=Guesses(),
-        concurrency=Concurrency(options.max_concurrency),
-        metrics=Metrics(),
-        tracing=Tracing(tracer_provider),
-    )
+    context = _context(memory, options, tracer_provider)
     mcp = mcp_route(memory, context) if options.mcp else None
 
     @asynccontextmanager
@@ -89,19 +84,7 @@ def create_app(
                 await stack.enter_async_context(mcp[1])
             yield
 
-    app = FastAPI(
-        title="Bethink",
-        version=version("bethink"),
-        description=_ABOUT,
-        docs_url=None,  # they would load scripts from elsewhere
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=lifespan,
-        telemetry=cast("Any", _SILENT),  # it would record bodies and paths; our own spans do not
-    )
-    app.state.context = context
-    app.add_middleware(RequestMiddleware, options=options, metrics=context.metrics, concurrency=context.concurrency)
-    app.add_exception_handler(HTTPException, _no_route)
+    app = _bare(context, lifespan=lifespan)
     add_verbs(app, context)
     add_stream(app, context)
     add_archives(app, context)
@@ -111,6 +94,47 @@ def create_app(
     for add in doors:
         add(app, context, memory)
     app.openapi = lambda: document(app)
+    return app
+
+
+def health_app(memory: Memory, *, options: ServerOptions | None = None) -> FastAPI:
+    """Make a server of health and metrics only, for a memory that is open. Raises as `create_app` does."""
+    context = _context(memory, options or ServerOptions(), None)
+    app = _bare(context, openapi_url=None)
+    add_health(app, context)
+    return app
+
+
+def _context(memory: Memory, options: ServerOptions, tracer_provider: TracerProvider | None) -> Context:
+    return Context(
+        backend=memory.backend,
+        keys=memory.local().keys(),
+        options=options,
+        buckets=Buckets(rate=options.rate, burst=options.burst),
+        guesses=Guesses(),
+        concurrency=Concurrency(options.max_concurrency),
+        metrics=Metrics(),
+        tracing=Tracing(tracer_provider),
+    )
+
+
+def _bare(context: Context, **given: Any) -> FastAPI:
+    """Return an app with no routes, which checks, counts and logs every request."""
+    app = FastAPI(
+        title="Bethink",
+        version=version("bethink"),
+        description=_ABOUT,
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=cast("Any", _SILENT),  # it would record bodies and paths; our own spans do not
+        **given,
+    )
+    app.state.context = context
+    app.add_middleware(
+        RequestMiddleware, options=context.options, metrics=context.metrics, concurrency=context.concurrency
+    )
+    app.add_exception_handler(HTTPException, _no_route)
     return app
 
 
@@ -128,23 +152,39 @@ def _no_route(request: Request, error: Exception) -> Response:
 
 
 class _Announced(uvicorn.Server):
-    """Reports where it listens as soon as it does."""
+    """Reports where it listens as soon as it does. `beside` something else, it leaves signals to that."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None], *, beside: bool) -> None:
         super().__init__(config)
         self._ready = ready
+        self._beside = beside
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Take signals while it serves."""
+        with nullcontext() if self._beside else super().capture_signals():
+            yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             port = next((each.getsockname()[1] for server in self.servers for each in server.sockets), self.config.port)
-            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
-            logs.requests.info("running on http://%s:%s", host, port)  # uvicorn says it only of what it bound itself
-            self._ready(f"http://{host}:{port}")
+            address = _address(self.config.host, port)
+            requests.info("running on %s", address)  # uvicorn says it only of what it bound itself
+            self._ready(address)
 
 
-def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None) -> uvicorn.Server:
-    """Return what serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md."""
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def uvicorn_server(
+    app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None, beside: bool = False
+) -> uvicorn.Server:
+    """Return what serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md.
+
+    `beside` is for an app of something that runs in the same event loop, and takes signals itself.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -154,11 +194,12 @@ def uvicorn_server(app: FastAPI, *, host: str, port: int, ready: Callable[[str],
         server_header=False,
         proxy_headers=False,
         ws="none",
-        timeout_graceful_shutdown=_LEAVING,
+        lifespan="off" if beside else "auto",
+        timeout_graceful_shutdown=1 if beside else _LEAVING,
         h11_max_incomplete_event_size=_HEAD,
         backlog=min(_QUEUE, open_files() // 8),
     )
-    server = _Announced(config, ready or (lambda _: None))
+    server = _Announced(config, ready or (lambda _: None), beside=beside)
     context: Context = app.state.context
     # Not uvicorn's limit_concurrency: its answer has no code, so that a client could not know that nothing was done.
     most = min(_CONNECTIONS * context.options.max_concurrency, open_files() // 2)
@@ -173,18 +214,47 @@ def serve(
     ready: Callable[[str], None] | None = None,
     doors: Sequence[Door] = (),
     terse: bool = False,
+    workers: int = 1,
 ) -> None:
     """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
 
-    `ready` is called with the address when it listens. `terse` logs only errors, as lines for a person to read.
+    `ready` is called with the address when it listens. `terse` logs only errors, as lines for a person to read. With
+    several `workers`, as many processes share the address; the limits of the settings hold for each of them.
 
     Raises:
-        Unavailable: if it cannot listen there.
+        Unavailable: if it cannot listen there, or the database did not answer in time.
         SystemExit: if it did not start for another reason.
     """
     sockets = listen(settings.server.host, settings.server.port)
+    _log_to_stderr(settings, terse=terse)
+    anyio.run(wait_for_database, settings)
+    run = partial(_serve_here, doors=doors, terse=terse)
+    if workers == 1:
+        run(settings, sockets, ready=ready)
+        return
+    from bethink.server.processes import serve_in_processes  # noqa: PLC0415 - few run several
+
+    address = _address(settings.server.host, sockets[0].getsockname()[1])
+    announce = partial(ready, address) if ready is not None else lambda: None
+    serve_in_processes(run, settings, sockets, count=workers, ready=announce)
+
+
+def _log_to_stderr(settings: Settings, *, terse: bool) -> None:
+    redactor = redactor_for(None, also=settings.redaction.personal_kinds)
+    to_stderr(redactor, level=settings.log.level or "info", form=settings.log.format or "json", terse=terse)
+
+
+def _serve_here(
+    settings: Settings,
+    sockets: list[socket],
+    *,
+    ready: Callable[[str], None] | None,
+    doors: Sequence[Door],
+    terse: bool,
+) -> None:
+    """Serve in this process until told to stop."""
     memory = memory_from(settings)
-    logs.to_stderr(redactor_for(None, also=settings.redaction.personal_kinds), terse=terse)
+    _log_to_stderr(settings, terse=terse)
     app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
     with suppress(KeyboardInterrupt):

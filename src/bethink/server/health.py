@@ -17,7 +17,7 @@ _OPEN: dict[str, Any] = {
     "openapi_extra": {"security": []},
     "responses": {
         200: {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}},
-        **documented(400, 421, 503),
+        **documented(400, 503),
     },
     "response_model": None,
 }
@@ -27,7 +27,7 @@ _PAGE: dict[str, Any] = {
     "response_class": Response,
     "responses": {
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
-        **documented(400, 401, 403, 421, 429, 503),
+        **documented(400, 401, 403, 429, 503),
     },
     "response_model": None,
 }

@@ -9,11 +9,12 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bethink.log_lines import whereabouts
+from bethink.logs import logger
 from bethink.model.access import Caller, Door, asked_by
 from bethink.model.verbs.memory import FORGET, RECALL, REMEMBER
 from bethink.model.verbs.sessions import APPEND
 from bethink.server.concurrency import Concurrency
-from bethink.server.logs import requests, whereabouts
 from bethink.server.metrics import Metrics
 from bethink.server.options import ServerOptions
 from bethink.server.problems import MEDIA_TYPE, Problem, Refused, problem_for, refused
@@ -22,7 +23,12 @@ from bethink.server.slashes import escaped
 HANDLED = "bethink"
 """The key in a scope under which routes note what the log and the metrics need: route, verb, key, space, count."""
 
+requests = logger("server")
+
 _OPEN = frozenset({"/healthz", "/readyz"})
+"""What probes ask for: answered while the server is full, and logged only where something is wrong."""
+_ANY_HOST = _OPEN | {"/metrics"}
+"""What is asked for by the address of a container, whatever the server is called by."""
 _OWN_GATE = "/ui"
 """The window checks itself where a request comes from: its own pages send their origin, too."""
 _NO_ROUTE = "(none)"
@@ -39,7 +45,7 @@ class RequestMiddleware:
         self._options = options
         self._metrics = metrics
         self._concurrency = concurrency
-        metrics.in_progress.set_function(lambda: concurrency.active)
+        metrics.follow(lambda: concurrency.active)
         self._measures: dict[str, Callable[[int, float], None]] = {
             REMEMBER.name: metrics.captured,
             APPEND.name: metrics.captured,
@@ -91,7 +97,8 @@ class RequestMiddleware:
                 keys += 1
         if keys > 1:
             raise refused(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
-        if not _is_allowed(host.decode("latin-1").lower(), self._options.allowed_hosts):
+        any_host = scope["path"] in _ANY_HOST
+        if not any_host and not _is_allowed(host.decode("latin-1").lower(), self._options.allowed_hosts):
             raise refused(
                 421,
                 "Misdirected request",
@@ -125,7 +132,7 @@ class RequestMiddleware:
         if measure is not None:
             measure(status, seconds)
         broken = failure is not None and status >= 500
-        level = logging.ERROR if broken else logging.INFO
+        level = logging.ERROR if broken else logging.DEBUG if route in _OPEN else logging.INFO
         if not requests.isEnabledFor(level):
             return
         fields: dict[str, Any] = {

@@ -1,16 +1,19 @@
-"""Logs as lines of JSON: ids, counts and times of requests, never content and never a key's secret."""
+"""How records are written to stderr: as lines of JSON or of text, and no more of them than anybody can read."""
 
 import json
 import logging
 import sys
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from bethink.extend import Redactor
-from bethink.logs import RedactingFilter, logger
+from bethink.errors import Misconfigured
+from bethink.logs import RedactingFilter, Redacts, logger
 
-requests = logger("server")
+LEVELS = ("debug", "info", "warning", "error")
+FORMS = ("text", "json")
 
 
 class JsonLines(logging.Formatter):
@@ -30,14 +33,20 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-class PlainLines(logging.Formatter):
-    """Writes a record as one line for a person at a terminal."""
+class TextLines(logging.Formatter):
+    """Writes a record as one line for a person at a terminal. Unless it is `terse`, the line names the logger."""
+
+    def __init__(self, *, terse: bool = False) -> None:
+        super().__init__()
+        self._terse = terse
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one line."""
+        """Write one line, and the trace of an error below it."""
         fields: dict[str, Any] = getattr(record, "fields", {})
         more = ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, ""))
-        return f"{record.levelname.lower()}: {record.getMessage()}{more and f' ({more})'}"
+        named = "" if self._terse else f"{record.name}: "
+        trace = "" if self._terse or not record.exc_text else f"\n{record.exc_text}"
+        return f"{record.levelname.lower()}: {named}{record.getMessage()}{more and f' ({more})'}{trace}"
 
 
 class Seldom(logging.Filter):
@@ -78,25 +87,63 @@ def _add_field(record: logging.LogRecord, name: str, value: object) -> None:
     record.__dict__.setdefault("fields", {})[name] = value
 
 
-def to_stderr(redactor: Redactor, *, terse: bool = False) -> None:
-    """Send what we and others log to stderr as JSON; secrets are cut out of whatever a message may quote.
+def to_stderr(redactor: Redacts, *, level: str = "info", form: str = "json", terse: bool = False) -> None:
+    """Send what we and others log to stderr; secrets are cut out of whatever a message may quote.
 
-    `terse` is for a terminal: only errors, each as a line to read.
+    Args:
+        redactor: Cuts secrets out.
+        level: The least that is logged: one of `LEVELS`.
+        form: One of `FORMS`.
+        terse: Log only errors, each as a line to read at a terminal.
+
+    Raises:
+        Misconfigured: for an unknown level or form.
     """
-    level, form = (logging.ERROR, PlainLines()) if terse else (logging.INFO, JsonLines())
-    for source, least, filters in (
-        (logger(), level, ()),
-        (logging.getLogger("uvicorn"), level, (Seldom(),)),
-        (logging.getLogger("asyncio"), logging.WARNING, (Seldom(), Terse())),
-        (logging.getLogger("mcp"), logging.WARNING, (Seldom(), Terse())),
+    least, lines = _checked("error" if terse else level, "text" if terse else form, terse=terse)
+    for source, lowest, filters in (
+        (logger(), least, ()),
+        (logging.getLogger("uvicorn"), max(least, logging.INFO), (Seldom(),)),
+        (logging.getLogger("asyncio"), max(least, logging.WARNING), (Seldom(), Terse())),
+        (logging.getLogger("mcp"), max(least, logging.WARNING), (Seldom(), Terse())),
     ):
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(form)
+        handler.setFormatter(lines)
         for each in (*filters, RedactingFilter(redactor)):
             handler.addFilter(each)
         source.handlers[:] = [handler]
         source.propagate = False
-        source.setLevel(max(least, level))
+        source.setLevel(lowest)
+
+
+@contextmanager
+def kept() -> Generator[None]:
+    """Put Bethink's own logger back as it was, whatever is set inside."""
+    ours = logger()
+    level, handlers, propagates = ours.level, ours.handlers[:], ours.propagate
+    try:
+        yield
+    finally:
+        ours.setLevel(level)
+        ours.handlers[:], ours.propagate = handlers, propagates
+
+
+def log_ours(*, level: str, form: str) -> None:
+    """Send what Bethink itself logs to stderr, as in a command that ends by itself. Raises as `to_stderr` does."""
+    ours = logger()
+    least, lines = _checked(level, form)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(lines)
+    ours.handlers[:] = [handler]
+    ours.propagate = False
+    ours.setLevel(least)
+
+
+def _checked(level: str, form: str, *, terse: bool = False) -> tuple[int, logging.Formatter]:
+    for name, value, known in (("level", level, LEVELS), ("format", form, FORMS)):
+        if value not in known:
+            raise Misconfigured(f"log_{name} = {value!r} is not known.", hint=f"Give one of {', '.join(known)}.")
+    lines = JsonLines() if form == "json" else TextLines(terse=terse)
+    return logging.getLevelNamesMapping()[level.upper()], lines
 
 
 def whereabouts(error: BaseException) -> str:
