@@ -60,7 +60,7 @@ def serving(*, durable: bool = False) -> Generator[Server]:
     settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={root}", "-c", "max_connections=100"]
     if not durable:
         settings += ["-c", "fsync=off", "-c", "full_page_writes=off"]
-    server = Server(root, tuple(settings), _drop_root(root))
+    server = Server(root, tuple(settings), drop_root(root))
     try:
         make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
         _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
@@ -81,7 +81,7 @@ def running(*, durable: bool = False) -> Generator[str]:
         yield server.dsn
 
 
-def _drop_root(root: Path) -> str | None:
+def drop_root(root: Path) -> str | None:
     """PostgreSQL refuses to run as root: hand the folder to an unprivileged user where we are root."""
     if os.geteuid() != 0:
         return None

@@ -66,7 +66,7 @@ async def on_every_connection(database: PostgresDatabase, *, read: bool) -> set[
             tx.one("describe_role")
         else:
             tx.run("ensure_space", space="alice", shard=0, now=tx.now)
-        pids.add(tx._connection.info.backend_pid)
+        pids.update(row["pid"] for row in tx._connection.execute("SELECT pg_backend_pid() AS pid"))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(POOL):

@@ -1,46 +1,31 @@
 """PostgreSQL through psycopg: a pool of connections, bounded waits, and retries of entire transactions."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import field
-from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import anyio
 import psycopg
 from anyio import to_thread
 from psycopg import errors as pg
-from psycopg import sql as pgsql
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import ExecStatus, TransactionStatus
-from psycopg.raw_cursor import RawCursor
-from psycopg.rows import dict_row
-from psycopg.types.string import TextLoader
 
-from bethink.errors import (
-    BethinkError,
-    Busy,
-    Conflict,
-    Duplicate,
-    Invalid,
-    Misconfigured,
-    OutcomeUnknown,
-    StoreError,
-    Unavailable,
-)
-from bethink.frozen import frozen
+from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
+from bethink.store.engines.postgres_connections import Connection, Connector, PostgresOptions
+from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
-Connection = psycopg.Connection[dict[str, Any]]
 
+_LOOK = 1.0
+"""Seconds between two looks for work behind a pooler, which lets nobody listen."""
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 RESTORING = "restoring"
 """The name under which a database says that it was restored, and that it must not be used before that is finished."""
@@ -55,52 +40,6 @@ _SHARED_TABLES = (
     "erasure_sinks",
     "access_log",
 )
-_REFUSED = re.compile(
-    r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
-)
-
-
-@frozen
-class PostgresOptions:
-    """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
-
-    dsn: str = field(repr=False)
-    pool_size: int = 10
-    connect_timeout: int = 5_000
-    statement_timeout: int = 30_000
-    lock_timeout: int = 5_000
-    idle_timeout: int = 60_000
-    tcp_timeout: int = 10_000
-
-    def __post_init__(self) -> None:
-        if self.pool_size < 1:
-            raise Misconfigured("pool_size must be at least 1.", hint="Set it to the number of connections to use.")
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the timeouts as parameters for libpq and the server."""
-        try:
-            given = conninfo_to_dict(self.dsn).get("options") or ""
-        except psycopg.ProgrammingError as error:
-            raise Misconfigured(
-                f"cannot parse the PostgreSQL URL: {_brief(error)}.",
-                hint="Write postgresql://user@host/database.",
-            ) from error
-        server = {
-            "statement_timeout": self.statement_timeout,
-            "lock_timeout": self.lock_timeout,
-            "idle_in_transaction_session_timeout": self.idle_timeout,
-        }
-        return {
-            "connect_timeout": max(1, self.connect_timeout // 1000),
-            "keepalives": 1,
-            "keepalives_idle": 5,
-            "keepalives_interval": 2,
-            "keepalives_count": 3,
-            "tcp_user_timeout": self.tcp_timeout,
-            "options": " ".join([*(f"-c {name}={value}" for name, value in server.items()), str(given)]),
-            "application_name": "bethink",
-            "client_encoding": "utf8",
-        }
 
 
 class PostgresTx(Tx):
@@ -117,9 +56,11 @@ class PostgresTx(Tx):
     def lock_schema(self) -> None:
         """Acquire the advisory lock that every migrating process takes first."""
         # A migration may take minutes to rewrite a large table, and so may waiting for one.
-        self.script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+        self._begin()
+        given = self._cursor.execute("SELECT current_setting('lock_timeout') AS wait").fetchone()
+        self._script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
-        self.script("SET LOCAL lock_timeout TO DEFAULT")
+        self._cursor.execute("SELECT set_config('lock_timeout', $1, true)", [(given or {})["wait"]])
 
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
@@ -168,11 +109,18 @@ class PostgresDatabase(Database):
         self.finishes_restore = False
         """Whether it may be opened while a restore of it is not finished."""
         self._clock = clock
+        self._connector = Connector(options)
+        self._unheard = 0.0
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a pooler stands between this process and the server; known once the database is open."""
+        return self._connector.pooled
 
     def _start(self) -> None:
-        self._lane = ConnectionThread("postgres", self.options.pool_size, self._connect)
+        self._lane = ConnectionThread("postgres", self.options.pool_size, self._connector.connect)
         self._ear = ConnectionThread("listener", 1, self._connect_listener)
-        self._bell = NotifySender(self._connect)
+        self._bell = NotifySender(self._connector.connect)
 
     async def _stop(self) -> None:
         await self._ear.close()
@@ -185,15 +133,16 @@ class PostgresDatabase(Database):
         def work() -> None:
             sent = False
             try:
-                with self._connect() as connection:
-                    connection.execute("SET statement_timeout = 0")
-                    connection.execute("SET lock_timeout = 0")
+                with self._connector.connect() as connection:
+                    if not self.pooled:  # behind a pooler, only transactions have our timeouts
+                        connection.execute("SET statement_timeout = 0")
+                        connection.execute("SET lock_timeout = 0")
                     sent = True
                     connection.execute(statement.encode())
             except psycopg.Error as error:
-                if sent and _ends_connection(error):
+                if sent and ends_connection(error):
                     raise OutcomeUnknown(
-                        f"the connection was lost while a statement ran: {_brief(error)}.", hint="Run it again."
+                        f"the connection was lost while a statement ran: {brief(error)}.", hint="Run it again."
                     ) from error
                 raise translated(error, lost=not sent) from error
 
@@ -204,6 +153,12 @@ class PostgresDatabase(Database):
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
+        if self.pooled:  # nobody can listen through a pooler: look as often as if something had been heard
+            await anyio.sleep(seconds)
+            self._unheard += seconds
+            heard, self._unheard = self._unheard >= _LOOK, self._unheard % _LOOK
+            return heard
+
         def work(holder: ThreadConnection[Connection]) -> bool:
             try:
                 return any(True for _ in holder.connection().notifies(timeout=seconds, stop_after=1))
@@ -229,14 +184,12 @@ class PostgresDatabase(Database):
     async def _transact(
         self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
     ) -> T:
-        begin = _begin(space, read=read, synced=synced)
-
         def work(holder: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
 
             def attempt() -> T:
                 try:
-                    return self._attempt(holder, body, begin=begin, read=read, repeatable=repeatable)
+                    return self._attempt(holder, body, space=space, read=read, repeatable=repeatable, synced=synced)
                 except _Retry as again:
                     if isinstance(again.meaning, OutcomeUnknown):
                         doubts.append(again.meaning)
@@ -258,13 +211,15 @@ class PostgresDatabase(Database):
         holder: ThreadConnection[Connection],
         body: Callable[[Tx], T],
         *,
-        begin: bytes,
+        space: str | None,
         read: bool,
         repeatable: bool,
+        synced: bool,
     ) -> T:
         committing = False
         try:
             connection = holder.connection()
+            begin = self._connector.begin(space, read=read, synced=synced)
             tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
             result = checked_result(body(tx))
             if tx.begun:
@@ -278,33 +233,10 @@ class PostgresDatabase(Database):
             raise
         return result
 
-    def _connect(self) -> Connection:
-        connection = Connection.connect(
-            self.options.dsn,
-            autocommit=True,
-            row_factory=dict_row,
-            cursor_factory=RawCursor[dict[str, Any]],
-            **self.options.parameters(),
-        )
-        # JSON is stored as it was written and read back as text, as on SQLite.
-        connection.adapters.register_loader("json", TextLoader)
-        return connection
-
     def _connect_listener(self) -> Connection:
-        connection = self._connect()
+        connection = self._connector.connect()
         connection.execute(f"LISTEN {CHANNEL}".encode())
         return connection
-
-
-@lru_cache(maxsize=4096)
-def _begin(space: str | None, *, read: bool, synced: bool = True) -> bytes:
-    # One string, one round trip: begin the transaction and set the only space it may see.
-    text = pgsql.SQL("BEGIN{}; {}SELECT set_config('bethink.space', {}, true)")
-    return text.format(
-        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
-        pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
-        pgsql.Literal(space or ""),
-    ).as_bytes()
 
 
 def _command(connection: Connection, text: bytes) -> bytes | None:
@@ -329,12 +261,10 @@ def _outcome(
     """Return the error for a failed transaction, as a `_Retry` if it may run again."""
     lost = _is_lost(holder, error)
     if lost and committing:
-        unknown = OutcomeUnknown(f"the connection was lost while committing: {_brief(error)}.")
+        unknown = OutcomeUnknown(f"the connection was lost while committing: {brief(error)}.")
         return _Retry(unknown) if repeatable else unknown
-    if _REFUSED.search(str(error)):
-        return Misconfigured(
-            f"the server refused the connection: {_brief(error)}.", hint="Check role, password and database."
-        )
+    if (final := refused(error)) is not None:
+        return final
     meaning = translated(error, lost=lost)
     again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
@@ -342,18 +272,10 @@ def _outcome(
 
 def _is_lost(holder: ThreadConnection[Connection], error: psycopg.Error) -> bool:
     """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
-    if _ends_connection(error):
+    if ends_connection(error):
         holder.drop()
         return True
     return _roll_back(holder)
-
-
-def _ends_connection(error: psycopg.Error) -> bool:
-    if error.sqlstate:
-        return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
-    # An error without a code comes from libpq and is about the connection. Its state cannot be trusted then: after a
-    # failed write, libpq may still report the connection as idle.
-    return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
 
 
 def _roll_back(holder: ThreadConnection[Connection]) -> bool:
@@ -366,38 +288,6 @@ def _roll_back(holder: ThreadConnection[Connection]) -> bool:
         holder.drop()
         return True
     return False
-
-
-def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
-    """Convert a driver error to one of ours."""
-    if lost:
-        return Unavailable(f"the database cannot be reached: {_brief(error)}.")
-    match error:
-        case psycopg.DataError() | pg.ProgramLimitExceeded():
-            # An index limits the size: retrying never makes a name, a key or a subject shorter.
-            return Invalid(
-                f"the database cannot store this value: {_brief(error)}.", hint="Use a shorter or simpler value."
-            )
-        case pg.UniqueViolation():
-            return Duplicate(f"already exists: {_brief(error)}.")
-        case psycopg.IntegrityError():
-            return Conflict(f"rejected by the schema: {_brief(error)}.")
-        case pg.SerializationFailure() | pg.DeadlockDetected() | pg.LockNotAvailable() | pg.QueryCanceled():
-            return Busy(f"waited too long for other transactions: {_brief(error)}.")
-        case pg.InsufficientPrivilege():
-            return Misconfigured(
-                f"the database role lacks a privilege: {_brief(error)}.",
-                hint="Make the role that Bethink connects as the owner of its tables.",
-            )
-        case psycopg.OperationalError():
-            return Unavailable(f"the database is unavailable: {_brief(error)}.")
-        case _:
-            return StoreError(f"{type(error).__name__}: {_brief(error)}.")
-
-
-def _brief(error: psycopg.Error) -> str:
-    # The detail lines can quote stored text, which must not appear in an error message.
-    return error.diag.message_primary or str(error).partition("\n")[0]
 
 
 def _check_role(tx: Tx) -> None:
