@@ -31,7 +31,7 @@ DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",
 """What the tests run on. BETHINK_TEST_DATABASES=sqlite leaves PostgreSQL out, and starts no server."""
 
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
-AND relnamespace = current_schema()::regnamespace AND relname <> 'schema_version' ORDER BY oid"""
+AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 

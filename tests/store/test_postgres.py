@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq.abc import PGresult
 
 from bethink import Fact
 from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
@@ -178,7 +179,7 @@ def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times
     lost: list[bool] = []
     real = store._command
 
-    def command(connection: store.Connection, text: bytes) -> bytes | None:
+    def command(connection: store.Connection, text: bytes) -> PGresult:
         answer = real(connection, text)
         if text == b"COMMIT" and len(lost) < times:
             lost.append(True)

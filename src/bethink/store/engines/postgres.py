@@ -10,6 +10,7 @@ import psycopg
 from anyio import to_thread
 from psycopg import errors as pg
 from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.model.jobs import JobKind
@@ -19,7 +20,7 @@ from bethink.store.engines.notify import CHANNEL, NotifySender
 from bethink.store.engines.postgres_connections import Connection, Connector, PostgresOptions
 from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
-from bethink.store.migrate import migrate
+from bethink.store.migrate import migrate, newest_version, outdated
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
@@ -47,8 +48,11 @@ class PostgresTx(Tx):
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, connection: Connection, *, begin: bytes, clock: Clock, repeatable: bool) -> None:
+    def __init__(
+        self, connection: Connection, *, begin: bytes, clock: Clock, repeatable: bool, knows: int | None = None
+    ) -> None:
         super().__init__(clock=clock, repeatable=repeatable)
+        self._knows = knows
         self._connection = connection
         self._cursor = connection.cursor()
         self._opening = begin
@@ -62,6 +66,17 @@ class PostgresTx(Tx):
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
         self._cursor.execute("SELECT set_config('lock_timeout', $1, true)", [(given or {})["wait"]])
 
+    def begin_migration(self) -> None:
+        """Acquire the schema's lock, then the one that every writer shares by reading the version.
+
+        In this order and holding nothing else: whoever read versions before waiting would block whoever writes them.
+        """
+        _command(self._connection, b"ROLLBACK")
+        _command(self._connection, self._opening)
+        self.lock_schema()
+        if self.has_table("schema_now"):
+            self._script("LOCK TABLE schema_now IN ACCESS EXCLUSIVE MODE")
+
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
         self._begin()
@@ -69,7 +84,11 @@ class PostgresTx(Tx):
         return found is not None and found["found"]
 
     def _open(self) -> None:
-        _command(self._connection, self._opening)
+        result = _command(self._connection, self._opening)
+        if self._knows is not None:
+            found = int(result.get_value(0, 0) or b"0")
+            if found != self._knows:
+                raise outdated(found, known=self._knows)
 
     def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         query, values = self._queries[name], list(rows)
@@ -118,6 +137,7 @@ class PostgresDatabase(Database):
         return self._connector.pooled
 
     def _start(self) -> None:
+        self._knows = newest_version(self.dialect)
         self._lane = ConnectionThread("postgres", self.options.pool_size, self._connector.connect)
         self._ear = ConnectionThread("listener", 1, self._connect_listener)
         self._bell = NotifySender(self._connector.connect)
@@ -219,8 +239,9 @@ class PostgresDatabase(Database):
         committing = False
         try:
             connection = holder.connection()
-            begin = self._connector.begin(space, read=read, synced=synced)
-            tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
+            knows = self._knows if self._ready and not read else None
+            begin = self._connector.begin(space, read=read, synced=synced, asks_version=knows is not None)
+            tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
@@ -239,16 +260,16 @@ class PostgresDatabase(Database):
         return connection
 
 
-def _command(connection: Connection, text: bytes) -> bytes | None:
+def _command(connection: Connection, text: bytes) -> PGresult:
     # Directly through libpq: these run around every transaction, and a cursor costs more than the round trip.
     result = connection.pgconn.exec_(text)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise pg.error_from_result(result)
-    return result.command_status
+    return result
 
 
 def _commit(connection: Connection) -> None:
-    if _command(connection, b"COMMIT") != b"COMMIT":
+    if _command(connection, b"COMMIT").command_status != b"COMMIT":
         # The server rolled back, because the body continued after a failed statement.
         raise StoreError(
             "a statement failed before the commit, so nothing was stored.", hint="Let its error end the body."

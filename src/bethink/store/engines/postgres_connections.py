@@ -103,10 +103,10 @@ class Connector:
         connection.adapters.register_loader("json", TextLoader)
         return connection
 
-    def begin(self, space: str | None, *, read: bool, synced: bool) -> bytes:
-        """Return what begins a transaction that sees one space only."""
+    def begin(self, space: str | None, *, read: bool, synced: bool, asks_version: bool) -> bytes:
+        """Return what begins a transaction that sees one space only, and may ask for the version of the schema."""
         timeouts = tuple(self.options.timeouts().items()) if self.pooled else ()
-        return _begin(space, timeouts, read=read, synced=synced)
+        return _begin(space, timeouts, read=read, synced=synced, asks_version=asks_version)
 
     def _opened(self) -> Connection:
         return Connection.connect(
@@ -125,15 +125,20 @@ def _is_pooled(connection: Connection) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _begin(space: str | None, timeouts: tuple[tuple[str, int], ...], *, read: bool, synced: bool) -> bytes:
-    # One string, one round trip: begin the transaction and set the only space it may see.
+def _begin(
+    space: str | None, timeouts: tuple[tuple[str, int], ...], *, read: bool, synced: bool, asks_version: bool
+) -> bytes:
+    # One string, one round trip: begin the transaction and set the only space it may see. To read the version is to
+    # share a lock on its table until the commit, so no migration comes between; and one that runs is waited for.
     values = [("bethink.space", space or ""), *((name, str(value)) for name, value in timeouts)]
-    text = pgsql.SQL("BEGIN{}; {}SELECT {}")
+    text = pgsql.SQL("BEGIN{}; {}SELECT {}{}{}")
     return text.format(
         pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
         pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
+        pgsql.SQL("version, " if asks_version else ""),
         pgsql.SQL(", ").join(
             pgsql.SQL("set_config({}, {}, true)").format(pgsql.Literal(name), pgsql.Literal(value))
             for name, value in values
         ),
+        pgsql.SQL(" FROM schema_now" if asks_version else ""),
     ).as_bytes()
