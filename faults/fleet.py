@@ -1,7 +1,7 @@
 """Processes of two versions side by side while the newer one migrates: no code writes under a schema it does not know.
 
-Each message says which schema its writer knows. A trigger notes that beside the version in force, and each migration notes
-how much the versions before it had written by then: nothing may be added to that afterwards.
+Each message says which schema its writer knows. A trigger notes that beside the version in force, and each migration
+notes how much the versions before it had written by then: nothing may be added to that afterwards.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
@@ -81,7 +82,7 @@ def knowing(version: int, mutant: Mutant | None) -> Generator[None]:
         stack.enter_context(patch.object(migrate, "migrations", migrations))
         if mutant is Mutant.AT_OPEN:
             for engine in (postgres, sqlite):
-                stack.enter_context(patch.object(engine, "newest_version", lambda dialect: None))
+                stack.enter_context(patch.object(engine, "newest_version", return_value=None))
         if mutant is Mutant.NO_LOCK:
             stack.enter_context(patch.object(postgres.PostgresTx, "begin_migration", postgres.PostgresTx.lock_schema))
         yield
@@ -145,10 +146,10 @@ def campaign(where: Place, migrations: int, seed: int, mutant: Mutant | None) ->
     failed = 0
     for version in range(_TODAY, _TODAY + migrations):
         names = [f"p{version}-{number}" for number in range(_WRITERS)]
-        children = [fork(lambda name=name: _write(where, name, version, mutant)) for name in names]
+        children = [fork(partial(_write, where, name, version, mutant)) for name in names]
         anyio.run(_until_all_wrote, where, names)
         anyio.run(anyio.sleep, dice.uniform(0, 0.05))
-        children.append(fork(lambda: _upgrade(where, version + 1, mutant)))
+        children.append(fork(partial(_upgrade, where, version + 1, mutant)))
         failed += _ended(where, children, mutant)
     return f"{migrations} migrations under {migrations * _WRITERS} processes", _judged(where, migrations, failed)
 
