@@ -48,6 +48,22 @@ class Server:
         """Stop it at once, as a crash would: whoever is connected is cut off."""
         self._control("-m", "immediate", "stop")
 
+    def freeze(self) -> None:
+        """Stop it where it stands, with all that it started: connections stay open, and nothing is answered."""
+        for process in self._processes():
+            os.kill(process, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        for process in self._processes():
+            os.kill(process, signal.SIGCONT)
+
+    def _processes(self) -> list[int]:
+        postmaster = int((self.root / "data" / "postmaster.pid").read_text().split()[0])
+        parents = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [line.split() for line in parents.splitlines()]
+        return [postmaster, *(int(pid) for pid, parent in pairs if int(parent) == postmaster)]
+
     def _control(self, *action: str) -> None:
         control = [binaries() / "pg_ctl", "-D", self.root / "data", "-w", "-t", "60", "-l", self.root / "log"]
         _call([*control, *action], self.as_user)

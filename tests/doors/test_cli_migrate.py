@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The command migrate."""
 
 from pathlib import Path

@@ -178,7 +178,11 @@ async def upgrade(target: str) -> int:
     last = known(Dialect.SQLITE)[-1][0] + 1
     with pytest.MonkeyPatch.context() as patch:
         change = (last, "tomorrow", "ALTER TABLE facts ADD COLUMN tomorrow TEXT")
-        patch.setattr(migrate_module, "migrations", lambda dialect: [*known(dialect), change])
+
+        def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
+            return [*known(dialect), change]
+
+        patch.setattr(migrate_module, "migrations", migrations)
         new = unopened(target)
         await new.open()
     await new.close()
@@ -233,10 +237,11 @@ async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(
     async def write() -> None:
         await old.transact(slow, space="alice")
 
+    last = migrations(Dialect.POSTGRES)[-1][0] + 1
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(write)
         await to_thread.run_sync(writing.wait)
-        last = await upgrade(fresh_dsn)
+        await upgrade(fresh_dsn)
         migrating.set()
 
     with pytest.raises(Unavailable, match=f"is {last} by now"):

@@ -16,8 +16,10 @@ _LEFT = """SELECT current_setting('statement_timeout') AS waits,
 
 @pytest.fixture
 def database(clean_dsn: str, warm: None) -> Iterator[PostgresDatabase]:
-    yield PostgresDatabase(PostgresOptions(dsn=clean_dsn))
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn))
+    yield database
     WarmConnection.end()
+    database._guard.close()
 
 
 def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(database: PostgresDatabase) -> None:

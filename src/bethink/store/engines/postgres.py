@@ -17,6 +17,7 @@ from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
+from bethink.store.engines.patience import Guard, Patience
 from bethink.store.engines.postgres_connections import Connection, Connector, PostgresOptions
 from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
@@ -49,9 +50,17 @@ class PostgresTx(Tx):
     dialect = Dialect.POSTGRES
 
     def __init__(
-        self, connection: Connection, *, begin: bytes, clock: Clock, repeatable: bool, knows: int | None = None
+        self,
+        connection: Connection,
+        patience: Patience,
+        *,
+        begin: bytes,
+        clock: Clock,
+        repeatable: bool,
+        knows: int | None = None,
     ) -> None:
         super().__init__(clock=clock, repeatable=repeatable)
+        self._patience = patience.on(connection.pgconn)
         self._knows = knows
         self._connection = connection
         self._cursor = connection.cursor()
@@ -60,6 +69,7 @@ class PostgresTx(Tx):
     def lock_schema(self) -> None:
         """Acquire the advisory lock that every migrating process takes first."""
         # A migration may take minutes to rewrite a large table, and so may waiting for one.
+        self._patience.lift()
         self._begin()
         given = self._cursor.execute("SELECT current_setting('lock_timeout') AS wait").fetchone()
         self._script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
@@ -84,7 +94,8 @@ class PostgresTx(Tx):
         return found is not None and found["found"]
 
     def _open(self) -> None:
-        result = _command(self._connection, self._opening)
+        with self._patience:
+            result = _command(self._connection, self._opening)
         if self._knows is not None:
             found = int(result.get_value(0, 0) or b"0")
             if found != self._knows:
@@ -100,13 +111,16 @@ class PostgresTx(Tx):
         self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
 
     def _script(self, text: str) -> None:
-        self._cursor.execute(text.encode())
+        with self._patience:
+            self._cursor.execute(text.encode())
 
     def _run(self, query: Query, values: list[object]) -> int:
-        return self._cursor.execute(query.text.encode(), values).rowcount
+        with self._patience:
+            return self._cursor.execute(query.text.encode(), values).rowcount
 
     def _fetch(self, query: Query, values: list[object]) -> list[Row]:
-        return list(self._cursor.execute(query.text.encode(), values).fetchall())
+        with self._patience:
+            return list(self._cursor.execute(query.text.encode(), values).fetchall())
 
 
 class _Retry(Exception):
@@ -128,7 +142,8 @@ class PostgresDatabase(Database):
         self.finishes_restore = False
         """Whether it may be opened while a restore of it is not finished."""
         self._clock = clock
-        self._connector = Connector(options)
+        self._guard = Guard(options.deadline / 1000)
+        self._connector = Connector(options, self._guard)
         self._unheard = 0.0
 
     @property
@@ -140,12 +155,13 @@ class PostgresDatabase(Database):
         self._knows = newest_version(self.dialect)
         self._lane = ConnectionThread("postgres", self.options.pool_size, self._connector.connect)
         self._ear = ConnectionThread("listener", 1, self._connect_listener)
-        self._bell = NotifySender(self._connector.connect)
+        self._bell = NotifySender(self._connector.connect, lambda: Patience(self._guard))
 
     async def _stop(self) -> None:
         await self._ear.close()
         await self._lane.close()
         await to_thread.run_sync(self._bell.close)
+        await to_thread.run_sync(self._guard.close)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement on its own connection, for as long as it takes."""
@@ -204,19 +220,23 @@ class PostgresDatabase(Database):
     async def _transact(
         self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
     ) -> T:
+        patience = Patience(self._guard)
+
         def work(holder: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
 
             def attempt() -> T:
                 try:
-                    return self._attempt(holder, body, space=space, read=read, repeatable=repeatable, synced=synced)
+                    return self._attempt(
+                        holder, patience, body, space=space, read=read, repeatable=repeatable, synced=synced
+                    )
                 except _Retry as again:
                     if isinstance(again.meaning, OutcomeUnknown):
                         doubts.append(again.meaning)
                     raise
 
             try:
-                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry))
+                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry) and patience.left > 0)
             except _Retry as exhausted:
                 raise next(iter(doubts), exhausted.meaning) from exhausted.__cause__
             except BethinkError as error:
@@ -224,11 +244,12 @@ class PostgresDatabase(Database):
                     raise doubts[0] from error
                 raise
 
-        return await self._lane.run(work)
+        return await self._lane.run(work, within=patience.seconds)
 
     def _attempt(
         self,
         holder: ThreadConnection[Connection],
+        patience: Patience,
         body: Callable[[Tx], T],
         *,
         space: str | None,
@@ -238,25 +259,29 @@ class PostgresDatabase(Database):
     ) -> T:
         committing = False
         try:
-            connection = holder.connection()
+            if holder.current is None:
+                holder.current = self._connector.connect(patience)
+            connection = holder.current
             knows = self._knows if self._ready and not read else None
             begin = self._connector.begin(space, read=read, synced=synced, asks_version=knows is not None)
-            tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
+            tx = PostgresTx(connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
-                _commit(connection)
+                with patience:
+                    _commit(connection)
                 self._committed(tx)
         except psycopg.Error as error:
-            raise _outcome(holder, error, committing=committing, repeatable=repeatable) from error
+            raise _outcome(holder, patience, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
-            _roll_back(holder)
+            _roll_back(holder, patience)
             raise
         return result
 
     def _connect_listener(self) -> Connection:
         connection = self._connector.connect()
-        connection.execute(f"LISTEN {CHANNEL}".encode())
+        with Patience(self._guard).on(connection.pgconn):
+            connection.execute(f"LISTEN {CHANNEL}".encode())
         return connection
 
 
@@ -277,34 +302,41 @@ def _commit(connection: Connection) -> None:
 
 
 def _outcome(
-    holder: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
+    holder: ThreadConnection[Connection],
+    patience: Patience,
+    error: psycopg.Error,
+    *,
+    committing: bool,
+    repeatable: bool,
 ) -> Exception:
     """Return the error for a failed transaction, as a `_Retry` if it may run again."""
-    lost = _is_lost(holder, error)
+    lost = _is_lost(holder, patience, error)
+    what = f"it did not answer within {patience.seconds:g} seconds" if patience.was_cut else brief(error)
     if lost and committing:
-        unknown = OutcomeUnknown(f"the connection was lost while committing: {brief(error)}.")
+        unknown = OutcomeUnknown(f"the connection was lost while committing: {what}.")
         return _Retry(unknown) if repeatable else unknown
     if (final := refused(error)) is not None:
         return final
-    meaning = translated(error, lost=lost)
+    meaning = Unavailable(f"the database cannot be reached: {what}.") if lost else translated(error, lost=False)
     again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
 
 
-def _is_lost(holder: ThreadConnection[Connection], error: psycopg.Error) -> bool:
+def _is_lost(holder: ThreadConnection[Connection], patience: Patience, error: psycopg.Error) -> bool:
     """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
-    if ends_connection(error):
+    if patience.was_cut or ends_connection(error):
         holder.drop()
         return True
-    return _roll_back(holder)
+    return _roll_back(holder, patience)
 
 
-def _roll_back(holder: ThreadConnection[Connection]) -> bool:
+def _roll_back(holder: ThreadConnection[Connection], patience: Patience) -> bool:
     if holder.current is None:
         return True
     try:
         if holder.current.info.transaction_status is not TransactionStatus.IDLE:
-            holder.current.execute("ROLLBACK")
+            with patience:
+                holder.current.execute("ROLLBACK")
     except psycopg.Error:
         holder.drop()
         return True

@@ -1,5 +1,6 @@
 """Connects to PostgreSQL, directly or through a pooler, and begins transactions there."""
 
+import math
 from dataclasses import field
 from functools import lru_cache
 from typing import Any
@@ -13,6 +14,7 @@ from psycopg.types.string import TextLoader
 
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
+from bethink.store.engines.patience import Guard, Patience
 from bethink.store.engines.postgres_errors import brief, comes_from_pooler
 
 Connection = psycopg.Connection[dict[str, Any]]
@@ -21,7 +23,7 @@ POOLERS = ("auto", "transaction", "none")
 
 @frozen
 class PostgresOptions:
-    """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
+    """How to connect. Times are milliseconds; waits end by the server's clock, and by ours at the `deadline`."""
 
     dsn: str = field(repr=False)
     pool_size: int = 10
@@ -30,9 +32,12 @@ class PostgresOptions:
     lock_timeout: int = 5_000
     idle_timeout: int = 60_000
     tcp_timeout: int = 10_000
+    deadline: int = 35_000
     pooler: str = "auto"
 
     def __post_init__(self) -> None:
+        if self.deadline < 1:
+            raise Misconfigured("deadline is not above 0.", hint="Give it in milliseconds, above statement_timeout.")
         if self.pool_size < 1:
             raise Misconfigured("pool_size must be at least 1.", hint="Set it to the number of connections to use.")
         if self.pooler not in POOLERS:
@@ -78,22 +83,26 @@ class Connector:
     session mode cannot be told from it, and is treated the same.
     """
 
-    def __init__(self, options: PostgresOptions) -> None:
+    def __init__(self, options: PostgresOptions, guard: Guard) -> None:
         self.options = options
+        self._guard = guard
         self.pooled = options.pooler == "transaction"
         """Whether any connection so far went through a pooler."""
 
-    def connect(self) -> Connection:
-        """Open a connection."""
+    def connect(self, patience: Patience | None = None) -> Connection:
+        """Open a connection, in the time that a call has left."""
+        patience = patience or Patience(self._guard)
         try:
-            connection = self._opened()
+            connection = self._opened(patience)
         except psycopg.OperationalError as error:
             if self.pooled or self.options.pooler == "none" or not comes_from_pooler(error):
                 raise
             self.pooled = True
-            connection = self._opened()
+            connection = self._opened(patience)
         try:
-            self.pooled = self.pooled or (self.options.pooler == "auto" and _is_pooled(connection))
+            if not self.pooled and self.options.pooler == "auto":
+                with patience.on(connection.pgconn):
+                    self.pooled = _is_pooled(connection)
         except BaseException:
             connection.close()
             raise
@@ -108,13 +117,16 @@ class Connector:
         timeouts = tuple(self.options.timeouts().items()) if self.pooled else ()
         return _begin(space, timeouts, read=read, synced=synced, asks_version=asks_version)
 
-    def _opened(self) -> Connection:
+    def _opened(self, patience: Patience) -> Connection:
+        parameters = self.options.parameters(pooled=self.pooled)
+        if patience.left < parameters["connect_timeout"]:
+            parameters["connect_timeout"] = max(1, math.ceil(patience.left))
         return Connection.connect(
             self.options.dsn,
             autocommit=True,
             row_factory=dict_row,
             cursor_factory=RawCursor[dict[str, Any]],
-            **self.options.parameters(pooled=self.pooled),
+            **parameters,
         )
 
 
