@@ -14,8 +14,8 @@ from bethink.errors import Conflict, OutcomeUnknown, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from tests.conftest import KEY, memory_on
-from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tools import postgres
+from tools.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 
 POOL = 3
 
