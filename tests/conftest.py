@@ -3,7 +3,7 @@
 import os
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,13 @@ from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from tests.warm_connections import WarmConnection
-from tools import postgres
+from tools import pgbouncer, postgres
 
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")
 """What the tests run on. BETHINK_TEST_DATABASES=sqlite leaves PostgreSQL out, and starts no server."""
 
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
-AND relnamespace = current_schema()::regnamespace AND relname <> 'schema_version' ORDER BY oid"""
+AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -99,9 +99,19 @@ def superuser_dsn() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def shared_dsn(superuser_dsn: str) -> str:
+def road(superuser_dsn: str) -> Iterator[Callable[[str], str]]:
+    """The way of tests to the server: straight, or with BETHINK_TEST_POOLER=1 through PgBouncer in transaction mode."""
+    if not os.environ.get("BETHINK_TEST_POOLER"):
+        yield lambda dsn: dsn
+    else:
+        with pgbouncer.pooling(superuser_dsn) as pooler:
+            yield pooler.through
+
+
+@pytest.fixture(scope="session")
+def shared_dsn(superuser_dsn: str, road: Callable[[str], str]) -> str:
     """A database used by many tests, each of which leaves it empty."""
-    return postgres.create_database(superuser_dsn, f"shared_{uuid.uuid4().hex[:12]}")
+    return road(postgres.create_database(superuser_dsn, f"shared_{uuid.uuid4().hex[:12]}"))
 
 
 @pytest.fixture(scope="session")
@@ -116,9 +126,9 @@ def above(superuser_dsn: str, shared_dsn: str) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def fresh_dsn(superuser_dsn: str) -> str:
+def fresh_dsn(superuser_dsn: str, road: Callable[[str], str]) -> str:
     """A database of a test's own, with no schema yet."""
-    return postgres.create_database(superuser_dsn, f"fresh_{uuid.uuid4().hex[:12]}")
+    return road(postgres.create_database(superuser_dsn, f"fresh_{uuid.uuid4().hex[:12]}"))
 
 
 @pytest.fixture
@@ -180,7 +190,7 @@ def warm_connections(shared_dsn: str) -> Iterator[type[WarmConnection]]:
 @pytest.fixture
 def warm(warm_connections: type[WarmConnection], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test use them. Tests of the connections themselves do without."""
-    monkeypatch.setattr("bethink.store.engines.postgres.Connection", warm_connections)
+    monkeypatch.setattr("bethink.store.engines.postgres_connections.Connection", warm_connections)
 
 
 def database_at(target: str, clock: FakeClock | None = None) -> Database:

@@ -48,6 +48,22 @@ class Server:
         """Stop it at once, as a crash would: whoever is connected is cut off."""
         self._control("-m", "immediate", "stop")
 
+    def freeze(self) -> None:
+        """Stop it where it stands, with all that it started: connections stay open, and nothing is answered."""
+        for process in self._processes():
+            os.kill(process, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        for process in self._processes():
+            os.kill(process, signal.SIGCONT)
+
+    def _processes(self) -> list[int]:
+        postmaster = int((self.root / "data" / "postmaster.pid").read_text().split()[0])
+        parents = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [line.split() for line in parents.splitlines()]
+        return [postmaster, *(int(pid) for pid, parent in pairs if int(parent) == postmaster)]
+
     def _control(self, *action: str) -> None:
         control = [binaries() / "pg_ctl", "-D", self.root / "data", "-w", "-t", "60", "-l", self.root / "log"]
         _call([*control, *action], self.as_user)
@@ -60,7 +76,7 @@ def serving(*, durable: bool = False) -> Generator[Server]:
     settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={root}", "-c", "max_connections=100"]
     if not durable:
         settings += ["-c", "fsync=off", "-c", "full_page_writes=off"]
-    server = Server(root, tuple(settings), _drop_root(root))
+    server = Server(root, tuple(settings), drop_root(root))
     try:
         make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
         _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
@@ -81,7 +97,7 @@ def running(*, durable: bool = False) -> Generator[str]:
         yield server.dsn
 
 
-def _drop_root(root: Path) -> str | None:
+def drop_root(root: Path) -> str | None:
     """PostgreSQL refuses to run as root: hand the folder to an unprivileged user where we are root."""
     if os.geteuid() != 0:
         return None

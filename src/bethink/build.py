@@ -75,6 +75,8 @@ def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
             lock_timeout=settings.postgres.lock_timeout,
             idle_timeout=settings.postgres.idle_timeout,
             tcp_timeout=settings.postgres.tcp_timeout,
+            deadline=settings.postgres.deadline,
+            pooler=settings.postgres.pooler,
         ),
         clock=clock,
     )

@@ -172,6 +172,10 @@ class PostgresSettings:
     """How long a transaction may be idle."""
     tcp_timeout: int = 10_000
     """How long the network may leave something unanswered."""
+    deadline: int = 35_000
+    """How long a call may wait, from its start or from the server's last answer to it."""
+    pooler: str = "auto"
+    """What stands between: `transaction` for a pooler in that mode, `none`, or `auto` to find out."""
 
 
 @frozen

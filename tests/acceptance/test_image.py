@@ -15,8 +15,8 @@ import pytest
 
 from tests.doors.cli_kit import ok
 from tests.service_kit import Service, ask
-from tests.store.cutting_proxy import CuttingProxy
 from tests.store.test_migrations import OLD, scripted
+from tools.cutting_proxy import CuttingProxy
 from tools.image import USER, Images, Unpacked, missing
 
 _FOLDER = os.environ.get("BETHINK_TEST_IMAGE", "")

@@ -1,14 +1,19 @@
+import threading
 import uuid
 from pathlib import Path
 
 import anyio
+import psycopg
 import pytest
+from anyio import to_thread
 
-from bethink.errors import Misconfigured
-from bethink.store.db import Database
+from bethink.errors import Misconfigured, Unavailable
+from bethink.store import migrate as migrate_module
+from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.migrate import BASELINE, migrate, migrations
+from bethink.store.sql import Dialect
 from tests.conftest import DATABASES, KEY, many, memory_on
 from tests.store.schema_kit import described
 from tools.postgres import create_database
@@ -167,8 +172,100 @@ async def test_many_processes_opening_a_new_database_at_once_migrate_it_once(new
         await database.close()
 
 
+async def upgrade(target: str) -> int:
+    """Let a process of tomorrow's version migrate a database, and return the version of its schema."""
+    known = migrate_module.migrations
+    last = known(Dialect.SQLITE)[-1][0] + 1
+    with pytest.MonkeyPatch.context() as patch:
+        change = (last, "tomorrow", "ALTER TABLE facts ADD COLUMN tomorrow TEXT")
+
+        def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
+            return [*known(dialect), change]
+
+        patch.setattr(migrate_module, "migrations", migrations)
+        new = unopened(target)
+        await new.open()
+    await new.close()
+    return last
+
+
+async def reopened(target: str) -> None:
+    database = unopened(target)
+    await database.open()
+    await database.close()
+
+
+async def test_a_process_that_does_not_know_the_schema_stops_to_write(old_target: str) -> None:
+    old = unopened(old_target)
+    await old.open()
+    memory = memory_on(old)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(1))
+    last = await upgrade(old_target)
+
+    with pytest.raises(Unavailable, match=rf"is {last} by now, and this process knows {last - 1}.* upgrade"):
+        await session.append(many(1))
+
+    assert await memory.local().marks().max_number(session.info) == 3  # two were there before
+    await old.close()
+
+
+async def test_a_process_stops_to_write_to_a_database_that_was_put_back_to_an_older_schema(old_target: str) -> None:
+    new = unopened(old_target)
+    await new.open()
+    session = await memory_on(new).space("alice").session(KEY)
+    newest = migrations(new.dialect)[-1][0]
+    await scripted(old_target, f"UPDATE schema_now SET version = {newest - 1}")
+
+    with pytest.raises(Unavailable, match="by now, and this process knows"):
+        await session.append(many(1))
+    await new.close()
+
+
+async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(fresh_dsn: str) -> None:
+    old = unopened(fresh_dsn)
+    await old.open()
+    writing, migrating = threading.Event(), threading.Event()
+
+    def slow(tx: Tx) -> None:
+        tx.run("ensure_space", space="alice", shard=0, now=tx.now)
+        writing.set()
+        with psycopg.connect(fresh_dsn, autocommit=True, prepare_threshold=None) as other:
+            while not other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
+                assert not migrating.is_set(), "it did not wait for one who writes"
+
+    async def write() -> None:
+        await old.transact(slow, space="alice")
+
+    last = migrations(Dialect.POSTGRES)[-1][0] + 1
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(write)
+        await to_thread.run_sync(writing.wait)
+        await upgrade(fresh_dsn)
+        migrating.set()
+
+    with pytest.raises(Unavailable, match=f"is {last} by now"):
+        await old.transact(lambda tx: tx.run("ensure_space", space="bob", shard=0, now=tx.now), space="bob")
+    await old.close()
+
+
+async def test_a_migration_that_was_altered_after_it_was_applied_is_refused(old_target: str) -> None:
+    await reopened(old_target)
+    before = described(old_target)
+    await scripted(old_target, "UPDATE schema_version SET checksum = 'of another text' WHERE version = 17")
+
+    with pytest.raises(Misconfigured, match=r"migration 17 .* was altered"):
+        await reopened(old_target)
+
+    await scripted(old_target, "UPDATE schema_version SET checksum = '' WHERE version = 17")
+    await reopened(old_target)
+    assert described(old_target) == before
+
+
 async def test_a_schema_newer_than_the_code_is_refused_and_left_as_it_is(old_target: str) -> None:
-    await scripted(old_target, "INSERT INTO schema_version VALUES (9999, 'from the future', 0)")
+    await scripted(
+        old_target, "INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'from the future', 0)"
+    )
     before = described(old_target)
 
     with pytest.raises(Misconfigured, match=r"newer Bethink.*9999.*pip install --upgrade"):

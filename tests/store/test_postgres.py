@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq.abc import PGresult
 
 from bethink import Fact
 from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
@@ -32,8 +33,7 @@ def name_of(dsn: str) -> str:
 
 
 def backend(tx: Tx) -> int:
-    assert isinstance(tx, PostgresTx)
-    return tx._connection.info.backend_pid
+    return rows(tx, "SELECT pg_backend_pid() AS pid")[0]["pid"]
 
 
 def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
@@ -179,7 +179,7 @@ def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times
     lost: list[bool] = []
     real = store._command
 
-    def command(connection: store.Connection, text: bytes) -> bytes | None:
+    def command(connection: store.Connection, text: bytes) -> PGresult:
         answer = real(connection, text)
         if text == b"COMMIT" and len(lost) < times:
             lost.append(True)
@@ -380,7 +380,8 @@ async def test_a_read_whose_commit_was_lost_is_simply_read_again(
     assert lost == [True]
 
 
-async def test_the_options_of_an_address_are_kept(clean_dsn: str) -> None:
+async def test_the_options_of_an_address_are_kept(superuser_dsn: str, clean_dsn: str) -> None:
+    clean_dsn = in_database(superuser_dsn, name_of(clean_dsn), user=APP_ROLE)  # no pooler passes them on
     database = PostgresDatabase(PostgresOptions(dsn=f"{clean_dsn}&options=-c%20work_mem%3D77MB"))
     await database.open()
 

@@ -14,8 +14,8 @@ from bethink.errors import Conflict, OutcomeUnknown, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from tests.conftest import KEY, memory_on
-from tests.store.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tools import postgres
+from tools.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 
 POOL = 3
 
@@ -66,7 +66,7 @@ async def on_every_connection(database: PostgresDatabase, *, read: bool) -> set[
             tx.one("describe_role")
         else:
             tx.run("ensure_space", space="alice", shard=0, now=tx.now)
-        pids.add(tx._connection.info.backend_pid)
+        pids.update(row["pid"] for row in tx._connection.execute("SELECT pg_backend_pid() AS pid"))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(POOL):

@@ -16,12 +16,14 @@ _LEFT = """SELECT current_setting('statement_timeout') AS waits,
 
 @pytest.fixture
 def database(clean_dsn: str, warm: None) -> Iterator[PostgresDatabase]:
-    yield PostgresDatabase(PostgresOptions(dsn=clean_dsn))
+    database = PostgresDatabase(PostgresOptions(dsn=clean_dsn))
+    yield database
     WarmConnection.end()
+    database._guard.close()
 
 
 def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(database: PostgresDatabase) -> None:
-    first = database._connect()
+    first = database._connector.connect()
     before = first.execute(_LEFT).fetchone()
     for left in ("SET statement_timeout = 77000", "LISTEN news", "SELECT pg_advisory_lock(7)", "PREPARE p AS SELECT 1"):
         first.execute(left.encode())
@@ -29,7 +31,7 @@ def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(dat
     backend = first.info.backend_pid
     first.close()
 
-    second = database._connect()
+    second = database._connector.connect()
 
     assert first.closed
     assert second.info.backend_pid == backend
@@ -38,7 +40,7 @@ def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(dat
 
 
 def test_one_that_was_lost_or_is_in_a_transaction_is_not_handed_on(database: PostgresDatabase) -> None:
-    open_one, lost = database._connect(), database._connect()
+    open_one, lost = database._connector.connect(), database._connector.connect()
     open_one.execute("BEGIN")
     gone = {open_one.info.backend_pid, lost.info.backend_pid}
     with pytest.raises(psycopg.OperationalError):
@@ -46,5 +48,5 @@ def test_one_that_was_lost_or_is_in_a_transaction_is_not_handed_on(database: Pos
     for each in (open_one, lost):
         each.close()
 
-    with database._connect() as other:
+    with database._connector.connect() as other:
         assert other.info.backend_pid not in gone

@@ -38,6 +38,7 @@ LEFT_OUT: Mapping[str, str] = {
     "model_spending": "the bill of one installation",
     "space_spending": "the bill of one installation",
     "deployment_keys": "keys of one installation, which must not travel",
+    "schema_now": "the version of one installation's schema",
     "held": "made from reviews and change sets by triggers",
     "changes": "the outbox of one installation: its numbers mean something to its followers only",
     "webhooks": "where one installation sends changes",

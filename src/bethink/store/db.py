@@ -142,6 +142,10 @@ class Tx(ABC):
         """Block migrations by other processes until this transaction ends."""
 
     @abstractmethod
+    def begin_migration(self) -> None:
+        """Begin anew with every writer kept out until this transaction ends. What was read so far may have changed."""
+
+    @abstractmethod
     def has_table(self, name: str) -> bool:
         """Return whether a table exists."""
 
@@ -218,6 +222,16 @@ class Database(ABC):
                     await self._stop()
                 raise
             self._ready = True
+
+    async def look(self, body: Callable[[Tx], T]) -> T:
+        """Run a body that only reads on a database that is not open: its schema stays what it is."""
+        async with self._opening:
+            self._start()
+            try:
+                return await self._transact(body, space=None, read=True, repeatable=True)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._stop()
 
     async def close(self) -> None:
         """Finish what is running and release every connection."""

@@ -1,5 +1,6 @@
 """Threads that each own one connection and run transactions from a queue, with one thread switch per transaction."""
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 class _Job(Generic[ConnectionT, T]):
-    __slots__ = ("done", "error", "result", "wake", "work")
+    __slots__ = ("done", "error", "given_up", "result", "taken", "wake", "work")
 
     def __init__(self, work: "Callable[[ThreadConnection[ConnectionT]], T]") -> None:
         self.work = work
@@ -35,6 +36,7 @@ class _Job(Generic[ConnectionT, T]):
         self.wake: Callable[[Callable[[], object]], object] = (
             getattr(native, "call_soon_threadsafe", None) or native.run_sync_soon
         )
+        self.taken = self.given_up = False
         self.result: T | None = None
         self.error: BaseException | None = None
 
@@ -73,8 +75,11 @@ class ConnectionThread(Generic[ConnectionT]):
         self._closed = False
         self._process: int | None = None
 
-    async def run(self, work: Callable[[ThreadConnection[ConnectionT]], T]) -> T:
-        """Run `work` on one of the threads. Cancelling does not stop it: it commits or rolls back."""
+    async def run(self, work: Callable[[ThreadConnection[ConnectionT]], T], *, within: float = math.inf) -> T:
+        """Run `work` on one of the threads. Cancelling does not stop it: it commits or rolls back.
+
+        Raises `Unavailable` if no thread was free `within` so many seconds.
+        """
         job = _Job(work)
         with self._guard:
             self._check_usable()
@@ -82,8 +87,13 @@ class ConnectionThread(Generic[ConnectionT]):
                 self._start_thread()
             else:
                 self._waiting -= 1
+            must_wait = self._waiting < 0
             self._queue.put(job)  # pyright: ignore[reportArgumentType]
         try:
+            if must_wait and within < math.inf:
+                with anyio.move_on_after(within):
+                    await job.done.wait()
+                self._give_up(job, within)
             await job.done.wait()
         except BaseException:  # cancelled: wait for its outcome before raising
             with anyio.CancelScope(shield=True):
@@ -103,6 +113,13 @@ class ConnectionThread(Generic[ConnectionT]):
         with anyio.CancelScope(shield=True):
             for thread in threads:
                 await anyio.to_thread.run_sync(thread.join)
+
+    def _give_up(self, job: "_Job[ConnectionT, Any]", seconds: float) -> None:
+        with self._guard:
+            job.given_up = not job.taken
+        if job.given_up:
+            job.done.set()
+            raise Unavailable(f"no connection was free within {seconds:g} seconds.")
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -124,8 +141,11 @@ class ConnectionThread(Generic[ConnectionT]):
     def _serve(self) -> None:
         holder = ThreadConnection(self._connect)
         while (job := self._queue.get()) is not None:
+            with self._guard:
+                job.taken = not job.given_up
             try:
-                job.result = job.work(holder)
+                if job.taken:
+                    job.result = job.work(holder)
             except BaseException as error:  # noqa: BLE001 - raised again in the caller's task
                 job.error = error
             with self._guard:

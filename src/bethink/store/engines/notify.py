@@ -6,6 +6,8 @@ from typing import Any
 
 import psycopg
 
+from bethink.store.engines.patience import Patience
+
 CHANNEL = "bethink_jobs"
 _GAP = 0.05
 
@@ -16,8 +18,11 @@ class NotifySender:
     A notification inside the writing transaction would make every commit wait for all others.
     """
 
-    def __init__(self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]") -> None:
+    def __init__(
+        self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]", patience: Callable[[], Patience]
+    ) -> None:
         self._connect = connect
+        self._patience = patience
         self._state = threading.Condition()
         self._pulled = self._closed = False
         self._thread: threading.Thread | None = None
@@ -44,7 +49,8 @@ class NotifySender:
         while self._is_pulled():
             try:
                 connection = connection or self._connect()
-                connection.execute(f"NOTIFY {CHANNEL}".encode())
+                with self._patience().on(connection.pgconn):
+                    connection.execute(f"NOTIFY {CHANNEL}".encode())
             except psycopg.Error:
                 if connection is not None:
                     connection.close()

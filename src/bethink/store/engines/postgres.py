@@ -1,46 +1,33 @@
 """PostgreSQL through psycopg: a pool of connections, bounded waits, and retries of entire transactions."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import field
-from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import anyio
 import psycopg
 from anyio import to_thread
 from psycopg import errors as pg
-from psycopg import sql as pgsql
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import ExecStatus, TransactionStatus
-from psycopg.raw_cursor import RawCursor
-from psycopg.rows import dict_row
-from psycopg.types.string import TextLoader
+from psycopg.pq.abc import PGresult
 
-from bethink.errors import (
-    BethinkError,
-    Busy,
-    Conflict,
-    Duplicate,
-    Invalid,
-    Misconfigured,
-    OutcomeUnknown,
-    StoreError,
-    Unavailable,
-)
-from bethink.frozen import frozen
+from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
+from bethink.store.engines.patience import Guard, Patience
+from bethink.store.engines.postgres_connections import Connection, Connector, PostgresOptions
+from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
-from bethink.store.migrate import migrate
+from bethink.store.migrate import migrate, newest_version, outdated
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
-Connection = psycopg.Connection[dict[str, Any]]
 
+_LOOK = 1.0
+"""Seconds between two looks for work behind a pooler, which lets nobody listen."""
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 RESTORING = "restoring"
 """The name under which a database says that it was restored, and that it must not be used before that is finished."""
@@ -55,52 +42,6 @@ _SHARED_TABLES = (
     "erasure_sinks",
     "access_log",
 )
-_REFUSED = re.compile(
-    r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
-)
-
-
-@frozen
-class PostgresOptions:
-    """How to connect. Times are milliseconds; waits end by the server's clock, or when the network is gone."""
-
-    dsn: str = field(repr=False)
-    pool_size: int = 10
-    connect_timeout: int = 5_000
-    statement_timeout: int = 30_000
-    lock_timeout: int = 5_000
-    idle_timeout: int = 60_000
-    tcp_timeout: int = 10_000
-
-    def __post_init__(self) -> None:
-        if self.pool_size < 1:
-            raise Misconfigured("pool_size must be at least 1.", hint="Set it to the number of connections to use.")
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the timeouts as parameters for libpq and the server."""
-        try:
-            given = conninfo_to_dict(self.dsn).get("options") or ""
-        except psycopg.ProgrammingError as error:
-            raise Misconfigured(
-                f"cannot parse the PostgreSQL URL: {_brief(error)}.",
-                hint="Write postgresql://user@host/database.",
-            ) from error
-        server = {
-            "statement_timeout": self.statement_timeout,
-            "lock_timeout": self.lock_timeout,
-            "idle_in_transaction_session_timeout": self.idle_timeout,
-        }
-        return {
-            "connect_timeout": max(1, self.connect_timeout // 1000),
-            "keepalives": 1,
-            "keepalives_idle": 5,
-            "keepalives_interval": 2,
-            "keepalives_count": 3,
-            "tcp_user_timeout": self.tcp_timeout,
-            "options": " ".join([*(f"-c {name}={value}" for name, value in server.items()), str(given)]),
-            "application_name": "bethink",
-            "client_encoding": "utf8",
-        }
 
 
 class PostgresTx(Tx):
@@ -108,8 +49,19 @@ class PostgresTx(Tx):
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, connection: Connection, *, begin: bytes, clock: Clock, repeatable: bool) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        patience: Patience,
+        *,
+        begin: bytes,
+        clock: Clock,
+        repeatable: bool,
+        knows: int | None = None,
+    ) -> None:
         super().__init__(clock=clock, repeatable=repeatable)
+        self._patience = patience.on(connection.pgconn)
+        self._knows = knows
         self._connection = connection
         self._cursor = connection.cursor()
         self._opening = begin
@@ -117,9 +69,23 @@ class PostgresTx(Tx):
     def lock_schema(self) -> None:
         """Acquire the advisory lock that every migrating process takes first."""
         # A migration may take minutes to rewrite a large table, and so may waiting for one.
-        self.script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+        self._patience.lift()
+        self._begin()
+        given = self._cursor.execute("SELECT current_setting('lock_timeout') AS wait").fetchone()
+        self._script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
-        self.script("SET LOCAL lock_timeout TO DEFAULT")
+        self._cursor.execute("SELECT set_config('lock_timeout', $1, true)", [(given or {})["wait"]])
+
+    def begin_migration(self) -> None:
+        """Acquire the schema's lock, then the one that every writer shares by reading the version.
+
+        In this order and holding nothing else: whoever read versions before waiting would block whoever writes them.
+        """
+        _command(self._connection, b"ROLLBACK")
+        _command(self._connection, self._opening)
+        self.lock_schema()
+        if self.has_table("schema_now"):
+            self._script("LOCK TABLE schema_now IN ACCESS EXCLUSIVE MODE")
 
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
@@ -128,7 +94,12 @@ class PostgresTx(Tx):
         return found is not None and found["found"]
 
     def _open(self) -> None:
-        _command(self._connection, self._opening)
+        with self._patience:
+            result = _command(self._connection, self._opening)
+        if self._knows is not None:
+            found = int(result.get_value(0, 0) or b"0")
+            if found != self._knows:
+                raise outdated(found, known=self._knows)
 
     def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         query, values = self._queries[name], list(rows)
@@ -140,13 +111,16 @@ class PostgresTx(Tx):
         self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
 
     def _script(self, text: str) -> None:
-        self._cursor.execute(text.encode())
+        with self._patience:
+            self._cursor.execute(text.encode())
 
     def _run(self, query: Query, values: list[object]) -> int:
-        return self._cursor.execute(query.text.encode(), values).rowcount
+        with self._patience:
+            return self._cursor.execute(query.text.encode(), values).rowcount
 
     def _fetch(self, query: Query, values: list[object]) -> list[Row]:
-        return list(self._cursor.execute(query.text.encode(), values).fetchall())
+        with self._patience:
+            return list(self._cursor.execute(query.text.encode(), values).fetchall())
 
 
 class _Retry(Exception):
@@ -168,16 +142,26 @@ class PostgresDatabase(Database):
         self.finishes_restore = False
         """Whether it may be opened while a restore of it is not finished."""
         self._clock = clock
+        self._guard = Guard(options.deadline / 1000)
+        self._connector = Connector(options, self._guard)
+        self._unheard = 0.0
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a pooler stands between this process and the server; known once the database is open."""
+        return self._connector.pooled
 
     def _start(self) -> None:
-        self._lane = ConnectionThread("postgres", self.options.pool_size, self._connect)
+        self._knows = newest_version(self.dialect)
+        self._lane = ConnectionThread("postgres", self.options.pool_size, self._connector.connect)
         self._ear = ConnectionThread("listener", 1, self._connect_listener)
-        self._bell = NotifySender(self._connect)
+        self._bell = NotifySender(self._connector.connect, lambda: Patience(self._guard))
 
     async def _stop(self) -> None:
         await self._ear.close()
         await self._lane.close()
         await to_thread.run_sync(self._bell.close)
+        await to_thread.run_sync(self._guard.close)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement on its own connection, for as long as it takes."""
@@ -185,15 +169,16 @@ class PostgresDatabase(Database):
         def work() -> None:
             sent = False
             try:
-                with self._connect() as connection:
-                    connection.execute("SET statement_timeout = 0")
-                    connection.execute("SET lock_timeout = 0")
+                with self._connector.connect() as connection:
+                    if not self.pooled:  # behind a pooler, only transactions have our timeouts
+                        connection.execute("SET statement_timeout = 0")
+                        connection.execute("SET lock_timeout = 0")
                     sent = True
                     connection.execute(statement.encode())
             except psycopg.Error as error:
-                if sent and _ends_connection(error):
+                if sent and ends_connection(error):
                     raise OutcomeUnknown(
-                        f"the connection was lost while a statement ran: {_brief(error)}.", hint="Run it again."
+                        f"the connection was lost while a statement ran: {brief(error)}.", hint="Run it again."
                     ) from error
                 raise translated(error, lost=not sent) from error
 
@@ -204,6 +189,12 @@ class PostgresDatabase(Database):
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
+        if self.pooled:  # nobody can listen through a pooler: look as often as if something had been heard
+            await anyio.sleep(seconds)
+            self._unheard += seconds
+            heard, self._unheard = self._unheard >= _LOOK, self._unheard % _LOOK
+            return heard
+
         def work(holder: ThreadConnection[Connection]) -> bool:
             try:
                 return any(True for _ in holder.connection().notifies(timeout=seconds, stop_after=1))
@@ -229,21 +220,23 @@ class PostgresDatabase(Database):
     async def _transact(
         self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
     ) -> T:
-        begin = _begin(space, read=read, synced=synced)
+        patience = Patience(self._guard)
 
         def work(holder: ThreadConnection[Connection]) -> T:
             doubts: list[OutcomeUnknown] = []
 
             def attempt() -> T:
                 try:
-                    return self._attempt(holder, body, begin=begin, read=read, repeatable=repeatable)
+                    return self._attempt(
+                        holder, patience, body, space=space, read=read, repeatable=repeatable, synced=synced
+                    )
                 except _Retry as again:
                     if isinstance(again.meaning, OutcomeUnknown):
                         doubts.append(again.meaning)
                     raise
 
             try:
-                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry))
+                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry) and patience.left > 0)
             except _Retry as exhausted:
                 raise next(iter(doubts), exhausted.meaning) from exhausted.__cause__
             except BethinkError as error:
@@ -251,72 +244,57 @@ class PostgresDatabase(Database):
                     raise doubts[0] from error
                 raise
 
-        return await self._lane.run(work)
+        return await self._lane.run(work, within=patience.seconds)
 
     def _attempt(
         self,
         holder: ThreadConnection[Connection],
+        patience: Patience,
         body: Callable[[Tx], T],
         *,
-        begin: bytes,
+        space: str | None,
         read: bool,
         repeatable: bool,
+        synced: bool,
     ) -> T:
         committing = False
         try:
-            connection = holder.connection()
-            tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
+            if holder.current is None:
+                holder.current = self._connector.connect(patience)
+            connection = holder.current
+            knows = self._knows if self._ready and not read else None
+            begin = self._connector.begin(space, read=read, synced=synced, asks_version=knows is not None)
+            tx = PostgresTx(connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
-                _commit(connection)
+                with patience:
+                    _commit(connection)
                 self._committed(tx)
         except psycopg.Error as error:
-            raise _outcome(holder, error, committing=committing, repeatable=repeatable) from error
+            raise _outcome(holder, patience, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
-            _roll_back(holder)
+            _roll_back(holder, patience)
             raise
         return result
 
-    def _connect(self) -> Connection:
-        connection = Connection.connect(
-            self.options.dsn,
-            autocommit=True,
-            row_factory=dict_row,
-            cursor_factory=RawCursor[dict[str, Any]],
-            **self.options.parameters(),
-        )
-        # JSON is stored as it was written and read back as text, as on SQLite.
-        connection.adapters.register_loader("json", TextLoader)
-        return connection
-
     def _connect_listener(self) -> Connection:
-        connection = self._connect()
-        connection.execute(f"LISTEN {CHANNEL}".encode())
+        connection = self._connector.connect()
+        with Patience(self._guard).on(connection.pgconn):
+            connection.execute(f"LISTEN {CHANNEL}".encode())
         return connection
 
 
-@lru_cache(maxsize=4096)
-def _begin(space: str | None, *, read: bool, synced: bool = True) -> bytes:
-    # One string, one round trip: begin the transaction and set the only space it may see.
-    text = pgsql.SQL("BEGIN{}; {}SELECT set_config('bethink.space', {}, true)")
-    return text.format(
-        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
-        pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
-        pgsql.Literal(space or ""),
-    ).as_bytes()
-
-
-def _command(connection: Connection, text: bytes) -> bytes | None:
+def _command(connection: Connection, text: bytes) -> PGresult:
     # Directly through libpq: these run around every transaction, and a cursor costs more than the round trip.
     result = connection.pgconn.exec_(text)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise pg.error_from_result(result)
-    return result.command_status
+    return result
 
 
 def _commit(connection: Connection) -> None:
-    if _command(connection, b"COMMIT") != b"COMMIT":
+    if _command(connection, b"COMMIT").command_status != b"COMMIT":
         # The server rolled back, because the body continued after a failed statement.
         raise StoreError(
             "a statement failed before the commit, so nothing was stored.", hint="Let its error end the body."
@@ -324,80 +302,45 @@ def _commit(connection: Connection) -> None:
 
 
 def _outcome(
-    holder: ThreadConnection[Connection], error: psycopg.Error, *, committing: bool, repeatable: bool
+    holder: ThreadConnection[Connection],
+    patience: Patience,
+    error: psycopg.Error,
+    *,
+    committing: bool,
+    repeatable: bool,
 ) -> Exception:
     """Return the error for a failed transaction, as a `_Retry` if it may run again."""
-    lost = _is_lost(holder, error)
+    lost = _is_lost(holder, patience, error)
+    what = f"it did not answer within {patience.seconds:g} seconds" if patience.was_cut else brief(error)
     if lost and committing:
-        unknown = OutcomeUnknown(f"the connection was lost while committing: {_brief(error)}.")
+        unknown = OutcomeUnknown(f"the connection was lost while committing: {what}.")
         return _Retry(unknown) if repeatable else unknown
-    if _REFUSED.search(str(error)):
-        return Misconfigured(
-            f"the server refused the connection: {_brief(error)}.", hint="Check role, password and database."
-        )
-    meaning = translated(error, lost=lost)
+    if (final := refused(error)) is not None:
+        return final
+    meaning = Unavailable(f"the database cannot be reached: {what}.") if lost else translated(error, lost=False)
     again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
 
 
-def _is_lost(holder: ThreadConnection[Connection], error: psycopg.Error) -> bool:
+def _is_lost(holder: ThreadConnection[Connection], patience: Patience, error: psycopg.Error) -> bool:
     """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
-    if _ends_connection(error):
+    if patience.was_cut or ends_connection(error):
         holder.drop()
         return True
-    return _roll_back(holder)
+    return _roll_back(holder, patience)
 
 
-def _ends_connection(error: psycopg.Error) -> bool:
-    if error.sqlstate:
-        return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
-    # An error without a code comes from libpq and is about the connection. Its state cannot be trusted then: after a
-    # failed write, libpq may still report the connection as idle.
-    return isinstance(error, psycopg.OperationalError) or type(error) is psycopg.DatabaseError
-
-
-def _roll_back(holder: ThreadConnection[Connection]) -> bool:
+def _roll_back(holder: ThreadConnection[Connection], patience: Patience) -> bool:
     if holder.current is None:
         return True
     try:
         if holder.current.info.transaction_status is not TransactionStatus.IDLE:
-            holder.current.execute("ROLLBACK")
+            with patience:
+                holder.current.execute("ROLLBACK")
     except psycopg.Error:
         holder.drop()
         return True
     return False
-
-
-def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
-    """Convert a driver error to one of ours."""
-    if lost:
-        return Unavailable(f"the database cannot be reached: {_brief(error)}.")
-    match error:
-        case psycopg.DataError() | pg.ProgramLimitExceeded():
-            # An index limits the size: retrying never makes a name, a key or a subject shorter.
-            return Invalid(
-                f"the database cannot store this value: {_brief(error)}.", hint="Use a shorter or simpler value."
-            )
-        case pg.UniqueViolation():
-            return Duplicate(f"already exists: {_brief(error)}.")
-        case psycopg.IntegrityError():
-            return Conflict(f"rejected by the schema: {_brief(error)}.")
-        case pg.SerializationFailure() | pg.DeadlockDetected() | pg.LockNotAvailable() | pg.QueryCanceled():
-            return Busy(f"waited too long for other transactions: {_brief(error)}.")
-        case pg.InsufficientPrivilege():
-            return Misconfigured(
-                f"the database role lacks a privilege: {_brief(error)}.",
-                hint="Make the role that Bethink connects as the owner of its tables.",
-            )
-        case psycopg.OperationalError():
-            return Unavailable(f"the database is unavailable: {_brief(error)}.")
-        case _:
-            return StoreError(f"{type(error).__name__}: {_brief(error)}.")
-
-
-def _brief(error: psycopg.Error) -> str:
-    # The detail lines can quote stored text, which must not appear in an error message.
-    return error.diag.message_primary or str(error).partition("\n")[0]
 
 
 def _check_role(tx: Tx) -> None:

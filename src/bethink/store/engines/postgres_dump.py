@@ -18,7 +18,9 @@ from psycopg.rows import dict_row
 from bethink.errors import Busy, Corrupt, Misconfigured, StoreError
 from bethink.frozen import frozen
 from bethink.model.backups import Counts
-from bethink.store.engines.postgres import RESTORING, PostgresOptions, translated
+from bethink.store.engines.postgres import RESTORING
+from bethink.store.engines.postgres_connections import PostgresOptions
+from bethink.store.engines.postgres_errors import translated
 from bethink.store.migrate import schema
 from bethink.store.sql import Dialect
 

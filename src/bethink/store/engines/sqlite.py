@@ -22,7 +22,7 @@ from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_cl
 from bethink.store.engines.checkpoint import Checkpointer
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.keys import deployment_key
-from bethink.store.migrate import migrate
+from bethink.store.migrate import migrate, newest_version, outdated
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
@@ -59,13 +59,17 @@ class SqliteTx(Tx):
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, connection: apsw.Connection, *, begin: str, clock: Clock) -> None:
+    def __init__(self, connection: apsw.Connection, *, begin: str, clock: Clock, knows: int | None = None) -> None:
         super().__init__(clock=clock, repeatable=True)
+        self._knows = knows
         self._connection = connection
         self._opening = begin
 
     def lock_schema(self) -> None:
         """Do nothing: a writing transaction already locks the file."""
+
+    def begin_migration(self) -> None:
+        """Do nothing: a writing transaction already keeps every other out."""
 
     def has_table(self, name: str) -> bool:
         """Look the table up in SQLite's schema."""
@@ -74,6 +78,10 @@ class SqliteTx(Tx):
 
     def _open(self) -> None:
         self._connection.execute(self._opening)
+        if self._knows is not None:
+            found = self._connection.execute("SELECT version FROM schema_now").get
+            if found != self._knows:
+                raise outdated(int(str(found or 0)), known=self._knows)
 
     def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         query, waiting = self._queries[name], iter(rows)
@@ -128,6 +136,7 @@ class SqliteDatabase(Database):
         self._clock = clock
 
     def _start(self) -> None:
+        self._knows = newest_version(self.dialect)
         has_log = self.options.wal and self.options.path != _MEMORY
         log = Path(f"{self.options.path}-wal").expanduser() if has_log else None
         self._checkpointer = Checkpointer(self._connect, log=log, busy_timeout=self.options.busy_timeout)
@@ -185,7 +194,8 @@ class SqliteDatabase(Database):
         committing = False
         try:
             connection = holder.connection()
-            tx = SqliteTx(connection, begin=begin, clock=self._clock)
+            knows = self._knows if self._ready and begin == _WRITE else None
+            tx = SqliteTx(connection, begin=begin, clock=self._clock, knows=knows)
             try:
                 result = checked_result(body(tx))
                 if tx.begun:

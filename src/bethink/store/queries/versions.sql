@@ -2,9 +2,17 @@
 -- Every migration that was applied to this database.
 SELECT version, name, applied_at FROM schema_version ORDER BY version;
 
+-- name: list_checksums
+-- What the texts of applied migrations were.
+SELECT version, checksum FROM schema_version;
+
 -- name: record_version
 -- Record that a migration was applied.
-INSERT INTO schema_version (version, name, applied_at) VALUES (:version, :name, :now);
+INSERT INTO schema_version (version, name, applied_at, checksum) VALUES (:version, :name, :now, :checksum);
+
+-- name: seal_version
+-- Record the checksum of a migration that was applied before checksums were kept.
+UPDATE schema_version SET checksum = :checksum WHERE version = :version AND checksum = '';
 
 -- name: describe_role (postgres)
 -- Whether the connected role can bypass row-level security.

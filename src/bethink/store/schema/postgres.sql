@@ -266,6 +266,11 @@ CREATE TABLE deployment_keys (
     value text NOT NULL
 );
 
+-- The version of the schema in a row of its own: every transaction that writes reads it first.
+CREATE TABLE schema_now (
+    version INTEGER NOT NULL
+);
+
 -- Each time this database was restored from a backup. epoch: the microsecond of the restore; whatever is numbered goes on
 -- from there, so that no number is given out twice. backup_at: when the backup was made; what was stored between is gone.
 CREATE TABLE restores (

@@ -1,4 +1,4 @@
-"""A way to PostgreSQL over loopback that is cut where a test says: before a commit, or between it and its answer."""
+"""A way to PostgreSQL over loopback that is cut where one says: before a commit, or between it and its answer."""
 
 import contextlib
 import select
@@ -66,7 +66,11 @@ class CuttingProxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = self._connect()
+            try:
+                server = self._connect()
+            except OSError:  # nobody is there: whoever asks hears that at once
+                client.close()
+                continue
             thread = threading.Thread(target=self._carry, args=(client, server))
             self._servers.append(server)
             self._threads.append(thread)

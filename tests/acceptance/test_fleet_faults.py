@@ -1,0 +1,16 @@
+"""The campaign on fleets of two versions finds what it looks for."""
+
+import pytest
+
+from faults.fleet import Mutant, campaign, mutants_of
+from faults.places import DATABASES, place
+
+
+@pytest.mark.mutant
+@pytest.mark.slow
+@pytest.mark.parametrize(("database", "mutant"), [(each, mutant) for each in DATABASES for mutant in mutants_of(each)])
+def test_a_bug_on_purpose_is_found(database: str, mutant: Mutant) -> None:
+    with place(database) as where:
+        _, verdict = campaign(where, 3, 7, mutant)
+
+    assert verdict.violations
