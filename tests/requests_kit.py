@@ -12,6 +12,7 @@ from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
+from bethink.model.retention import RetentionKind
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
@@ -24,6 +25,7 @@ from bethink.model.verbs import (
     operations,
     pages,
     relearning,
+    retention,
     reviews,
     rules,
     service,
@@ -95,6 +97,15 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
         ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
+    (retention.LIST_RETENTION, Empty()),
+    (retention.SET_RETENTION, retention.SetRetentionRequest(
+        kind=RetentionKind.FACT, older_than=365, origin="tool:web")),
+    (retention.REMOVE_RETENTION, retention.RemoveRetentionRequest(kind=RetentionKind.FACT, origin="tool:web")),
+    (retention.SWEEP, retention.SweepRequest(dry_run=True)),
+    (retention.HOLD, retention.HoldRequest(reason="case 12", by="kari")),
+    (retention.HOLDS, retention.HoldsRequest(limit=3)),
+    (retention.LIFT, retention.LiftRequest(hold_id="hld_1", reason="closed", by="kari")),
+    (retention.ALL_HOLDS, retention.HoldsRequest(limit=3)),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),

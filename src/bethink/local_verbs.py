@@ -96,6 +96,13 @@ def _forgetting(local: "Local") -> Handlers:
     return Handlers(found.handlers())
 
 
+def _retention(local: "Local") -> Handlers:
+    from bethink.services import retention_service  # noqa: PLC0415 - see the top
+
+    parts = local.parts
+    return Handlers(retention_service(parts.database, parts.settings, redactor=parts.redactor).handlers())
+
+
 def _relearning(local: "Local") -> Handlers:
     from bethink.services import relearn_handlers  # noqa: PLC0415 - see the top
 
@@ -270,6 +277,8 @@ _SERVICES: dict[str, Callable[["Local"], Handlers]] = {
     **dict.fromkeys(_PAGES, _pages),
     **dict.fromkeys(_RELEARNING, _relearning),
     **dict.fromkeys(_STEERING, _steering),
+    "retention": _retention,
+    "memory.legal_holds": _retention,
     "space.erasures": _forgetting,
     "memory.open_erasures": _forgetting,
     "space.changes": _changes,

@@ -81,6 +81,13 @@ SUCCEEDING = {
     "unpin": ["unpin", "FACT"],
     "pins": ["pins"],
     "feedback": ["feedback", "FACT", "useful"],
+    "retention show": ["retention"],
+    "retention set": ["retention", "set", "fact", "--older-than", "365", "--yes"],
+    "retention remove": ["retention", "remove", "session_memory"],
+    "retention sweep": ["retention", "sweep", "--yes"],
+    "retention hold": ["retention", "hold", "--reason", "case 12"],
+    "retention holds": ["retention", "holds"],
+    "retention lift": ["retention", "lift", "HOLD", "--reason", "closed", "--yes"],
     "rules show": ["rules"],
     "rules set": ["rules", "set", "--owner", "Mira"],
 }

@@ -11,6 +11,7 @@ from bethink.model.erasures import OpenErasures
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
+from bethink.model.retention import LegalHold
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage
 from bethink.model.verbs.access import ACCESS, AccessRequest
@@ -25,6 +26,16 @@ class MemoryVerbs(Handle):
     async def open_erasures(self) -> OpenErasures:
         """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
         return await self._run(OPEN_ERASURES, Empty())
+
+    async def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds that stand, in all spaces, the newest first.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        from bethink.model.verbs.retention import ALL_HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(ALL_HOLDS, HoldsRequest(limit=limit))
 
     async def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

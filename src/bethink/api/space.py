@@ -70,6 +70,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.retention import SpaceRetention
     from bethink.api.reviews import Reviews
     from bethink.api.rules import Rules
     from bethink.api.tests import MemoryTests
@@ -99,6 +100,13 @@ class Space(SpaceHandle):
         from bethink.api.rules import Rules  # noqa: PLC0415 - as above
 
         return Rules(self._backend, self._space)
+
+    @property
+    def retention(self) -> "SpaceRetention":
+        """How long the space keeps what, and legal holds on it."""
+        from bethink.api.retention import SpaceRetention  # noqa: PLC0415 - as above
+
+        return SpaceRetention(self._backend, self._space)
 
     @property
     def documents(self) -> "Documents":
@@ -147,6 +155,7 @@ class Space(SpaceHandle):
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
         """
         return await self._run(
             REMEMBER,
@@ -345,13 +354,14 @@ class Space(SpaceHandle):
         *,
         origins: Iterable[str] | None = None,
         tags: Iterable[str] = (),
-        agent: str = "assistant",
+        agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
         session_id: str | None = None,
+        before: When | None = None,
         kinds: Iterable[RefKind] = tuple(RefKind),
         thread_id: str | None = None,
         everything: bool = False,
@@ -370,7 +380,8 @@ class Space(SpaceHandle):
                 versions.
             origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
             tags: Only what has all of these tags.
-            agent: The agent whose conversation it is.
+            agent: The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes
+                from it.
             conversation: Every message of a conversation; with a filter, only what fits it.
             speaker: Only what the speaker with this name said, and facts that rest on it.
             since: Only what was said or written at this time or later. A day means its beginning.
@@ -378,6 +389,7 @@ class Space(SpaceHandle):
             where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
                 9}}`.
             session_id: Every message of a session.
+            before: Everything that was said or written before this time. A day means its beginning.
             kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
@@ -389,6 +401,7 @@ class Space(SpaceHandle):
 
         Raises:
             NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
         """
         return await self._run(
             FORGET,
@@ -403,6 +416,7 @@ class Space(SpaceHandle):
                 where=where,
                 ref=None if ref is None else Ref.read(ref),
                 session_id=session_id,
+                before=None if before is None else beginning(before),
                 kinds=tuple_of(kinds),
                 thread_id=thread_id,
                 everything=everything,

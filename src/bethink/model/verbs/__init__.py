@@ -23,6 +23,7 @@ def __getattr__(name: str) -> object:
         operations,
         pages,
         relearning,
+        retention,
         reviews,
         rules,
         service,
@@ -35,6 +36,7 @@ def __getattr__(name: str) -> object:
     modules = (
         memory,
         erasures,
+        retention,
         pages,
         relearning,
         steering,

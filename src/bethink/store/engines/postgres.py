@@ -54,6 +54,7 @@ _SHARED_TABLES = (
     "deliveries",
     "erasure_sinks",
     "access_log",
+    "legal_holds",
 )
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
@@ -266,6 +267,7 @@ class PostgresDatabase(Database):
         try:
             connection = holder.connection()
             tx = PostgresTx(connection, begin=begin, clock=self._clock, repeatable=repeatable)
+            tx.keys_refused = self.keys_refused
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit

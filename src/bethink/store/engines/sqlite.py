@@ -186,6 +186,7 @@ class SqliteDatabase(Database):
         try:
             connection = holder.connection()
             tx = SqliteTx(connection, begin=begin, clock=self._clock)
+            tx.keys_refused = self.keys_refused
             try:
                 result = checked_result(body(tx))
                 if tx.begun:
