@@ -10,6 +10,7 @@ from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
+from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
 from bethink.model.retention import RetentionKind
@@ -24,6 +25,7 @@ from bethink.model.verbs import (
     memory,
     operations,
     pages,
+    people,
     relearning,
     retention,
     reviews,
@@ -81,6 +83,7 @@ NARROW: dict[str, Any] = {
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
+_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "by": (PersonWay.WORDS,)}
 
 FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.REMEMBER, memory.RememberRequest(
@@ -97,6 +100,11 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
         ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
+    *((verb, people.FindPersonRequest(limit=3, **_PERSON)) for verb in (people.FIND_IN_SPACE, people.FIND_PERSON)),
+    *((verb, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON))
+      for verb in (people.EXPORT_FROM_SPACE, people.EXPORT_PERSON)),
+    *((verb, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON))
+      for verb in (people.FORGET_IN_SPACE, people.FORGET_PERSON)),
     (retention.LIST_RETENTION, Empty()),
     (retention.SET_RETENTION, retention.SetRetentionRequest(
         kind=RetentionKind.FACT, older_than=365, origin="tool:web")),
@@ -104,7 +112,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (retention.SWEEP, retention.SweepRequest(dry_run=True)),
     (retention.HOLD, retention.HoldRequest(reason="case 12", by="kari")),
     (retention.HOLDS, retention.HoldsRequest(limit=3)),
-    (retention.LIFT, retention.LiftRequest(hold_id="hld_1", reason="closed", by="kari")),
+    (retention.LIFT, retention.LiftRequest(space="alice", hold_id="hld_1", reason="closed", by="kari")),
     (retention.ALL_HOLDS, retention.HoldsRequest(limit=3)),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),

@@ -117,7 +117,8 @@ _CHECKED = {"space": ("facts", "reviews", "rules", "retention", "documents", "th
 
 
 _LATE = tuple(
-    f"bethink.model.verbs.{name}" for name in ("changes", "operations", "pages", "relearning", "retention", "steering")
+    f"bethink.model.verbs.{name}"
+    for name in ("changes", "operations", "pages", "people", "relearning", "retention", "steering")
 )
 """Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
 

@@ -23,6 +23,7 @@ from bethink.worker import Worker
 from bethink.working.service import ThreadService
 
 if TYPE_CHECKING:
+    from bethink.forgetting.people import Run
     from bethink.forgetting.retention import RetentionService
     from bethink.relearn import RelearnService
     from bethink.working.memory import WorkingMemory
@@ -89,6 +90,15 @@ def retention_service(database: Database, settings: Settings | None, *, redactor
     return RetentionService(
         database, redactor=redactor, files_folder=given.learning.artefacts_dir, options=options
     )  # fmt: skip
+
+
+def people_handlers(database: Database, redactor: Redactor, *, files_folder: str, run: "Run") -> Handlers:
+    """Return the functions of people, by the verb's name. `run` carries out a verb in one space."""
+    from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - few processes ask for a person
+    from bethink.forgetting.people import PeopleService  # noqa: PLC0415
+
+    forgetting = ForgetService(database, redactor=redactor, files_folder=files_folder)
+    return PeopleService(database, redactor=redactor, forgetting=forgetting, run=run).handlers()
 
 
 def relearn_handlers(service: "Callable[[], RelearnService]") -> Handlers:

@@ -42,6 +42,7 @@ from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
+from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItems, PersonWay
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import (
@@ -866,21 +867,6 @@ class SpaceRetention(Blocking[AsyncSpaceRetention]):
             limit: How many holds to return at most.
         """
         return self._run(lambda: self._inner.holds(limit=limit))
-
-    def lift(self, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
-        """Lift a legal hold. Erasures that waited for it are finished then.
-
-        A key needs `operate`: one that may only erase cannot lift what forbids it to.
-
-        Args:
-            hold_id: The hold, as `hold` and `holds` name it.
-            reason: Why it no longer stands.
-            by: Who lifts it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if there is no such hold.
-        """
-        return self._run(lambda: self._inner.lift(hold_id, reason, by=by))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -2093,6 +2079,70 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.erasures(limit=limit))
 
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
+
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
+
     def timeline(
         self,
         *,
@@ -2648,6 +2698,22 @@ class Memory(BlockingOwner[AsyncMemory]):
         """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
         return self._run(lambda: self._inner.open_erasures())
 
+    def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
+        """Lift a legal hold on a space. Erasures that waited for it are finished then.
+
+        A key needs `operate`: one that may only erase cannot lift what forbids it to.
+
+        Args:
+            space: The space that it stands on.
+            hold_id: The hold, as `hold` and `holds` name it.
+            reason: Why it no longer stands.
+            by: Who lifts it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if there is no such hold.
+        """
+        return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
+
     def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
         """List the legal holds that stand, in all spaces, the newest first.
 
@@ -2655,6 +2721,70 @@ class Memory(BlockingOwner[AsyncMemory]):
             limit: How many holds to return at most.
         """
         return self._run(lambda: self._inner.legal_holds(limit=limit))
+
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonFound:
+        """Count and name what is held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that are held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
+
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> PersonErased:
+        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
+
+        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
+        it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
 
     def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

@@ -102,7 +102,7 @@ async def test_a_worker_skips_a_held_space_and_sweeps_the_others(
     assert await held(memory, database) == before
     assert len(await memory.space("bob").erasures()) == 1
 
-    await memory.space("alice").retention.lift(hold.id, "closed")
+    await memory.lift_legal_hold("alice", hold.id, "closed")
     assert (await memory.space("alice").retention.sweep()).went.messages == 2
 
 
@@ -123,20 +123,22 @@ async def test_every_hold_must_be_lifted_and_all_stay_listed(memory: bethink.Mem
     second = await alice.retention.hold("case 13", by="ole")
     assert [each.reason for each in await memory.legal_holds()] == ["case 13", "case 12"]
 
-    lifted = await alice.retention.lift(first.id, "closed", by="ole")
+    lifted = await memory.lift_legal_hold("alice", first.id, "closed", by="ole")
     assert (lifted.lifted_by, lifted.lifted_because) == ("ole", "closed")
     assert lifted.lifted_at is not None
-    assert await alice.retention.lift(first.id, "again", by="kari") == lifted, "a second time changes nothing"
+    assert await memory.lift_legal_hold("alice", first.id, "again", by="kari") == lifted, (
+        "a second time changes nothing"
+    )
     with pytest.raises(UnderLegalHold, match="case 13"):
         await alice.forget(everything=True)
-    await alice.retention.lift(second.id, "closed")
+    await memory.lift_legal_hold("alice", second.id, "closed")
     assert await memory.legal_holds() == []
     await alice.forget(everything=True)
 
     assert [each.id for each in await alice.retention.holds()] == [second.id, first.id]
     assert await memory.space("bob").retention.holds() == []
     with pytest.raises(NotFound):
-        await memory.space("bob").retention.lift(first.id, "closed")
+        await memory.lift_legal_hold("bob", first.id, "closed")
 
 
 async def test_a_hold_is_placed_on_a_space_that_is_there(memory: bethink.Memory) -> None:
@@ -165,7 +167,7 @@ async def test_an_erasure_that_was_recorded_before_a_hold_waits_until_it_is_lift
     [waiting] = (await memory.open_erasures()).waiting
     assert "rows" in waiting.sinks
 
-    await alice.retention.lift(hold.id, "closed")
+    await memory.lift_legal_hold("alice", hold.id, "closed")
     assert await (await alice.session("desk")).read() == []
     assert (await memory.open_erasures()).waiting == ()
 
@@ -208,7 +210,7 @@ async def test_what_another_memory_has_forgotten_stays_under_a_hold(
         await other.sync(memory, "alice")
     assert await held(memory, database) == before
 
-    await memory.space("alice").retention.lift(hold.id, "closed")
+    await memory.lift_legal_hold("alice", hold.id, "closed")
     await memory.sync(other, "alice")
     assert WORD not in json.dumps([each.message.content for each in await session.read()])
     await other_database.close()

@@ -7,7 +7,7 @@ import pytest
 
 import bethink
 from bethink.documents import tree
-from bethink.errors import ErasedKey, Invalid, NotFound
+from bethink.errors import ErasedKey, Invalid, Misconfigured, NotFound
 from bethink.forgetting import retention as sweeping
 from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.forgetting.settling import Settler, finish_open
@@ -59,9 +59,7 @@ async def test_age_counts_from_when_something_was_said_not_from_when_it_was_stor
     memory: bethink.Memory, clock: FakeClock
 ) -> None:
     alice = memory.space("alice")
-    await alice.remember(
-        [Message(role="user", content="old news", said_at=clock.time - 9 * DAY), *said("new")]  # pyright: ignore[reportArgumentType]
-    )
+    await alice.remember([Message(role="user", content="old news", said_at=clock.time - 9 * DAY), *said("new")])
     await alice.retention.set(MESSAGE, 5)
     await alice.retention.sweep()
     assert await texts(alice) == ["new"]
@@ -180,8 +178,8 @@ async def test_the_settings_make_a_rule_for_messages_of_all_spaces_that_have_non
 @pytest.mark.parametrize("name", ["retention_message_days", "retention_expired_days", "retention_key_days"])
 def test_days_that_are_no_days_are_refused_in_the_settings(name: str) -> None:
     for wrong in (-1, 40_000):
-        with pytest.raises(bethink.errors.Misconfigured, match=name):
-            load_settings(environ={}, **{name: wrong})
+        with pytest.raises(Misconfigured, match=name):
+            load_settings(environ={}, **{name: wrong})  # pyright: ignore[reportArgumentType]
     assert Settings().retention.key_days == 30
 
 
@@ -315,7 +313,7 @@ async def test_forget_before_takes_everything_that_was_said_before_a_moment(
 async def test_before_leaves_what_was_said_at_that_moment(memory: bethink.Memory, clock: FakeClock) -> None:
     alice = memory.space("alice")
     at = clock.time
-    await alice.remember([Message(role="user", content="then", said_at=at)])  # pyright: ignore[reportArgumentType]
+    await alice.remember([Message(role="user", content="then", said_at=at)])
 
     assert (await alice.forget(before=at)).messages == 0
     assert (await alice.forget(before=at + timedelta(microseconds=1))).messages == 1

@@ -84,20 +84,3 @@ class SpaceRetention(Handle):
         from bethink.model.verbs.retention import HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(HOLDS, HoldsRequest(limit=limit))
-
-    async def lift(self, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
-        """Lift a legal hold. Erasures that waited for it are finished then.
-
-        A key needs `operate`: one that may only erase cannot lift what forbids it to.
-
-        Args:
-            hold_id: The hold, as `hold` and `holds` name it.
-            reason: Why it no longer stands.
-            by: Who lifts it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if there is no such hold.
-        """
-        from bethink.model.verbs.retention import LIFT, LiftRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(LIFT, LiftRequest(hold_id=hold_id, reason=reason, by=by))

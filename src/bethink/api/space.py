@@ -13,6 +13,7 @@ from bethink.model.erasures import Erasure
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
+from bethink.model.people import ErasedInSpace, PersonInSpace, PersonItems, PersonWay
 from bethink.model.preview import Preview
 from bethink.model.recall import (
     Block,
@@ -464,6 +465,82 @@ class Space(SpaceHandle):
             limit: How many erasures to return at most.
         """
         return await self._run(ERASURES, ErasuresRequest(limit=limit))
+
+    async def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        from bethink.model.verbs.people import FIND_IN_SPACE, FindPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FIND_IN_SPACE, FindPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit)
+        )
+
+    async def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        from bethink.model.verbs.people import EXPORT_FROM_SPACE, ExportPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            EXPORT_FROM_SPACE,
+            ExportPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit, after=after),
+        )
+
+    async def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        from bethink.model.verbs.people import FORGET_IN_SPACE, ForgetPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FORGET_IN_SPACE,
+            ForgetPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), reason=reason, dry_run=dry_run),
+        )
 
     async def timeline(
         self,

@@ -110,7 +110,7 @@ async def lift(
 ) -> Result:
     """Lift a legal hold. What the rules say is erased again from then on, and what waited for it."""
     ctx.confirm(f"Lift the legal hold {hold_id} on space {ctx.space_name}?", yes=yes)
-    lifted = await ctx.space.retention.lift(hold_id, reason)
+    lifted = await ctx.memory.lift_legal_hold(ctx.space_name, hold_id, reason)
     return Result(data=lifted, lines=ctx.table(_holds([lifted]), head=_HEAD))
 
 

@@ -265,6 +265,7 @@ class RetentionService:
 
     async def lift(self, space: str, request: verbs.LiftRequest) -> LegalHold:
         """Lift a legal hold, and finish what waited for it. One that was lifted before stays as it is."""
+        space = request.space
 
         def body(tx: Tx) -> LegalHold:
             found = retention.find_hold(tx, space=space, hold_id=request.hold_id)

@@ -67,6 +67,8 @@ class HoldRequest(Request):
 class LiftRequest(Request):
     """A legal hold to lift."""
 
+    space: Name
+    """The space that it stands on."""
     hold_id: Name
     """The hold, as `hold` and `holds` name it."""
     reason: _Reason
@@ -121,8 +123,8 @@ HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
     "List the legal holds on the space, the newest first, with those that were lifted.",
 )  # fmt: skip
 LIFT: Verb[LiftRequest, LegalHold] = Verb(
-    "retention.lift", LiftRequest, LegalHold, f"POST {_HOLDS}/{{hold_id}}/lift", OPERATE, Retry.IDEMPOTENT,
-    "Lift a legal hold. Erasures that waited for it are finished then.",
+    "memory.lift_legal_hold", LiftRequest, LegalHold, "POST /legal-holds/{hold_id}/lift", OPERATE, Retry.IDEMPOTENT,
+    "Lift a legal hold on a space. Erasures that waited for it are finished then.",
     raises="NotFound: if there is no such hold.",
     details="A key needs `operate`: one that may only erase cannot lift what forbids it to.",
 )  # fmt: skip
