@@ -215,7 +215,10 @@ class RetentionService:
             _log.warning("could not sweep: %s", type(error).__name__)
 
     async def sweep_next(self) -> int:
-        """Sweep the next spaces in turn, but for those under a legal hold. Returns how many erasures that were."""
+        """Sweep the next spaces in turn, but for those under a legal hold. Returns how many erasures that were.
+
+        A turn ends after some erasures, and the next goes on from there.
+        """
         start, count = self._after, 0
         names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=start), read=True)
         for name in names:
@@ -230,6 +233,8 @@ class RetentionService:
             if swept.more:
                 return count  # this space is not done: the next turn goes on with it
             self._after = name
+            if count >= _MOST:
+                return count  # jobs wait meanwhile
         if len(names) < _SPACES:
             self._after, self._begins = "", time.monotonic() + _PASS
         return count
