@@ -11,6 +11,12 @@ from tests.doors.server_kit import serving
 pytestmark = pytest.mark.usefixtures("home")
 
 
+@pytest.fixture
+def on(target: str) -> list[str]:
+    """What names the database: a person is looked for in all its spaces."""
+    return ["--database", target]
+
+
 def told(on: list[str]) -> None:
     ok("add", "Kari Moe is allergic to nuts.", "--space", "team", *on)
     ok("add", "The seals know Kari.", "--space", "zoo", *on)
