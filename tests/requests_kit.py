@@ -21,6 +21,7 @@ from bethink.model.verbs import (
     access,
     changes,
     documents,
+    erasures,
     facts,
     memory,
     operations,
@@ -99,12 +100,13 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
-        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True)),
-    *((verb, people.FindPersonRequest(limit=3, **_PERSON)) for verb in (people.FIND_IN_SPACE, people.FIND_PERSON)),
-    *((verb, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON))
-      for verb in (people.EXPORT_FROM_SPACE, people.EXPORT_PERSON)),
-    *((verb, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON))
-      for verb in (people.FORGET_IN_SPACE, people.FORGET_PERSON)),
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, by="kari",
+        reason="request 12")),
+    (memory.JOBS, memory.JobsRequest(limit=3)),
+    (memory.CONSOLIDATE, Empty()),
+    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (erasures.ERASURES, erasures.ErasuresRequest(limit=3)),
+    (erasures.OPEN_ERASURES, Empty()),
     (retention.LIST_RETENTION, Empty()),
     (retention.SET_RETENTION, retention.SetRetentionRequest(
         kind=RetentionKind.FACT, older_than=365, origin="tool:web")),
@@ -114,9 +116,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (retention.HOLDS, retention.HoldsRequest(limit=3)),
     (retention.LIFT, retention.LiftRequest(space="alice", hold_id="hld_1", reason="closed", by="kari")),
     (retention.ALL_HOLDS, retention.HoldsRequest(limit=3)),
-    (memory.JOBS, memory.JobsRequest(limit=3)),
-    (memory.CONSOLIDATE, Empty()),
-    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (people.FIND_IN_SPACE, people.FindPersonRequest(limit=3, **_PERSON)),
+    (people.EXPORT_FROM_SPACE, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
+    (people.FORGET_IN_SPACE, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
+    (people.FIND_PERSON, people.FindPersonRequest(limit=3, **_PERSON)),
+    (people.EXPORT_PERSON, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
+    (people.FORGET_PERSON, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
     (pages.TIMELINE, pages.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (pages.PAGE_SHOWN, pages.PageShownRequest(
@@ -229,6 +234,12 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (operations.PAGE_SPACES, operations.PageSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
     (operations.COUNTERS, Empty()),
     (operations.SETTINGS, Empty()),
+    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
+        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
+    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
+    (operations.SUMMARY, Empty()),
+    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (
         access.ACCESS,
         access.AccessRequest(
@@ -236,12 +247,6 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
             until=NOON, limit=5, after=cursor_of(1, "acc_1"),
         ),
     ),
-    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
-        status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
-    (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
-    (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
-    (operations.SUMMARY, Empty()),
-    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
